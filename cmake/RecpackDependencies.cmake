@@ -1,0 +1,23 @@
+# Third-party packages, each owned by one module (see docs/layers.txt).
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(ZLIB REQUIRED)
+find_package(Protobuf REQUIRED)  # Module mode: Debian's 3.21 has no CMake config.
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(LIBURING IMPORTED_TARGET liburing)
+
+if(NOT RECPACK_ONLY_DATA_MODULES)
+  find_package(TBB REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(LibArchive REQUIRED)
+endif()
+if(RECPACK_BUILD_TOOLS AND NOT RECPACK_ONLY_DATA_MODULES)
+  find_package(CLI11 REQUIRED)
+endif()
+if(RECPACK_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

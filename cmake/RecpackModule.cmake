@@ -1,0 +1,31 @@
+# recpack_module(NAME SOURCES ... [DEPENDS modules...] [LINK third-party...])
+# One static library a module; public headers in include/recpack/NAME, sources in src/NAME.
+function(recpack_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_library(recpack_${name} STATIC ${ARG_SOURCES})
+  add_library(recpack::${name} ALIAS recpack_${name})
+  set_target_properties(recpack_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(recpack_${name} PUBLIC cxx_std_20)
+  target_include_directories(recpack_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${PROJECT_SOURCE_DIR})
+  list(TRANSFORM ARG_DEPENDS PREPEND recpack_)
+  target_link_libraries(recpack_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_LINK}
+                        $<BUILD_INTERFACE:recpack_flags>)
+  set_property(GLOBAL APPEND PROPERTY RECPACK_MODULES recpack_${name})
+endfunction()
+
+# recpack_test(MODULE names...): one gtest program a module from tests/MODULE/NAME_test.cc, whose
+# cases ctest lists one by one.
+function(recpack_test module)
+  set(sources ${ARGN})
+  list(TRANSFORM sources APPEND _test.cc)
+  add_executable(${module}_tests ${sources})
+  target_include_directories(${module}_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${module}_tests PRIVATE recpack_${module} recpack_flags
+                        GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${module}_tests PRIVATE
+    RECPACK_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+  include(GoogleTest)
+  gtest_discover_tests(${module}_tests DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${module})
+endfunction()

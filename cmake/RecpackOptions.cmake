@@ -1,0 +1,27 @@
+# Compiler settings that every target of this project shares.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(RECPACK_CCACHE ccache)
+if(RECPACK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RECPACK_CCACHE})
+endif()
+
+add_library(recpack_flags INTERFACE)
+# Multiply and add stay two roundings on every machine, so that results do not depend on the CPU.
+target_compile_options(recpack_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
+                       -Wno-sign-conversion -ffp-contract=off)
+if(RECPACK_WERROR)
+  target_compile_options(recpack_flags INTERFACE -Werror)
+endif()
+if(RECPACK_SANITIZE)
+  add_compile_options(-fsanitize=${RECPACK_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RECPACK_SANITIZE})
+endif()

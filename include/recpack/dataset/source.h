@@ -1,0 +1,66 @@
+// What can be packed: a source is a numbered list of items in splits, and a way to read each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/base/bytes.h"
+#include "recpack/example/builder.h"
+
+namespace recpack {
+
+struct SourceSplit {
+  std::string name;  // "train", "validation", "test", "eval", ...
+  uint64_t items = 0;
+};
+
+// One item, read. Either `features`, or `payload`: a finished record that is passed on as it is.
+// Views inside live until the next Read() of the reader that filled it.
+struct Sample {
+  ExampleBuilder features;
+  ByteView payload;
+  int64_t label = -1;  // class, for the histogram of the manifest; -1: none
+};
+
+// Reads items of one source. One a worker; one thread at a time; keeps its buffers from item to
+// item.
+class ItemReader {
+ public:
+  virtual ~ItemReader() = default;
+
+  // Throws Error with the item's place: kCorrupt, kUnsupported, kNotFound or kIo. The reader stays
+  // usable: the caller may go on with another item. `sample` comes in cleared.
+  virtual void Read(size_t split, uint64_t item, Sample& sample) = 0;
+};
+
+// Immutable once opened; any number of threads.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  // "cifar10", "folder", "tar", ...
+  virtual std::string kind() const = 0;
+
+  virtual const std::vector<SourceSplit>& splits() const = 0;
+
+  // Class names by label, empty where there are none.
+  virtual const std::vector<std::string>& class_names() const = 0;
+
+  // What the item is called in messages and lists: a path, or an archive's member or row.
+  virtual std::string ItemName(size_t split, uint64_t item) const = 0;
+
+  // About how many payload bytes its record will have, from names and source sizes only.
+  virtual uint64_t ItemBytes(size_t split, uint64_t item) const = 0;
+
+  // Whether items lie by class, so that a shuffle is needed unless the user says otherwise.
+  virtual bool sorted_by_class() const = 0;
+
+  // Text that changes when the names or sizes of the items do: SHA-256 over them, in hexadecimal.
+  virtual std::string Fingerprint() const = 0;
+
+  virtual std::unique_ptr<ItemReader> NewReader() const = 0;
+};
+
+}  // namespace recpack

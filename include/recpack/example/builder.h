@@ -1,0 +1,36 @@
+// Writes tf.train.Example in Protocol Buffers wire format (docs/format/example.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "recpack/base/bytes.h"
+
+namespace recpack {
+
+// Collects the features of one example and serialises them in ascending order of their names, int64
+// and float lists packed: equal features give equal bytes. Names and byte values are viewed, not
+// copied, and must live until Clear(); numbers are copied. One thread at a time; reuse it, Clear()
+// keeps the memory. Adding a name twice throws Error (kInvalidArgument) from ByteSize().
+class ExampleBuilder {
+ public:
+  void AddBytes(std::string_view name, ByteView value);
+  void AddBytesList(std::string_view name, std::span<const ByteView> values);
+  void AddInt64(std::string_view name, int64_t value);
+  void AddInt64List(std::string_view name, std::span<const int64_t> values);
+  void AddFloat(std::string_view name, float value);
+  void AddFloatList(std::string_view name, std::span<const float> values);
+
+  // Serialised size in bytes. Call it before SerializeTo.
+  size_t ByteSize();
+
+  // Writes exactly ByteSize() bytes and returns the end.
+  uint8_t* SerializeTo(uint8_t* out) const;
+
+  void Clear() noexcept;
+
+ private:
+};
+
+}  // namespace recpack

@@ -1,0 +1,74 @@
+#include "recpack/base/cpu.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace recpack {
+namespace {
+
+CpuLevel Detect() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return CpuLevel::kAvx512;
+  }
+  if (__builtin_cpu_supports("avx2")) return CpuLevel::kAvx2;
+  if (__builtin_cpu_supports("sse4.2")) return CpuLevel::kSse42;
+#elif defined(__aarch64__)
+  return CpuLevel::kNeon;
+#endif
+  return CpuLevel::kPortable;
+}
+
+CpuLevel Wished(CpuLevel detected) noexcept {
+  const char* wish = std::getenv("RECPACK_CPU");
+  if (wish == nullptr) return detected;
+  const std::string_view name = wish;
+  CpuLevel level = detected;
+  if (name == "portable") level = CpuLevel::kPortable;
+  if (name == "sse42") level = CpuLevel::kSse42;
+  if (name == "avx2") level = CpuLevel::kAvx2;
+  if (name == "avx512") level = CpuLevel::kAvx512;
+  return std::min(level, detected);
+}
+
+// Whole processors that the cgroup's quota (version 2, this process's own group) allows, or 0 for
+// no limit.
+int QuotaThreads() noexcept {
+  try {
+    std::ifstream membership("/proc/self/cgroup");
+    std::string line;
+    while (std::getline(membership, line)) {
+      if (!line.starts_with("0::")) continue;
+      std::ifstream limit("/sys/fs/cgroup" + line.substr(3) + "/cpu.max");
+      std::string quota;
+      double period = 0;
+      if (!(limit >> quota >> period) || quota == "max" || period <= 0) return 0;
+      return std::max(1, static_cast<int>(std::stod(quota) / period + 0.5));
+    }
+  } catch (...) {
+  }
+  return 0;
+}
+
+}  // namespace
+
+CpuLevel ActiveCpu() noexcept {
+  static const CpuLevel level = Wished(Detect());
+  return level;
+}
+
+int AvailableThreads() noexcept {
+  cpu_set_t set;
+  int threads = 1;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) threads = std::max(1, CPU_COUNT(&set));
+  const int quota = QuotaThreads();
+  return quota > 0 ? std::min(threads, quota) : threads;
+}
+
+}  // namespace recpack

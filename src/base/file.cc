@@ -1,0 +1,194 @@
+#include "recpack/base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+// One pread or write moves at most this much: Linux caps a call just under 2 GiB.
+constexpr size_t kMaxTransfer = size_t{1} << 30;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+
+  int get() const noexcept { return fd_; }
+  int Release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+int OpenOrThrow(const std::string& path, int flags, const char* what) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (fd < 0) throw SystemError(what, path, errno);
+  return fd;
+}
+
+uint64_t SizeOf(int fd, const std::string& path) {
+  struct stat status;
+  if (::fstat(fd, &status) != 0) throw SystemError("cannot stat", path, errno);
+  if (S_ISDIR(status.st_mode)) throw SystemError("cannot read", path, EISDIR);
+  return static_cast<uint64_t>(status.st_size);
+}
+
+class PosixReadableFile final : public ReadableFile {
+ public:
+  explicit PosixReadableFile(const std::string& path)
+      : path_(path), fd_(OpenOrThrow(path, O_RDONLY, "cannot open")) {}
+
+  size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    size_t done = 0;
+    while (done < out.size()) {
+      const size_t want = std::min(out.size() - done, kMaxTransfer);
+      const ssize_t got =
+          ::pread(fd_.get(), out.data() + done, want, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw SystemError("cannot read", path_, errno);
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    return done;
+  }
+
+  uint64_t Size() const override { return SizeOf(fd_.get(), path_); }
+  int descriptor() const noexcept override { return fd_.get(); }
+  const std::string& path() const noexcept override { return path_; }
+
+ private:
+  std::string path_;
+  Descriptor fd_;
+};
+
+class PosixWritableFile final : public WritableFile {
+ public:
+  explicit PosixWritableFile(const std::string& path)
+      : path_(path), fd_(OpenOrThrow(path, O_WRONLY | O_CREAT | O_TRUNC, "cannot create")) {}
+
+  void Write(ByteView bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t put = ::write(fd_.get(), bytes.data(), std::min(bytes.size(), kMaxTransfer));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) throw SystemError("cannot write", path_, errno);
+      bytes = bytes.subspan(static_cast<size_t>(put));
+    }
+  }
+
+  void Sync() override {
+    if (::fdatasync(fd_.get()) != 0) throw SystemError("cannot sync", path_, errno);
+  }
+
+  void Close() override {
+    const int fd = fd_.Release();
+    if (fd >= 0 && ::close(fd) != 0) throw SystemError("cannot close", path_, errno);
+  }
+
+  const std::string& path() const noexcept override { return path_; }
+
+ private:
+  std::string path_;
+  Descriptor fd_;
+};
+
+void SyncFolderOf(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  const Descriptor fd(OpenOrThrow(folder, O_RDONLY | O_DIRECTORY, "cannot open"));
+  if (::fsync(fd.get()) != 0) throw SystemError("cannot sync", folder, errno);
+}
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    return std::make_unique<PosixReadableFile>(path);
+  }
+
+  std::unique_ptr<WritableFile> Create(const std::string& path) override {
+    return std::make_unique<PosixWritableFile>(path);
+  }
+
+  void Rename(const std::string& from, const std::string& to, bool durable) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) throw SystemError("cannot rename to", to, errno);
+    if (durable) SyncFolderOf(to);
+  }
+
+  void Remove(const std::string& path) override {
+    if (::unlink(path.c_str()) != 0) throw SystemError("cannot remove", path, errno);
+  }
+
+  bool Exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
+};
+
+}  // namespace
+
+FileSystem& PosixFiles() {
+  static PosixFileSystem files;
+  return files;
+}
+
+ByteBuffer ReadWholeFile(FileSystem& files, const std::string& path, uint64_t max_bytes) {
+  const auto file = files.OpenForReading(path);
+  const uint64_t size = file->Size();
+  if (size > max_bytes) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("is {} bytes long, more than the {} expected here at most", size, max_bytes),
+                {.path = path});
+  }
+  ByteBuffer bytes(size);
+  bytes.resize(file->ReadAt(0, bytes));
+  return bytes;
+}
+
+void WriteFileAtomically(FileSystem& files, const std::string& path, ByteView bytes, bool durable) {
+  const std::string temporary = format("{}.tmp-{}", path, ::getpid());
+  try {
+    const auto file = files.Create(temporary);
+    file->Write(bytes);
+    if (durable) file->Sync();
+    file->Close();
+    files.Rename(temporary, path, durable);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  const Descriptor fd(OpenOrThrow(path, O_RDONLY, "cannot open"));
+  const uint64_t size = SizeOf(fd.get(), path);
+  if (size == 0) return;
+  void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (start == MAP_FAILED) throw SystemError("cannot map", path, errno);
+  bytes_ = {static_cast<const uint8_t*>(start), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+}  // namespace recpack

@@ -1,0 +1,8 @@
+// The one place that includes fmt.
+#pragma once
+
+#include <fmt/format.h>
+
+namespace recpack {
+using fmt::format;
+}

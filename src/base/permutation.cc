@@ -1,0 +1,43 @@
+#include "recpack/base/permutation.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "recpack/base/random.h"
+
+namespace recpack {
+namespace {
+
+// The finaliser of MurmurHash3 (fmix64): every input bit reaches every output bit.
+uint64_t Mix(uint64_t x) noexcept {
+  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
+  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
+  return x ^ (x >> 33);
+}
+
+}  // namespace
+
+KeyedPermutation::KeyedPermutation(uint64_t seed, uint32_t stream, uint64_t size) noexcept
+    : size_(size) {
+  const uint32_t bits = size > 1 ? static_cast<uint32_t>(std::bit_width(size - 1)) : 1;
+  half_bits_ = std::max<uint32_t>(1, (bits + 1) / 2);
+  half_mask_ = (uint64_t{1} << half_bits_) - 1;
+  KeyedRandom keys(seed, stream, size);
+  for (uint64_t& key : round_keys_) key = keys.NextU64();
+}
+
+uint64_t KeyedPermutation::operator()(uint64_t position) const noexcept {
+  do {
+    uint64_t left = position >> half_bits_;
+    uint64_t right = position & half_mask_;
+    for (const uint64_t key : round_keys_) {
+      const uint64_t next = left ^ (Mix(right ^ key) & half_mask_);
+      left = right;
+      right = next;
+    }
+    position = left << half_bits_ | right;
+  } while (position >= size_);
+  return position;
+}
+
+}  // namespace recpack

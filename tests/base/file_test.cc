@@ -1,0 +1,61 @@
+#include "recpack/base/file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "recpack/base/error.h"
+#include "tests/base/temporary_folder.h"
+
+namespace recpack {
+namespace {
+
+TEST(FileTest, WritesAtomicallyAndReadsBack) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(PosixFiles(), folder / "a", AsBytes("hello"));
+  EXPECT_EQ(AsText(ReadWholeFile(PosixFiles(), folder / "a")), "hello");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(FileTest, ReadsFewerBytesOnlyAtTheEnd) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(PosixFiles(), folder / "a", AsBytes("hello"));
+  const auto file = PosixFiles().OpenForReading(folder / "a");
+  uint8_t bytes[4];
+  EXPECT_EQ(file->ReadAt(0, bytes), 4u);
+  EXPECT_EQ(file->ReadAt(3, bytes), 2u);
+  EXPECT_EQ(file->ReadAt(9, bytes), 0u);
+}
+
+TEST(FileTest, MissingFileNamesThePath) {
+  try {
+    PosixFiles().OpenForReading("/nowhere/at/all");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+    EXPECT_EQ(error.place().path, "/nowhere/at/all");
+  }
+}
+
+TEST(FileTest, RefusesAFileThatIsTooLong) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(PosixFiles(), folder / "a", AsBytes("hello"));
+  EXPECT_THROW(ReadWholeFile(PosixFiles(), folder / "a", 4), Error);
+}
+
+TEST(FileTest, MapsAFileAndAnEmptyOne) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(PosixFiles(), folder / "a", AsBytes("hello"));
+  WriteFileAtomically(PosixFiles(), folder / "b", {});
+  MappedFile moved = MappedFile(folder / "a");
+  EXPECT_EQ(AsText(moved.bytes()), "hello");
+  EXPECT_TRUE(MappedFile(folder / "b").bytes().empty());
+}
+
+TEST(FileTest, ReadingAFolderIsAnError) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(ReadWholeFile(PosixFiles(), folder.path()), Error);
+}
+
+}  // namespace
+}  // namespace recpack
