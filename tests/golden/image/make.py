@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Makes the samples of this folder: make.py ORIGINALS
+
+ORIGINALS is a folder that holds the ImageNet files named below, anywhere under it. Needs Pillow,
+numpy and libjpeg-turbo's cjpeg and jpegtran. The results are committed; the tests need none of it.
+"""
+import io
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+from PIL import Image, ImageOps
+
+HERE = pathlib.Path(__file__).parent
+REAL = {
+    "real_420.jpg": "n01871265_tusker.JPEG",
+    "real_420b.jpg": "n03796401_moving_van.JPEG",
+    "real_gray.jpg": "n03804744_nail.JPEG",
+    "real_444.jpg": "n02091467_Norwegian_elkhound.JPEG",
+    "real_422.jpg": "n02865351_bolo_tie.JPEG",
+    "real_icc.jpg": "n04560804_water_jug.JPEG",
+}
+
+
+def run(*args, data=None):
+    return subprocess.run(args, input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def ppm(image):
+    out = io.BytesIO()
+    image.save(out, "PPM")
+    return out.getvalue()
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png(pixels, depth, colour_type, interlaced=False, extra=b""):
+    """A PNG written by hand, for what Pillow does not write: 16-bit colour and Adam7."""
+    height, width = pixels.shape[:2]
+    passes = [(0, 0, 1, 1)]
+    if interlaced:
+        passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4),
+                  (1, 0, 2, 2), (0, 1, 1, 2)]
+    raw = b""
+    for x, y, dx, dy in passes:
+        for row in pixels[y::dy, x::dx]:
+            if row.size:
+                raw += b"\0" + row.astype(">u2" if depth == 16 else "u1").tobytes()
+    header = struct.pack(">IIBBBBB", width, height, depth, colour_type, 0, 0, int(interlaced))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra +
+            chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b""))
+
+
+def expect(name, image):
+    image.save(HERE / f"{name}.expected.png", optimize=True)
+
+
+def make_jpegs():
+    rgb = Image.open(HERE / "real_420b.jpg").convert("RGB")
+    tusker = Image.open(HERE / "real_420.jpg").convert("RGB")
+    (HERE / "progressive.jpg").write_bytes(run("cjpeg", "-progressive", "-quality", "70", data=ppm(rgb)))
+    (HERE / "progressive_gray.jpg").write_bytes(
+        run("cjpeg", "-progressive", "-grayscale", "-quality", "70", data=ppm(rgb)))
+    for name, factors in {"411": "4x1", "440": "1x2", "gray_2x2": None, "410": "4x2",
+                          "mixed": "2x2,1x2,2x1"}.items():
+        how = ["-sample", factors] if factors else ["-grayscale", "-sample", "2x2"]
+        (HERE / f"sampled_{name}.jpg").write_bytes(
+            run("cjpeg", *how, "-quality", "60", data=ppm(rgb)))
+    (HERE / "arithmetic.jpg").write_bytes(run("cjpeg", "-arithmetic", "-quality", "60", data=ppm(tusker)))
+    scans = HERE / "scans.txt"
+    scans.write_text("0;\n1;\n2;\n")
+    (HERE / "scans.jpg").write_bytes(
+        run("cjpeg", "-scans", str(scans), "-quality", "60", "-restart", "3B", data=ppm(rgb)))
+    # Only DC and two AC of each: a decoder smooths what is missing.
+    scans.write_text("0,1,2: 0-0, 0, 0;\n0: 1-2, 0, 0;\n")
+    (HERE / "incomplete.jpg").write_bytes(
+        run("cjpeg", "-scans", str(scans), "-quality", "60", data=ppm(tusker)))
+    scans.unlink()
+    (HERE / "coarse.jpg").write_bytes(run("cjpeg", "-quality", "1", data=ppm(rgb)))
+    (HERE / "prime.jpg").write_bytes(  # 31 MCUs a row
+        run("cjpeg", "-quality", "40", "-sample", "1x1", data=ppm(rgb.resize((243, 50)))))
+    cmyk = rgb.crop((0, 0, 90, 70)).convert("CMYK")
+    key = np.minimum.reduce(list(np.array(cmyk)[..., :3].transpose(2, 0, 1))) // 2
+    parts = np.array(cmyk)
+    parts[..., 3] = key
+    Image.fromarray(parts, "CMYK").save(HERE / "cmyk.jpg", quality=80)
+    picture = np.array(tusker.crop((10, 10, 34, 26)))
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        Image.fromarray(picture).save(HERE / f"orientation{orientation}.jpg", quality=90, exif=exif)
+        with Image.open(HERE / f"orientation{orientation}.jpg") as image:
+            expect(f"orientation{orientation}", ImageOps.exif_transpose(image))
+    for name in ["real_420", "real_gray", "cmyk", "sampled_411", "progressive"]:
+        expect(name, Image.open(HERE / f"{name}.jpg").convert("RGB"))
+
+
+def make_pngs():
+    rgb = Image.open(HERE / "real_420.jpg").convert("RGB").crop((8, 8, 48, 40))
+    pixels = np.array(rgb)
+    alpha = np.linspace(0, 255, pixels.shape[0] * pixels.shape[1]).astype("u1").reshape(pixels.shape[:2])
+    with_alpha = Image.fromarray(np.dstack([pixels, alpha]))
+    palette = rgb.quantize(13)
+    rgb.save(HERE / "rgb.png")
+    with_alpha.save(HERE / "rgba.png")
+    with_alpha.convert("LA").save(HERE / "la.png")
+    rgb.convert("L").save(HERE / "gray.png")
+    rgb.convert("1").save(HERE / "bit.png")
+    palette.save(HERE / "palette.png", bits=4)
+    palette.save(HERE / "palette_clear.png", transparency=3)
+    (HERE / "adam7.png").write_bytes(png(pixels, 8, 2, interlaced=True))
+    wide = pixels.astype("u4") * 257 + 77  # what scaling to 8 bits rounds
+    wide = np.minimum(wide, 65535)
+    (HERE / "rgb16.png").write_bytes(png(wide, 16, 2))
+    (HERE / "gray16.png").write_bytes(png(wide[..., 0], 16, 0))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    rgb.save(HERE / "exif6.png", exif=exif)
+    for name in ["rgb", "rgba", "la", "gray", "bit", "palette", "palette_clear", "adam7"]:
+        expect(f"png_{name}", Image.open(HERE / f"{name}.png").convert("RGB"))
+    narrowed = ((wide * 255 + 32767) // 65535).astype("u1")
+    expect("png_rgb16", Image.fromarray(narrowed))
+    expect("png_gray16", Image.fromarray(narrowed[..., 0]).convert("RGB"))
+
+
+def make_resized():
+    image = Image.open(HERE / "real_420b.jpg").convert("RGB").crop((0, 0, 101, 67))
+    image.save(HERE / "resize.png", optimize=True)
+    for width, height in [(50, 33), (13, 9), (101, 20), (7, 67), (160, 90), (1, 1)]:
+        expect(f"resize_{width}x{height}", image.resize((width, height), Image.BILINEAR))
+    gray = image.convert("L")
+    gray.save(HERE / "resize_gray.png", optimize=True)
+    expect("resize_gray_40x30", gray.resize((40, 30), Image.BILINEAR))
+
+
+def make_others():
+    image = Image.open(HERE / "real_420.jpg").convert("RGB").resize((20, 11))
+    image.save(HERE / "small.gif")
+    image.save(HERE / "small.bmp")
+    image.save(HERE / "lossy.webp", quality=10)
+    image.save(HERE / "lossless.webp", lossless=True)
+    image.convert("RGBA").save(HERE / "extended.webp", quality=10, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0")
+
+
+def main():
+    originals = {path.name: path for path in pathlib.Path(sys.argv[1]).rglob("*.JPEG")}
+    for name, original in REAL.items():
+        shutil.copyfile(originals[original], HERE / name)
+    make_jpegs()
+    make_pngs()
+    make_resized()
+    make_others()
+
+
+if __name__ == "__main__":
+    main()

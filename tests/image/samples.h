@@ -1,0 +1,35 @@
+// The committed samples (tests/golden/image/make.py made them).
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "recpack/base/file.h"
+
+namespace recpack {
+
+inline ByteBuffer Sample(const std::string& name) {
+  return ReadWholeFile(PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/image/" + name);
+}
+
+// Names of all samples that end in `suffix`, in order, without what tests expect of others.
+inline std::vector<std::string> SampleNames(const std::string& suffix) {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(RECPACK_GOLDEN_DIR) + "/image")) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(suffix) && name.find(".expected.") == std::string::npos) {
+      names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+inline ByteBuffer Prefix(const ByteBuffer& bytes, size_t size) {
+  return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)};
+}
+
+}  // namespace recpack
