@@ -1,0 +1,34 @@
+// Where the shards of a data set are, with a manifest or without.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/base/file.h"
+#include "recpack/dataset/manifest.h"
+
+namespace recpack {
+
+struct LayoutSplit {
+  std::string name;
+  std::vector<std::string> shards;  // paths, in order
+  std::string index;                // path of the index beside them; may not exist
+};
+
+struct Layout {
+  std::string folder;  // that the shards lie in; empty for a list of files
+  std::vector<LayoutSplit> splits;
+  std::optional<Manifest> manifest;
+};
+
+// `path` is a folder with a manifest, a folder of TFRecord files, a glob, one shard, or a manifest.
+// Without a manifest, splits are told by the names: what stands before "-00000-of-00012", else
+// "all". Throws Error: kNotFound where nothing is there, naming what was looked for.
+Layout FindLayout(const std::string& path);
+
+// Only the split of that name; throws Error (kNotFound) that lists the splits there are.
+Layout OnlySplit(Layout layout, const std::string& split);
+
+}  // namespace recpack

@@ -1,0 +1,64 @@
+// Packs a source into a folder of shards with an index and a manifest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "recpack/base/file.h"
+#include "recpack/dataset/manifest.h"
+#include "recpack/dataset/plan.h"
+#include "recpack/dataset/source.h"
+#include "recpack/record/writer.h"
+
+namespace recpack {
+
+struct PackOptions {
+  std::string out;  // folder; made if it is not there
+  PlanOptions plan;
+  WriterOptions writer;  // writer.digest: SHA-256 of each shard into the manifest
+  // What else the bytes depend on, by the user's option names. Pack adds its own.
+  std::map<std::string, std::string> settings;
+  std::string created_by = "recpack";
+  // Sync every file before it is renamed into place. Off: fast, and a power cut may lose shards.
+  bool sync = true;
+  // Shards packed at once; 0: AvailableThreads(). Does not change a byte of the output.
+  int threads = 0;
+  // Leave bad items out and list them, up to this share of the planned items; else the first one
+  // stops the job.
+  bool skip_bad_items = false;
+  double max_skip = 0.001;
+  // This process packs the shards whose number leaves `task` when divided by `tasks`.
+  uint32_t task = 0;
+  uint32_t tasks = 1;
+  bool append = false;      // add to the data set that is in `out`
+  bool overwrite = false;   // remove what an earlier pack made in `out` first
+  bool dali_index = false;  // also SHARD.idx in DALI's text form
+  FileSystem* files = &PosixFiles();
+  // Called now and then, one call at a time, from any worker: items and planned bytes done so far.
+  std::function<void(uint64_t items, uint64_t bytes)> progress = {};
+};
+
+struct PackResult {
+  Manifest manifest;                  // of all shards that are there now
+  std::vector<ManifestShard> shards;  // made or found by this call, in plan order
+  std::vector<SkippedItem> skipped;
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+  uint64_t shards_found = 0;         // already complete when the call began
+  bool complete = true;              // false: shards of other tasks are missing, no manifest yet
+  bool skip_limit_exceeded = false;  // no manifest; `skipped` says why
+};
+
+// Makes the plan (or takes up one that was interrupted), writes the missing shards, then index and
+// manifest. Throws Error: kInvalidArgument where `out` holds something else, another packer is at
+// work in it, or source or options differ from the interrupted job's; an item's own error where
+// items may not be skipped; kIo. Complete shards stay whatever happens.
+PackResult Pack(const Source& source, const PackOptions& options);
+
+// The plan that Pack would make, with Pack's own settings in it.
+Plan PlanPack(const Source& source, const PackOptions& options);
+
+}  // namespace recpack

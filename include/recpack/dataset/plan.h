@@ -1,0 +1,77 @@
+// Which item goes into which shard, decided before a byte is packed (docs/format/plan.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/base/permutation.h"
+#include "recpack/dataset/source.h"
+
+namespace recpack {
+
+struct PlanOptions {
+  // Target bytes of a shard. Shards of a split are made about equal, none planned above it unless a
+  // single item is larger.
+  uint64_t shard_bytes = 100'000'000;
+  // Exact number of shards of each split; 0: by shard_bytes. Never more than the split has items.
+  uint64_t shards = 0;
+  // Seed of the shuffle within each split; empty: the source's order.
+  std::optional<uint64_t> shuffle_seed = {};
+  // Items of each split at most, 0: all. They are the first ones in packing order.
+  uint64_t limit = 0;
+  // Put into the shard names of appended parts: SPLIT-append1-00000-of-00012.tfrecord; 0: none.
+  uint32_t append = 0;
+};
+
+// A shard is a range of positions in its split's packing order.
+struct PlannedShard {
+  std::string file;    // name within the output folder
+  size_t split = 0;    // into Plan::splits
+  uint64_t begin = 0;  // first position
+  uint64_t end = 0;    // one past the last
+  uint64_t bytes = 0;  // planned file size, from the sizes of the sources
+};
+
+struct Plan {
+  // What the plan depends on, by option name, for telling which of them changed.
+  std::map<std::string, std::string> settings;
+  std::string fingerprint;  // of the source
+  std::optional<uint64_t> shuffle_seed;
+  std::vector<SourceSplit> splits;     // items: those that are packed
+  std::vector<uint64_t> source_items;  // of each split, before the limit
+  std::vector<PlannedShard> shards;
+
+  uint64_t items() const;
+  uint64_t bytes() const;
+};
+
+// The packing order of one split: position -> item of the source. No memory.
+class PackingOrder {
+ public:
+  PackingOrder(const Plan& plan, size_t split);
+  uint64_t operator()(uint64_t position) const {
+    return permutation_ ? (*permutation_)(position) : position;
+  }
+
+ private:
+  std::optional<KeyedPermutation> permutation_;
+};
+
+// `settings` says what else the output's bytes depend on. Throws Error (kInvalidArgument) where a
+// source has no items at all.
+Plan MakePlan(const Source& source, const PlanOptions& options,
+              std::map<std::string, std::string> settings);
+
+std::string PlanToJson(const Plan& plan);
+
+// Throws Error (kCorrupt) naming `path`.
+Plan PlanFromJson(const std::string& text, const std::string& path);
+
+// What differs between the plan that is there and the one that is wanted, as a sentence for the
+// user; empty: nothing.
+std::string DescribeDifference(const Plan& there, const Plan& wanted);
+
+}  // namespace recpack

@@ -1,0 +1,120 @@
+#include "src/dataset/finish_pack.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/record/index.h"
+#include "src/base/format.h"
+#include "src/dataset/sidecar.h"
+
+namespace recpack {
+namespace {
+
+// The split of that name, added at the end where it is new.
+ManifestSplit& SplitOf(Manifest& manifest, const std::string& name) {
+  for (auto& split : manifest.splits) {
+    if (split.name == name) return split;
+  }
+  manifest.splits.push_back(
+      {.name = name, .index = name + ".recindex", .shards = {}, .class_counts = {}});
+  return manifest.splits.back();
+}
+
+// Widens `into` to hold what `feature` says too.
+void MergeFeature(const ManifestFeature& feature, std::vector<ManifestFeature>& into) {
+  for (auto& there : into) {
+    if (there.name != feature.name) continue;
+    if (there.kind != feature.kind) there.kind = "mixed";
+    if (there.length != feature.length) there.length = -1;
+    there.min_bytes = std::min(there.min_bytes, feature.min_bytes);
+    there.max_bytes = std::max(there.max_bytes, feature.max_bytes);
+    return;
+  }
+  into.push_back(feature);
+}
+
+void AddShard(const std::string& split_name, const Sidecar& sidecar, Manifest& manifest) {
+  ManifestSplit& split = SplitOf(manifest, split_name);
+  split.shards.push_back(sidecar.shard);
+  for (const auto& [label, count] : sidecar.class_counts) split.class_counts[label] += count;
+  for (const auto& feature : sidecar.schema) MergeFeature(feature, manifest.schema);
+  manifest.skipped.insert(manifest.skipped.end(), sidecar.skipped.begin(), sidecar.skipped.end());
+}
+
+Manifest StartManifest(const Source& source, const Plan& plan, const PackFolder& folder,
+                       const PackOptions& options) {
+  if (!folder.base()) {
+    Manifest manifest;
+    manifest.source_kind = source.kind();
+    manifest.created_by = options.created_by;
+    manifest.settings = plan.settings;
+    manifest.class_names = source.class_names();
+    return manifest;
+  }
+  Manifest manifest = *folder.base();
+  if (manifest.class_names != source.class_names()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "the classes of the source are not those of the data set it is appended to",
+                {.path = options.out}, "labels would change their meaning: pack it on its own");
+  }
+  // A repeated append finds its own shards in the manifest: they are added anew below.
+  std::set<std::string> own;
+  for (const auto& shard : plan.shards) own.insert(shard.file);
+  for (auto& split : manifest.splits) {
+    std::erase_if(split.shards,
+                  [&](const ManifestShard& shard) { return own.contains(shard.file); });
+  }
+  return manifest;
+}
+
+void AddEntries(const std::string& file, const PackFolder& folder, const std::optional<Index>& old,
+                const std::string& path, IndexWriter& writer) {
+  const std::string part = folder.IndexPartPath(file);
+  if (std::filesystem::exists(part)) return writer.AddShard(Index::Open(part).Entries(0));
+  for (size_t i = 0; old && i < old->shard_count(); ++i) {
+    if (old->shard(i).name == file) return writer.AddShard(old->Entries(i));
+  }
+  ShardEntries entries = ScanShard(*PosixFiles().OpenForReading(path), true);
+  entries.name = file;
+  writer.AddShard(entries);
+}
+
+void WriteIndex(const ManifestSplit& split, const PackFolder& folder, const PackOptions& options) {
+  const std::string path = options.out + "/" + split.index;
+  const std::string temporary = folder.StatePath(format("{}.tmp-{}", split.index, ::getpid()));
+  std::optional<Index> old;
+  if (std::filesystem::exists(path)) old = Index::Open(path);
+  IndexWriter writer(options.files->Create(temporary));
+  for (const auto& shard : split.shards) {
+    AddEntries(shard.file, folder, old, options.out + "/" + shard.file, writer);
+  }
+  writer.Finish(options.sync);
+  options.files->Rename(temporary, path, options.sync);
+}
+
+}  // namespace
+
+bool FinishPack(const Source& source, const Plan& plan, const PackFolder& folder,
+                const PackOptions& options, Manifest& manifest) {
+  manifest = StartManifest(source, plan, folder, options);
+  for (const auto& shard : plan.shards) {
+    const auto sidecar = folder.FindComplete(shard);
+    if (!sidecar) return false;
+    AddShard(plan.splits[shard.split].name, *sidecar, manifest);
+  }
+  for (const auto& split : manifest.splits) WriteIndex(split, folder, options);
+  WriteFileAtomically(*options.files, options.out + "/" + kManifestName,
+                      AsBytes(ManifestToJson(manifest)), options.sync);
+  for (const auto& shard : plan.shards) {
+    std::error_code ignored;
+    std::filesystem::remove(folder.IndexPartPath(shard.file), ignored);
+  }
+  return true;
+}
+
+}  // namespace recpack

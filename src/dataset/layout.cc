@@ -1,0 +1,113 @@
+#include "recpack/dataset/layout.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool HasShardName(const std::string& name) {
+  return !name.starts_with('.') &&
+         (name.find(".tfrecord") != std::string::npos || name.find("-of-") != std::string::npos) &&
+         !name.ends_with(".idx") && !name.ends_with(".recindex") && !name.ends_with(".json") &&
+         name.find(".tmp") == std::string::npos;
+}
+
+// "train" of "train-00000-of-00012.tfrecord" and of "train-append1-00000-of-00003.tfrecord".
+std::string SplitOfName(const std::string& name) {
+  static const std::regex kNumbered("^(.*?)(-append[0-9]+)?[-.][0-9]+-of-[0-9]+.*$");
+  std::smatch match;
+  return std::regex_match(name, match, kNumbered) ? match[1].str() : "all";
+}
+
+Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
+  std::ranges::sort(paths);
+  std::map<std::string, std::vector<std::string>> splits;
+  for (auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
+  Layout layout{.folder = folder, .splits = {}, .manifest = {}};
+  for (auto& [name, shards] : splits) {
+    const auto index = fs::path(shards.front()).parent_path() / (name + ".recindex");
+    layout.splits.push_back({.name = name, .shards = std::move(shards), .index = index.string()});
+  }
+  return layout;
+}
+
+Layout FromManifest(const std::string& folder) {
+  Layout layout{.folder = folder, .splits = {}, .manifest = ReadManifest(PosixFiles(), folder)};
+  for (const auto& split : layout.manifest->splits) {
+    LayoutSplit found{.name = split.name, .shards = {}, .index = {}};
+    for (const auto& shard : split.shards) found.shards.push_back(folder + "/" + shard.file);
+    if (!split.index.empty()) found.index = folder + "/" + split.index;
+    layout.splits.push_back(std::move(found));
+  }
+  return layout;
+}
+
+Layout FromFolder(const std::string& folder) {
+  if (PosixFiles().Exists(folder + "/" + kManifestName)) return FromManifest(folder);
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory() && HasShardName(entry.path().filename()))
+      paths.push_back(entry.path());
+  }
+  if (paths.empty()) {
+    const bool unfinished = PosixFiles().Exists(folder + "/.recpack/plan.json");
+    throw Error(ErrorKind::kNotFound,
+                unfinished ? "holds an unfinished pack and no shard yet"
+                           : "holds neither a manifest.json nor a TFRecord file",
+                {.path = folder},
+                unfinished ? "run the same `recpack pack` again" : "name a folder of shards");
+  }
+  return GroupBySplit(std::move(paths), folder);
+}
+
+std::vector<std::string> Glob(const std::string& pattern) {
+  glob_t found = {};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), GLOB_BRACE | GLOB_TILDE, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+}  // namespace
+
+Layout FindLayout(const std::string& path) {
+  const fs::path given(path);
+  if (fs::is_directory(given)) {
+    return FromFolder(given.has_filename() ? path : given.parent_path().string());
+  }
+  if (given.filename() == kManifestName && fs::exists(given)) {
+    return FromManifest(given.has_parent_path() ? given.parent_path().string() : ".");
+  }
+  std::vector<std::string> paths = fs::exists(given) ? std::vector{path} : Glob(path);
+  if (paths.empty()) {
+    throw Error(ErrorKind::kNotFound, "no such file, folder or pattern", {.path = path},
+                "name a folder of shards, a shard, or a pattern in quotes");
+  }
+  return GroupBySplit(std::move(paths), "");
+}
+
+Layout OnlySplit(Layout layout, const std::string& split) {
+  std::string names;
+  for (const auto& there : layout.splits) names += (names.empty() ? "" : ", ") + there.name;
+  std::erase_if(layout.splits, [&](const LayoutSplit& there) { return there.name != split; });
+  if (layout.splits.empty()) {
+    throw Error(ErrorKind::kNotFound, format("there is no split '{}'", split),
+                {.path = layout.folder}, "choose one of: " + names);
+  }
+  return layout;
+}
+
+}  // namespace recpack

@@ -1,0 +1,78 @@
+#include "src/dataset/manifest_json.h"
+
+#include <charconv>
+
+#include "src/base/format.h"
+
+namespace recpack {
+
+Json ShardToJson(const ManifestShard& shard) {
+  Json json = {{"file", shard.file}, {"records", shard.records}, {"bytes", shard.bytes}};
+  if (shard.compression != Compression::kNone) {
+    json["compression"] = CompressionName(shard.compression);
+  }
+  if (!shard.sha256.empty()) json["sha256"] = shard.sha256;
+  return json;
+}
+
+ManifestShard ShardFromJson(const Json& json, const std::string& path) {
+  ManifestShard shard{.file = json.at("file"),
+                      .records = json.at("records"),
+                      .bytes = json.at("bytes"),
+                      .compression = ParseCompression(json.value("compression", "none")),
+                      .sha256 = json.value("sha256", "")};
+  if (shard.file.empty() || shard.file.find('/') != std::string::npos) {
+    throw Error(ErrorKind::kCorrupt,
+                format("names the shard '{}', which is not a file beside it", shard.file),
+                {.path = path});
+  }
+  return shard;
+}
+
+Json FeatureToJson(const ManifestFeature& feature) {
+  Json json = {{"kind", feature.kind}};
+  json["length"] = feature.length >= 0 ? Json(feature.length) : Json("varies");
+  if (feature.max_bytes >= 0) {
+    json["min_bytes"] = feature.min_bytes;
+    json["max_bytes"] = feature.max_bytes;
+  }
+  return json;
+}
+
+ManifestFeature FeatureFromJson(const std::string& name, const Json& json) {
+  return {.name = name,
+          .kind = json.at("kind"),
+          .length = json.at("length").is_number() ? json.at("length").get<int64_t>() : -1,
+          .min_bytes = json.value("min_bytes", int64_t{-1}),
+          .max_bytes = json.value("max_bytes", int64_t{-1})};
+}
+
+Json SkippedToJson(const SkippedItem& item) {
+  return {{"split", item.split}, {"item", item.item}, {"reason", item.reason}};
+}
+
+SkippedItem SkippedFromJson(const Json& json) {
+  return {.split = json.at("split"), .item = json.at("item"), .reason = json.at("reason")};
+}
+
+Json CountsToJson(const std::map<int64_t, uint64_t>& counts) {
+  Json json = Json::object();
+  for (const auto& [label, count] : counts) json[std::to_string(label)] = count;
+  return json;
+}
+
+std::map<int64_t, uint64_t> CountsFromJson(const Json& json, const std::string& path) {
+  std::map<int64_t, uint64_t> counts;
+  for (const auto& [label, count] : json.items()) {
+    int64_t number = 0;
+    const auto [end, code] = std::from_chars(label.data(), label.data() + label.size(), number);
+    if (code != std::errc() || end != label.data() + label.size()) {
+      throw Error(ErrorKind::kCorrupt, format("counts a class '{}', which is no number", label),
+                  {.path = path});
+    }
+    counts[number] = count;
+  }
+  return counts;
+}
+
+}  // namespace recpack

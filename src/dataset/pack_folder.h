@@ -1,0 +1,67 @@
+// The state of an output folder: lock, plan, and which shards are complete (docs/format/plan.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/dataset/manifest.h"
+#include "recpack/dataset/pack.h"
+#include "recpack/dataset/plan.h"
+#include "src/dataset/sidecar.h"
+
+namespace recpack {
+
+// Holds an advisory lock on the folder as long as it lives. One thread at a time, but for the
+// functions marked otherwise.
+class PackFolder {
+ public:
+  // Makes the folder if needed and locks it: alone, or together with other tasks of the same job.
+  explicit PackFolder(const PackOptions& options);
+  ~PackFolder();
+  PackFolder(const PackFolder&) = delete;
+
+  // The manifest that is there, where options.append asks for one.
+  const std::optional<Manifest>& base() const { return base_; }
+
+  // Number of the append that plans are looked up under; 0: none. With options.append it starts as
+  // the last one there is.
+  uint32_t append() const { return append_; }
+
+  // Whether the last append is finished and was made from something else than `wanted`.
+  bool LastAppendIsAnotherJob(const Plan& wanted) const;
+
+  void StartNextAppend() { ++append_; }
+
+  // Takes up the plan that is there, or stores `wanted`. Throws Error (kInvalidArgument) where
+  // they differ or the folder holds something else.
+  void Adopt(const Plan& wanted);
+
+  // Of a complete shard; empty where it is missing or its size is not what its sidecar says.
+  // Any thread.
+  std::optional<Sidecar> FindComplete(const PlannedShard& shard) const;
+
+  // Stores the sidecar, then renames the shard's temporary file into place. Any thread.
+  void Publish(const PlannedShard& shard, const Sidecar& sidecar);
+
+  std::string ShardPath(const PlannedShard& shard) const;
+  std::string TemporaryPath(const PlannedShard& shard) const;
+  std::string IndexPartPath(const std::string& file) const;  // one-shard index of a shard file
+  std::string StatePath(const std::string& name) const;
+
+ private:
+  std::string PlanPath() const;
+  void RemoveOldOutput();
+  void FindLastAppend();
+  void RefuseForeignContent() const;
+
+  const PackOptions& options_;
+  std::string folder_;
+  std::string state_folder_;
+  std::vector<int> locks_;
+  std::optional<Manifest> base_;
+  uint32_t append_ = 0;
+};
+
+}  // namespace recpack

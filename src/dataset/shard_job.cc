@@ -1,0 +1,107 @@
+#include "src/dataset/shard_job.h"
+
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/record/index.h"
+#include "recpack/record/writer.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+// Removes the temporary file unless it was published.
+class TemporaryShard {
+ public:
+  explicit TemporaryShard(std::string path) : path_(std::move(path)) {}
+  ~TemporaryShard() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove(path_, ignored);
+  }
+  TemporaryShard(const TemporaryShard&) = delete;
+
+  void Keep() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+void WriteSample(Sample& sample, RecordWriter& writer) {
+  if (!sample.payload.empty()) return writer.Write(sample.payload);
+  const std::span<uint8_t> room = writer.Begin(sample.features.ByteSize());
+  sample.features.SerializeTo(room.data());
+  writer.End();
+}
+
+// Notes the bad item. False where that was one too many.
+bool Skip(JobState& job, const PlannedShard& shard, uint64_t item, const Error& error,
+          Sidecar& sidecar) {
+  sidecar.skipped.push_back({.split = job.plan.splits[shard.split].name,
+                             .item = job.source.ItemName(shard.split, item),
+                             .reason = error.what()});
+  if (job.skipped.fetch_add(1) + 1 <= job.skip_limit) return true;
+  job.stop = true;
+  return false;
+}
+
+// Reads and writes the items of the shard. False where the job is to stop.
+bool WriteItems(JobState& job, const PlannedShard& shard, ItemReader& reader, RecordWriter& writer,
+                Sidecar& sidecar) {
+  const PackingOrder order(job.plan, shard.split);
+  Sample sample;
+  for (uint64_t position = shard.begin; position < shard.end; ++position) {
+    if (job.stop.load(std::memory_order_relaxed)) return false;
+    const uint64_t item = order(position);
+    sample.features.Clear();
+    sample.payload = {};
+    sample.label = -1;
+    bool read = true;
+    try {
+      reader.Read(shard.split, item, sample);
+    } catch (const Error& error) {
+      if (!job.options.skip_bad_items) throw;
+      if (!Skip(job, shard, item, error, sidecar)) return false;
+      read = false;
+    }
+    if (read) {
+      WriteSample(sample, writer);
+      if (sample.label >= 0) ++sidecar.class_counts[sample.label];
+    }
+    if (job.on_item) job.on_item(job.source.ItemBytes(shard.split, item));
+  }
+  return true;
+}
+
+void WriteIndexPart(const ShardEntries& entries, const std::string& path,
+                    const PackOptions& options) {
+  IndexWriter index(options.files->Create(path));
+  index.AddShard(entries);
+  index.Finish(options.sync);
+}
+
+}  // namespace
+
+bool PackShard(JobState& job, const PlannedShard& shard, ItemReader& reader, Sidecar& sidecar) {
+  const PackOptions& options = job.options;
+  TemporaryShard temporary(job.folder.TemporaryPath(shard));
+  RecordWriter writer(options.files->Create(job.folder.TemporaryPath(shard)), options.writer);
+  if (!WriteItems(job, shard, reader, writer, sidecar)) return false;
+  writer.Finish(options.sync);
+
+  ShardEntries entries = writer.entries();
+  entries.name = shard.file;
+  sidecar.shard = {.file = shard.file,
+                   .records = entries.lengths.size(),
+                   .bytes = entries.file_bytes,
+                   .compression = options.writer.compression,
+                   .sha256 = {}};
+  if (const auto digest = writer.digest()) sidecar.shard.sha256 = Hex(*digest);
+  WriteIndexPart(entries, job.folder.IndexPartPath(shard.file), options);
+  job.folder.Publish(shard, sidecar);
+  temporary.Keep();
+  return true;
+}
+
+}  // namespace recpack

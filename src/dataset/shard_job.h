@@ -1,0 +1,32 @@
+// Packs one planned shard.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "recpack/dataset/pack.h"
+#include "recpack/dataset/plan.h"
+#include "src/dataset/pack_folder.h"
+#include "src/dataset/sidecar.h"
+
+namespace recpack {
+
+// What the workers of one job share.
+struct JobState {
+  const Source& source;
+  const PackOptions& options;
+  const Plan& plan;
+  PackFolder& folder;
+  std::atomic<bool> stop = false;                    // somebody failed: give up
+  std::atomic<uint64_t> skipped = 0;                 // items left out so far, in all shards
+  uint64_t skip_limit = 0;                           // items
+  std::function<void(uint64_t bytes)> on_item = {};  // any thread; planned bytes of one item
+};
+
+// Writes the shard, its part of the index and its sidecar, and publishes it. Returns false where
+// the job was stopped or the limit of skipped items passed; nothing is left of the shard then, nor
+// where it throws Error.
+bool PackShard(JobState& job, const PlannedShard& shard, ItemReader& reader, Sidecar& sidecar);
+
+}  // namespace recpack

@@ -1,0 +1,168 @@
+#include "recpack/dataset/verify.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/base/hash.h"
+#include "recpack/example/view.h"
+#include "recpack/image/decode.h"
+#include "recpack/image/header.h"
+#include "recpack/record/index.h"
+#include "recpack/record/reader.h"
+#include "src/base/format.h"
+#include "src/dataset/parallel.h"
+
+namespace recpack {
+namespace {
+
+struct ShardTask {
+  std::string path;
+  const ManifestShard* expected = nullptr;
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+  std::vector<Finding> findings;
+
+  void Add(std::string reason, std::optional<uint64_t> offset = {},
+           std::optional<uint64_t> ordinal = {}) {
+    findings.push_back({path, offset, ordinal, std::move(reason)});
+  }
+};
+
+bool IsImage(ByteView value) {
+  const std::string_view text = AsText(value.first(std::min<size_t>(value.size(), 8)));
+  return text.starts_with("\xff\xd8\xff") || text.starts_with("\x89PNG\r\n\x1a\n");
+}
+
+void DecodeImages(const ExampleView& view) {
+  for (const auto& feature : view) {
+    if (feature.kind() != FeatureKind::kBytes) continue;
+    for (const ByteView value : feature.bytes_values()) {
+      if (IsImage(value)) DecodeImage(value, {});
+    }
+  }
+}
+
+void CheckRecord(const Record& record, const VerifyOptions& options, ExampleView& view,
+                 ShardTask& task) {
+  try {
+    view.Parse(record.payload);
+    if (options.decode) DecodeImages(view);
+  } catch (const Error& error) {
+    task.Add(error.reason(), record.offset, record.ordinal);
+  }
+}
+
+void ReadRecords(const VerifyOptions& options, ShardTask& task) {
+  RecordReader reader(PosixFiles().OpenForReading(task.path),
+                      {.on_damage = ReaderOptions::OnDamage::kResynchronise});
+  ExampleView view;
+  for (Record record; reader.Next(record);) {
+    ++task.records;
+    CheckRecord(record, options, view, task);
+  }
+  for (const Damage& damage : reader.damages()) {
+    task.Add(damage.lost ? format("{} ({} records lost)", damage.reason, *damage.lost)
+                         : format("{} (unknown number of records lost)", damage.reason),
+             damage.offset, damage.ordinal);
+  }
+}
+
+void CheckDigest(ShardTask& task) {
+  const auto file = PosixFiles().OpenForReading(task.path);
+  ByteBuffer buffer(size_t{1} << 20);
+  Sha256 digest;
+  for (uint64_t offset = 0;;) {
+    const size_t got = file->ReadAt(offset, buffer);
+    if (got == 0) break;
+    digest.Update(ByteView(buffer).first(got));
+    offset += got;
+  }
+  if (Hex(digest.Finish()) != task.expected->sha256) {
+    task.Add("the SHA-256 of the file is not the manifest's");
+  }
+}
+
+void CheckShard(const VerifyOptions& options, ShardTask& task) {
+  try {
+    task.bytes = PosixFiles().OpenForReading(task.path)->Size();
+    ReadRecords(options, task);
+    if (task.expected == nullptr) return;
+    if (task.bytes != task.expected->bytes) {
+      task.Add(format("is {} bytes long, the manifest says {}", task.bytes, task.expected->bytes));
+    }
+    if (task.records != task.expected->records) {
+      task.Add(format("holds {} whole records, the manifest says {}", task.records,
+                      task.expected->records));
+    }
+    if (!task.expected->sha256.empty()) CheckDigest(task);
+  } catch (const Error& error) {
+    task.Add(error.reason(), error.place().offset, error.place().ordinal);
+  }
+}
+
+// The index must list the split's shards as they are.
+void CheckIndex(const LayoutSplit& split, std::vector<Finding>& findings) {
+  if (split.index.empty() || !PosixFiles().Exists(split.index)) return;
+  const auto add = [&](std::string reason) {
+    findings.push_back({split.index, {}, {}, std::move(reason)});
+  };
+  try {
+    const Index index = Index::Open(split.index);
+    if (index.shard_count() != split.shards.size()) {
+      return add(
+          format("lists {} shards, the split has {}", index.shard_count(), split.shards.size()));
+    }
+    for (size_t i = 0; i < index.shard_count(); ++i) {
+      if (!split.shards[i].ends_with(index.shard(i).name)) {
+        add(format("lists {} where {} is", index.shard(i).name, split.shards[i]));
+      } else if (PosixFiles().Exists(split.shards[i]) &&
+                 PosixFiles().OpenForReading(split.shards[i])->Size() !=
+                     index.shard(i).file_bytes) {
+        add(format("is stale: {} is of another size; run `recpack index`", index.shard(i).name));
+      }
+    }
+  } catch (const Error& error) {
+    add(error.reason());
+  }
+}
+
+std::vector<ShardTask> TasksOf(const Layout& layout) {
+  std::vector<ShardTask> tasks;
+  for (const auto& split : layout.splits) {
+    const ManifestSplit* expected =
+        layout.manifest ? layout.manifest->FindSplit(split.name) : nullptr;
+    for (size_t i = 0; i < split.shards.size(); ++i) {
+      tasks.push_back({.path = split.shards[i],
+                       .expected = expected ? &expected->shards[i] : nullptr,
+                       .findings = {}});
+    }
+  }
+  return tasks;
+}
+
+}  // namespace
+
+VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
+  std::vector<ShardTask> tasks = TasksOf(layout);
+  std::mutex mutex;
+  uint64_t bytes_done = 0;
+  ParallelFor(tasks.size(), options.threads, [&](size_t, size_t i) {
+    CheckShard(options, tasks[i]);
+    const std::lock_guard lock(mutex);
+    bytes_done += tasks[i].bytes;
+    if (options.progress) options.progress(bytes_done);
+  });
+
+  VerifyResult result;
+  for (auto& task : tasks) {
+    result.records += task.records;
+    result.bytes += task.bytes;
+    std::ranges::move(task.findings, std::back_inserter(result.findings));
+  }
+  for (const auto& split : layout.splits) CheckIndex(split, result.findings);
+  return result;
+}
+
+}  // namespace recpack

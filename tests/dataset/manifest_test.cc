@@ -1,0 +1,80 @@
+#include "recpack/dataset/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include "recpack/base/error.h"
+
+namespace recpack {
+namespace {
+
+Manifest Sample() {
+  Manifest manifest;
+  manifest.source_kind = "cifar10";
+  manifest.created_by = "recpack 0";
+  manifest.splits = {{.name = "train",
+                      .index = "train.recindex",
+                      .shards = {{.file = "a", .records = 2, .bytes = 30, .sha256 = "00"},
+                                 {.file = "b",
+                                  .records = 1,
+                                  .bytes = 12,
+                                  .compression = Compression::kGzip,
+                                  .sha256 = {}}},
+                      .class_counts = {{0, 2}, {7, 1}}}};
+  manifest.schema = {
+      {.name = "image", .kind = "bytes", .length = 1, .min_bytes = 5, .max_bytes = 9},
+      {.name = "tags", .kind = "int64"}};
+  manifest.class_names = {"cat", "dog"};
+  manifest.settings = {{"from", "cifar10"}};
+  manifest.skipped = {{.split = "train", .item = "x.jpg", .reason = "cut"}};
+  return manifest;
+}
+
+TEST(ManifestTest, SurvivesItsJson) {
+  const std::string text = ManifestToJson(Sample());
+  const Manifest back = ManifestFromJson(text, "manifest.json");
+  EXPECT_EQ(ManifestToJson(back), text);
+  EXPECT_EQ(back.records(), 3u);
+  EXPECT_EQ(back.bytes(), 42u);
+  EXPECT_EQ(back.splits[0].class_counts.at(7), 1u);
+  EXPECT_EQ(back.splits[0].shards[1].compression, Compression::kGzip);
+  EXPECT_EQ(back.schema[1].length, -1);
+}
+
+TEST(ManifestTest, EveryPrefixIsRefused) {
+  const std::string text = ManifestToJson(Sample());
+  for (size_t cut = 0; cut + 2 < text.size(); ++cut) {
+    EXPECT_THROW(ManifestFromJson(text.substr(0, cut), "m"), Error) << cut;
+  }
+}
+
+TEST(ManifestTest, RefusesAShardOutsideItsFolder) {
+  std::string text = ManifestToJson(Sample());
+  text.replace(text.find("\"a\""), 3, "\"../a\"");
+  EXPECT_THROW(ManifestFromJson(text, "m"), Error);
+}
+
+TEST(ManifestTest, ANewerVersionIsUnsupported) {
+  std::string text = ManifestToJson(Sample());
+  text.replace(text.find("\"version\": 1"), 12, "\"version\": 9");
+  try {
+    ManifestFromJson(text, "m");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+  }
+}
+
+TEST(ManifestTest, AnotherJsonFileIsCorrupt) {
+  for (const char* text : {"{}", "[]", "3", "{\"format\": \"x\", \"version\": 1}"}) {
+    EXPECT_THROW(ManifestFromJson(text, "m"), Error) << text;
+  }
+}
+
+TEST(ManifestTest, AClassThatIsNoNumberIsCorrupt) {
+  std::string text = ManifestToJson(Sample());
+  text.replace(text.find("\"7\""), 3, "\"7x\"");
+  EXPECT_THROW(ManifestFromJson(text, "m"), Error);
+}
+
+}  // namespace
+}  // namespace recpack

@@ -1,0 +1,50 @@
+// recpack: packs many small files into TFRecord shards, and looks after shards.
+#include <cstdio>
+#include <exception>
+
+#include "recpack/base/error.h"
+#include "tools/recpack/command.h"
+
+namespace recpack::tool {
+namespace {
+
+constexpr char kAbout[] =
+    "recpack packs many small files into TFRecord shards, and lists, verifies and repairs shards.\n"
+    "Exit codes: 0 done, 1 something was found (verify, skipped files), 2 usage or failure.";
+
+int Run(int argc, char** argv) {
+  CLI::App app(kAbout, "recpack");
+  app.set_version_flag("--version", RECPACK_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::help);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return std::string(failed->get_name()) + ": " + error.what() +
+           "\nRun with --help for how to use it.\n";
+  });
+  int exit_code = kDone;
+  AddPack(app, exit_code);
+  AddLs(app, exit_code);
+  AddVerify(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked = error.get_exit_code() == 0;  // --help, --version
+    app.exit(error);
+    return asked ? kDone : kFailure;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace recpack::tool
+
+int main(int argc, char** argv) {
+  try {
+    return recpack::tool::Run(argc, argv);
+  } catch (const recpack::Error& error) {
+    std::fprintf(stderr, "recpack: %s\n", error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "recpack: %s\n", error.what());
+  }
+  return recpack::tool::kFailure;
+}

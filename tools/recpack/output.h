@@ -1,0 +1,42 @@
+// How the commands print.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace recpack::tool {
+
+using Json = nlohmann::ordered_json;
+
+// One JSON object and a line feed to stdout.
+void PrintJson(const Json& json);
+
+// "61.4 MB" (decimal units), "1,234,567".
+std::string HumanBytes(uint64_t bytes);
+std::string HumanCount(uint64_t count);
+std::string HumanSeconds(double seconds);
+
+// Reads "100MB", "64MiB", "1G", "4096"; throws recpack::Error (kInvalidArgument) saying what is
+// allowed.
+uint64_t ParseBytes(const std::string& text);
+
+// Reads "0.1%", "0.001" or a whole number of items as a share of items; the same errors.
+double ParseShare(const std::string& text);
+
+// A line on stderr that is drawn again and again, only where stderr is a terminal.
+class ProgressBar {
+ public:
+  ProgressBar(std::string what, uint64_t total_bytes, bool quiet);
+  ~ProgressBar();
+  void Update(uint64_t bytes);
+
+ private:
+  std::string what_;
+  uint64_t total_;
+  bool shown_;
+  double started_;
+  double drawn_ = 0;
+};
+
+}  // namespace recpack::tool
