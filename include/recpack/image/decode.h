@@ -1,0 +1,56 @@
+// JPEG and PNG files to pixels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "recpack/base/bytes.h"
+#include "recpack/image/image.h"
+
+namespace recpack {
+
+enum class PixelLayout : uint8_t {
+  kRgb,       // 3 channels, whatever the file holds
+  kAsStored,  // 1 channel for a gray file, else 3
+};
+
+struct DecodeOptions {
+  // Default RGB. Alpha is dropped in either layout, not composited, as Pillow's convert("RGB") and
+  // torchvision do; 16-bit channels are scaled to 8 and rounded; CMYK and YCCK are taken as Adobe
+  // writes them (inverted) and converted without a colour profile, as Pillow does.
+  PixelLayout layout = PixelLayout::kRgb;
+  // Turn and mirror the pixels as the EXIF orientation says. Off: pixels as stored.
+  bool apply_orientation = false;
+  // Take pictures whose data is cut or damaged, missing parts gray or wrong, if the decoder can go
+  // on at all. Off: an error.
+  bool allow_damage = false;
+  // Larger images are refused before memory is taken for them. The default is Pillow's.
+  uint64_t max_pixels = 178'956'970;
+};
+
+// Decodes one image after another and keeps its buffers. One thread at a time.
+class ImageDecoder {
+ public:
+  ImageDecoder();
+  ~ImageDecoder();
+  ImageDecoder(ImageDecoder&&) noexcept;
+  ImageDecoder& operator=(ImageDecoder&&) noexcept;
+
+  // Decodes into `out`, whose memory is used again. Exact: the slow integer inverse DCT and smooth
+  // chroma upsampling, libjpeg's defaults. Throws Error: kCorrupt with the library's reason (`out`
+  // is then undefined), kUnsupported for other formats, lossless or 12-bit JPEGs, and images above
+  // max_pixels.
+  void Decode(ByteView bytes, const DecodeOptions& options, Image& out);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The same with a decoder of its own, for single images.
+Image DecodeImage(ByteView bytes, const DecodeOptions& options = {});
+
+// Turns and mirrors `image` as EXIF orientation 1..8 says; others leave it as it is.
+Image ApplyOrientation(Image image, int orientation);
+
+}  // namespace recpack

@@ -1,0 +1,41 @@
+// Pixels in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace recpack {
+
+// 8-bit pixels, channels interleaved (RGBRGB... or gray), rows from top to bottom with no padding:
+// pixels.size() == width * height * channels.
+struct Image {
+  int width = 0;
+  int height = 0;
+  int channels = 0;
+  std::vector<uint8_t> pixels = {};
+
+  size_t row_bytes() const noexcept { return static_cast<size_t>(width) * channels; }
+  uint8_t* row(int y) noexcept { return pixels.data() + y * row_bytes(); }
+  const uint8_t* row(int y) const noexcept { return pixels.data() + y * row_bytes(); }
+
+  // Sets the size; pixels become undefined. Memory is kept when an image gets smaller.
+  void Reshape(int new_width, int new_height, int new_channels) {
+    width = new_width;
+    height = new_height;
+    channels = new_channels;
+    pixels.resize(row_bytes() * static_cast<size_t>(height));
+  }
+
+  bool operator==(const Image&) const = default;
+};
+
+// A rectangle of pixels; x and y are those of its left upper corner.
+struct Region {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+};
+
+}  // namespace recpack

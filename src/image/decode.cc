@@ -1,0 +1,42 @@
+#include "recpack/image/decode.h"
+
+#include "recpack/base/error.h"
+#include "recpack/image/header.h"
+#include "src/base/format.h"
+#include "src/image/decoders.h"
+
+namespace recpack {
+
+struct ImageDecoder::State {
+  JpegReader jpeg;
+  ByteBuffer scratch;
+};
+
+ImageDecoder::ImageDecoder() : state_(std::make_unique<State>()) {}
+ImageDecoder::~ImageDecoder() = default;
+ImageDecoder::ImageDecoder(ImageDecoder&&) noexcept = default;
+ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
+
+void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& out) {
+  const ImageHeader header = ReadImageHeader(bytes);
+  switch (header.format) {
+    case ImageFormat::kJpeg:
+      DecodeJpeg(state_->jpeg, bytes, options, state_->scratch, out);
+      break;
+    case ImageFormat::kPng:
+      DecodePng(bytes, options, out);
+      break;
+    default:
+      throw Error(ErrorKind::kUnsupported, format("only JPEG and PNG are decoded, this is {}",
+                                                  ImageFormatName(header.format)));
+  }
+  if (options.apply_orientation) out = ApplyOrientation(std::move(out), header.orientation);
+}
+
+Image DecodeImage(ByteView bytes, const DecodeOptions& options) {
+  Image image;
+  ImageDecoder().Decode(bytes, options, image);
+  return image;
+}
+
+}  // namespace recpack

@@ -1,0 +1,196 @@
+#include "recpack/image/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "recpack/base/error.h"
+#include "tests/image/samples.h"
+
+namespace recpack {
+namespace {
+
+Image Expected(const std::string& name) { return DecodeImage(Sample(name + ".expected.png")); }
+
+ErrorKind KindOf(ByteView bytes, const DecodeOptions& options = {}) {
+  try {
+    DecodeImage(bytes, options);
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.reason().empty());
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::kIo;
+}
+
+// The largest difference of a channel; -1 where shapes differ.
+int Distance(const Image& a, const Image& b) {
+  if (a.width != b.width || a.height != b.height || a.channels != b.channels) return -1;
+  int distance = 0;
+  for (size_t i = 0; i < a.pixels.size(); ++i) {
+    distance = std::max(distance, std::abs(a.pixels[i] - b.pixels[i]));
+  }
+  return distance;
+}
+
+TEST(DecodeTest, JpegPixelsAreThoseOfPillow) {
+  for (const char* name : {"real_420", "real_gray", "cmyk", "sampled_411", "progressive"}) {
+    const Image image = DecodeImage(Sample(std::string(name) + ".jpg"));
+    EXPECT_EQ(Distance(image, Expected(name)), 0) << name;
+  }
+}
+
+TEST(DecodeTest, PngPixelsAreThoseOfPillow) {
+  for (const char* name : {"rgb", "rgba", "la", "gray", "bit", "palette", "palette_clear", "adam7",
+                           "rgb16", "gray16"}) {
+    const Image image = DecodeImage(Sample(std::string(name) + ".png"));
+    EXPECT_EQ(Distance(image, Expected(std::string("png_") + name)), 0) << name;
+  }
+}
+
+TEST(DecodeTest, KeepsGrayAsStoredWhenAsked) {
+  const DecodeOptions as_stored{.layout = PixelLayout::kAsStored};
+  for (const char* name : {"real_gray.jpg", "gray.png", "la.png", "bit.png", "gray16.png"}) {
+    const Image gray = DecodeImage(Sample(name), as_stored);
+    const Image rgb = DecodeImage(Sample(name));
+    ASSERT_EQ(gray.channels, 1) << name;
+    ASSERT_EQ(rgb.pixels.size(), gray.pixels.size() * 3);
+    for (size_t i = 0; i < rgb.pixels.size(); ++i) ASSERT_EQ(rgb.pixels[i], gray.pixels[i / 3]);
+  }
+  for (const char* name : {"real_420.jpg", "cmyk.jpg", "rgba.png", "palette.png"}) {
+    EXPECT_EQ(DecodeImage(Sample(name), as_stored).channels, 3) << name;
+  }
+}
+
+TEST(DecodeTest, AppliesTheOrientationOnRequestOnly) {
+  for (int i = 1; i <= 8; ++i) {
+    const std::string name = "orientation" + std::to_string(i);
+    const Image stored = DecodeImage(Sample(name + ".jpg"));
+    EXPECT_EQ(stored.width, 24);
+    EXPECT_EQ(
+        Distance(DecodeImage(Sample(name + ".jpg"), {.apply_orientation = true}), Expected(name)),
+        0)
+        << name;
+  }
+  EXPECT_EQ(DecodeImage(Sample("exif6.png"), {.apply_orientation = true}).width, 32);
+}
+
+TEST(DecodeTest, OneDecoderTakesAllKindsInTurnAndGoesOnAfterErrors) {
+  ImageDecoder decoder;
+  Image image;
+  for (int round = 0; round < 2; ++round) {
+    for (const char* name : {"real_444.jpg", "progressive.jpg", "rgba.png", "cmyk.jpg",
+                             "real_gray.jpg", "scans.jpg", "arithmetic.jpg"}) {
+      const ByteBuffer bytes = Sample(name);
+      decoder.Decode(bytes, {}, image);
+      EXPECT_EQ(image, DecodeImage(bytes)) << name;
+      EXPECT_THROW(decoder.Decode(Prefix(bytes, bytes.size() / 2), {}, image), Error);
+    }
+  }
+}
+
+// No prefix of a file may pass for the whole: not even one that only lacks the end marker.
+TEST(DecodeTest, EveryPrefixIsCorrupt) {
+  ImageDecoder decoder;
+  Image image;
+  for (const char* name : {"real_420.jpg", "progressive.jpg", "orientation6.jpg", "cmyk.jpg",
+                           "rgb.png", "adam7.png", "palette.png"}) {
+    const ByteBuffer whole = Sample(name);
+    for (size_t size = 4; size < whole.size(); size += size + 40 < whole.size() ? 7 : 1) {
+      try {
+        decoder.Decode(Prefix(whole, size), {}, image);
+        ADD_FAILURE() << name << " cut to " << size << " bytes decodes";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << name << " cut to " << size;
+      }
+    }
+  }
+}
+
+TEST(DecodeTest, CutJpegsDecodeWhenDamageIsAllowed) {
+  const ByteBuffer whole = Sample("real_444.jpg");
+  const Image good = DecodeImage(whole);
+  const Image cut = DecodeImage(Prefix(whole, whole.size() / 2), {.allow_damage = true});
+  ASSERT_EQ(cut.pixels.size(), good.pixels.size());
+  EXPECT_TRUE(std::equal(good.row(0), good.row(40), cut.row(0)));
+  EXPECT_NE(cut, good);
+}
+
+TEST(DecodeTest, GarbageInTheMiddleOfAJpegIsCorrupt) {
+  ByteBuffer bytes = Sample("real_444.jpg");
+  std::fill_n(bytes.begin() + 4000, 200, 0xAA);
+  EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt);
+}
+
+TEST(DecodeTest, FlippedBitInAPngIsCorrupt) {
+  const ByteBuffer good = Sample("rgb.png");
+  for (size_t at = 60; at < good.size() - 12; at += 100) {
+    ByteBuffer bytes = good;
+    bytes[at] ^= 4;
+    EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt) << at;
+  }
+}
+
+TEST(DecodeTest, FlippedBitInAPngsTextIsHarmless) {
+  const ByteBuffer good = Sample("exif6.png");
+  const size_t exif = AsText(good).find("eXIf");
+  ASSERT_NE(exif, std::string_view::npos);
+  ByteBuffer bytes = good;
+  bytes[exif + 6] ^= 4;
+  EXPECT_EQ(DecodeImage(bytes), DecodeImage(good));
+}
+
+TEST(DecodeTest, RefusesOtherFormatsByName) {
+  try {
+    DecodeImage(Sample("lossy.webp"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(error.reason().find("webp"), std::string::npos);
+  }
+  EXPECT_EQ(KindOf(AsBytes("hello")), ErrorKind::kUnsupported);
+  EXPECT_EQ(KindOf({}), ErrorKind::kUnsupported);
+}
+
+TEST(DecodeTest, RefusesTwelveBitAndLosslessJpegs) {
+  const ByteBuffer good = Sample("real_420.jpg");
+  const size_t frame = AsText(good).find(std::string_view("\xFF\xC0", 2));
+  ASSERT_NE(frame, std::string_view::npos);
+  ByteBuffer bytes = good;
+  bytes[frame + 4] = 12;
+  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+  bytes = good;
+  bytes[frame + 1] = 0xC3;
+  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+}
+
+TEST(DecodeTest, RefusesBombsBeforeTakingMemory) {
+  ByteBuffer jpeg = Sample("progressive.jpg");
+  const size_t frame = AsText(jpeg).find(std::string_view("\xFF\xC2", 2));
+  ASSERT_NE(frame, std::string_view::npos);
+  std::fill_n(jpeg.begin() + static_cast<std::ptrdiff_t>(frame) + 5, 4, 0xFF);
+  EXPECT_EQ(KindOf(jpeg), ErrorKind::kUnsupported);
+  EXPECT_EQ(KindOf(Sample("rgb.png"), {.max_pixels = 40 * 32 - 1}), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeImage(Sample("rgb.png"), {.max_pixels = 40 * 32}).width, 40);
+}
+
+TEST(DecodeTest, RefusesEndlessScans) {
+  const ByteBuffer good = Sample("progressive.jpg");
+  // The first scan's header and data, again and again.
+  const size_t first = AsText(good).find(std::string_view("\xFF\xDA", 2));
+  size_t next = AsText(good).find(std::string_view("\xFF\xC4", 2), first);
+  ByteBuffer bytes = Prefix(good, first);
+  for (int i = 0; i < 600; ++i) {
+    bytes.insert(bytes.end(), good.begin() + static_cast<std::ptrdiff_t>(first),
+                 good.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+  try {
+    DecodeImage(bytes);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.reason().find("scans"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace recpack
