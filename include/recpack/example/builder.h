@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "recpack/base/bytes.h"
 
@@ -31,6 +32,25 @@ class ExampleBuilder {
   void Clear() noexcept;
 
  private:
+  enum class Kind : uint8_t { kBytes, kFloat, kInt64 };
+  struct Entry {
+    std::string_view name;
+    Kind kind = Kind::kBytes;
+    uint32_t first = 0;  // into bytes_, floats_ or ints_
+    uint32_t count = 0;
+    uint64_t values_bytes = 0;   // of the list's message
+    uint64_t feature_bytes = 0;  // of the Feature message
+    uint64_t entry_bytes = 0;    // of the map entry
+  };
+
+  void Measure(Entry& entry) const;
+  uint8_t* WriteValues(const Entry& entry, uint8_t* out) const;
+
+  std::vector<Entry> entries_;
+  std::vector<ByteView> bytes_;
+  std::vector<float> floats_;
+  std::vector<int64_t> ints_;
+  uint64_t features_bytes_ = 0;
 };
 
 }  // namespace recpack
