@@ -1,0 +1,37 @@
+// A rectangle of a JPEG without decoding the rest.
+#pragma once
+
+#include <memory>
+
+#include "recpack/base/bytes.h"
+#include "recpack/image/decode.h"
+#include "recpack/image/image.h"
+
+namespace recpack {
+
+// Decodes rectangles of one JPEG after another and keeps its buffers. One thread at a time.
+class JpegRegionDecoder {
+ public:
+  JpegRegionDecoder();
+  ~JpegRegionDecoder();
+  JpegRegionDecoder(JpegRegionDecoder&&) noexcept;
+  JpegRegionDecoder& operator=(JpegRegionDecoder&&) noexcept;
+
+  // The pixels of `region`, equal to those of a full decode. The region is in pixels as stored: of
+  // the options, apply_orientation must be off. On files with tiled restarts (TileJpeg) only the
+  // segments that the region and two pixels around it touch are decoded; on others all before its
+  // last row is, but only the region's columns are turned into pixels.
+  //
+  // Throws Error: kInvalidArgument for a region that is empty or not inside the image, and as
+  // ImageDecoder does; damage in parts that are not decoded goes unnoticed.
+  void Decode(ByteView jpeg, const Region& region, const DecodeOptions& options, Image& out);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The same with a decoder of its own, for single images.
+Image DecodeJpegRegion(ByteView jpeg, const Region& region, const DecodeOptions& options = {});
+
+}  // namespace recpack

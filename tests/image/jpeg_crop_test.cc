@@ -1,0 +1,142 @@
+#include "recpack/image/jpeg_crop.h"
+
+#include <gtest/gtest.h>
+
+#include "recpack/base/error.h"
+#include "recpack/base/random.h"
+#include "recpack/image/jpeg_tile.h"
+#include "src/image/jpeg_segments.h"
+#include "tests/image/samples.h"
+
+namespace recpack {
+namespace {
+
+Image Crop(const Image& image, const Region& region) {
+  Image out;
+  out.Reshape(region.width, region.height, image.channels);
+  for (int y = 0; y < region.height; ++y) {
+    std::copy_n(image.row(region.y + y) + region.x * image.channels, out.row_bytes(), out.row(y));
+  }
+  return out;
+}
+
+// Corners, edges, single pixels and whole images, and random ones.
+std::vector<Region> RegionsOf(int width, int height, uint64_t seed) {
+  std::vector<Region> regions = {{0, 0, width, height},         {0, 0, 1, 1},
+                                 {width - 1, height - 1, 1, 1}, {width - 1, 0, 1, height},
+                                 {0, height - 1, width, 1},     {width / 2, height / 2, 1, 1}};
+  for (int i = 1; i < 7; ++i) regions.push_back({width - i, 0, i, std::min(height, 9)});
+  KeyedRandom random(seed, 0, 0);
+  for (int i = 0; i < 60; ++i) {
+    const int w = 1 + static_cast<int>(random.NextBelow(static_cast<uint32_t>(width)));
+    const int h = 1 + static_cast<int>(random.NextBelow(static_cast<uint32_t>(height)));
+    regions.push_back({static_cast<int>(random.NextBelow(static_cast<uint32_t>(width - w + 1))),
+                       static_cast<int>(random.NextBelow(static_cast<uint32_t>(height - h + 1))), w,
+                       h});
+  }
+  return regions;
+}
+
+void ExpectCropsOf(const ByteBuffer& jpeg, const std::string& name,
+                   const DecodeOptions& options = {}) {
+  const Image whole = DecodeImage(jpeg, options);
+  JpegRegionDecoder decoder;
+  Image out;
+  for (const Region& r : RegionsOf(whole.width, whole.height, jpeg.size())) {
+    decoder.Decode(jpeg, r, options, out);
+    ASSERT_EQ(out, Crop(whole, r))
+        << name << ": " << r.width << "x" << r.height << " at (" << r.x << ", " << r.y << ")";
+  }
+}
+
+TEST(JpegCropTest, PixelsOfAnyJpegAreThoseOfTheWhole) {
+  for (const std::string& name : SampleNames(".jpg")) ExpectCropsOf(Sample(name), name);
+}
+
+TEST(JpegCropTest, PixelsOfTiledJpegsAreThoseOfTheWhole) {
+  for (const std::string& name : SampleNames(".jpg")) {
+    if (name == "arithmetic.jpg" || name == "incomplete.jpg") continue;
+    for (const int target : {0, 16, 64}) {
+      ExpectCropsOf(TileJpeg(Sample(name), {.target_pixels = target}), name);
+    }
+  }
+}
+
+TEST(JpegCropTest, GrayStaysGrayWhenAsked) {
+  ExpectCropsOf(TileJpeg(Sample("real_gray.jpg")), "gray", {.layout = PixelLayout::kAsStored});
+}
+
+// Damage far away is not seen, which shows that what is far away is not decoded.
+TEST(JpegCropTest, OnlyTheSegmentsOfTheRegionAreDecoded) {
+  ByteBuffer tiled = TileJpeg(Sample("real_444.jpg"));
+  const Image good = DecodeImage(tiled);
+  TiledJpeg layout;
+  ASSERT_TRUE(ParseTiledJpeg(tiled, layout));
+  ASSERT_EQ(layout.segments_per_row, 2);
+  // The first row's second segment: zeros after its first bytes are no valid code for long.
+  const size_t second = AsText(tiled).find(std::string_view("\xFF\xD0", 2), layout.scan) + 2;
+  const size_t third = AsText(tiled).find(std::string_view("\xFF\xD1", 2), second);
+  std::fill(tiled.begin() + static_cast<std::ptrdiff_t>(second),
+            tiled.begin() + static_cast<std::ptrdiff_t>(third), 0x55);
+  EXPECT_THROW(DecodeImage(tiled), Error);
+  const Region left{0, 0, 80, good.height}, below{0, 8, good.width, good.height - 8};
+  EXPECT_EQ(DecodeJpegRegion(tiled, left), Crop(good, left));
+  EXPECT_EQ(DecodeJpegRegion(tiled, below), Crop(good, below));
+  EXPECT_THROW(DecodeJpegRegion(tiled, {0, 0, good.width, 8}), Error);
+}
+
+TEST(JpegCropTest, DamageInTheRegionIsAnErrorUnlessAllowed) {
+  const ByteBuffer tiled = TileJpeg(Sample("real_444.jpg"));
+  TiledJpeg layout;
+  ASSERT_TRUE(ParseTiledJpeg(tiled, layout));
+  int errors = 0;
+  for (size_t size = layout.scan; size < tiled.size(); size += 11) {
+    const ByteBuffer cut = Prefix(tiled, size);
+    EXPECT_THROW(DecodeJpegRegion(cut, {0, 100, 160, 70}), Error) << size;
+    EXPECT_EQ(DecodeJpegRegion(cut, {0, 100, 160, 70}, {.allow_damage = true}).width, 160);
+    ++errors;
+  }
+  EXPECT_GT(errors, 100);
+}
+
+TEST(JpegCropTest, MissingRestartMarkersFallBackToTheWholeFile) {
+  ByteBuffer tiled = TileJpeg(Sample("real_444.jpg"));
+  const Image good = DecodeImage(tiled);
+  TiledJpeg layout;
+  ASSERT_TRUE(ParseTiledJpeg(tiled, layout));
+  // One marker out of order at the bottom: crops above it are not touched by that.
+  const size_t marker = AsText(tiled).rfind(std::string_view("\xFF\xD4", 2));
+  tiled[marker + 1] = 0xD5;
+  const Region top{3, 3, 50, 20};
+  EXPECT_EQ(DecodeJpegRegion(tiled, top), Crop(good, top));
+  EXPECT_THROW(DecodeJpegRegion(tiled, {0, 0, good.width, good.height}), Error);
+}
+
+TEST(JpegCropTest, RefusesRegionsOutsideTheImage) {
+  for (const ByteBuffer& jpeg : {Sample("real_420.jpg"), TileJpeg(Sample("real_420.jpg"))}) {
+    for (const Region& region : {Region{0, 0, 76, 1},
+                                 {0, 0, 1, 57},
+                                 {-1, 0, 5, 5},
+                                 {0, -1, 5, 5},
+                                 {0, 0, 0, 5},
+                                 {0, 0, 5, 0},
+                                 {75, 0, 1, 1},
+                                 {2147483647, 0, 2147483647, 1}}) {
+      try {
+        DecodeJpegRegion(jpeg, region);
+        ADD_FAILURE() << region.x << " " << region.width;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+      }
+    }
+    EXPECT_THROW(DecodeJpegRegion(jpeg, {0, 0, 1, 1}, {.apply_orientation = true}), Error);
+  }
+}
+
+TEST(JpegCropTest, OtherFormatsAreErrors) {
+  EXPECT_THROW(DecodeJpegRegion(Sample("rgb.png"), {0, 0, 1, 1}), Error);
+  EXPECT_THROW(DecodeJpegRegion({}, {0, 0, 1, 1}), Error);
+}
+
+}  // namespace
+}  // namespace recpack
