@@ -19,6 +19,7 @@ ByteBuffer Golden(const std::string& name) {
   return ReadWholeFile(PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/pickle/" + name);
 }
 
+// The document views `pickle`.
 PickleDocument Parse(const std::string& pickle) {
   return ParsePickle({.memory = AsBytes(pickle), .path = "p"});
 }
@@ -184,7 +185,8 @@ TEST(PickleTest, LaterProtocolsAreRefused) {
 }
 
 TEST(PickleTest, TheLastOfEqualKeysCounts) {
-  const PickleDocument document = Parse("}(U\1aK\1U\1aK\2u.");
+  const std::string pickle = "}(U\1aK\1U\1aK\2u.";
+  const PickleDocument document = Parse(pickle);
   EXPECT_EQ(document.Find(document.root(), "a")->number, 2);
   EXPECT_EQ(document.Find(document.root(), "b"), nullptr);
 }

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       }
       if (!batch.labels.empty()) sum += static_cast<uint64_t>(batch.labels[row]);
     }
-    static volatile uint64_t sink;
+    [[maybe_unused]] static volatile uint64_t sink;
     sink = sum;
   } catch (const recpack::Error&) {
   }

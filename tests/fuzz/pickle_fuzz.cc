@@ -28,7 +28,7 @@ uint64_t Walk(const recpack::PickleDocument& document, const recpack::PickleValu
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const auto document = recpack::ParsePickle({.memory = {data, size}});
-    static volatile uint64_t sink;
+    [[maybe_unused]] static volatile uint64_t sink;
     sink = Walk(document, document.root(), 0);
     document.Find(document.root(), "data");
   } catch (const recpack::Error&) {
