@@ -1,0 +1,164 @@
+"""What every peer's script shares: its command line, timing, the data, and the row it prints.
+
+    .venvs/py/bin/python bench/peers/peer_lance.py pack-cifar --data DIR --work DIR
+
+A job is one repetition that can be run again and again. By default it is run once to warm up and
+then --reps times, and one row is printed as a line of JSON:
+
+    {"job", "peer", "version", "config", "reps", "seconds_median", "seconds_min", "seconds_max",
+     "records", "bytes", "rate"}             rate: records a second, of the median
+
+--once runs it a single time with no warm-up: for whole processes that the caller times.
+--serve runs it once for each line on stdin and prints {"seconds", "records", "bytes"} each time,
+so that bench/records.py can let programs take turns while each keeps its warm state.
+"""
+import argparse
+import dataclasses
+import importlib.metadata
+import json
+import os
+import pathlib
+import pickle
+import random
+import shutil
+import statistics
+import sys
+import time
+from typing import Callable, Iterator
+
+CIFAR_FILES = [f'data_batch_{i}' for i in range(1, 6)] + ['test_batch']
+# As the widespread conversion script cuts them.
+CIFAR_SPLITS = {'train': CIFAR_FILES[:4], 'validation': CIFAR_FILES[4:5], 'eval': CIFAR_FILES[5:]}
+
+
+@dataclasses.dataclass
+class Job:
+    """One way to run a peer: what is repeated, and the settings that matter."""
+    run: Callable[[], tuple[int, int]]  # one repetition: records and payload bytes handled
+    config: str = ''
+
+
+@dataclasses.dataclass
+class Context:
+    """The command line of a peer's script."""
+    data: pathlib.Path  # source data: cifar-10-batches-py/, cifar10-jpeg/, imagenet-sample/
+    work: pathlib.Path  # everything that is made from it
+    threads: int
+
+    @property
+    def images(self) -> pathlib.Path:
+        """The folder of many small files: 60,000 JPEG files in class folders."""
+        return self.data / 'cifar10-jpeg'
+
+    def shards(self, kind: str) -> list[str]:
+        """TFRecord shards that all TFRecord readers read: kind is 'cifar' or 'photo'."""
+        found = sorted(str(p) for p in (self.work / 'shards' / kind).glob('*.tfrecord'))
+        if not found:
+            raise SystemExit(f'no shards in {self.work}/shards/{kind}: run peer_tensorflow.py prepare')
+        return found
+
+    def fresh(self, name: str) -> pathlib.Path:
+        """An empty folder for a peer's output."""
+        path = self.work / 'out' / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        return path
+
+    def made(self, name: str) -> pathlib.Path:
+        """A folder that an earlier pack job of the same peer made."""
+        path = self.work / 'out' / name
+        if not path.is_dir():
+            raise SystemExit(f'{path} is missing: run the pack job of this peer first')
+        return path
+
+
+def read_batch(path: pathlib.Path):
+    """Rows (n, 3072) uint8 and labels of one CIFAR-10 pickle."""
+    with open(path, 'rb') as file:
+        batch = pickle.load(file, encoding='bytes')
+    return batch[b'data'], batch[b'labels']
+
+
+def cifar_rows(context: Context) -> Iterator[tuple[bytes, int]]:
+    """(3072 bytes, label) of all 60,000 rows."""
+    for name in CIFAR_FILES:
+        rows, labels = read_batch(context.data / 'cifar-10-batches-py' / name)
+        for row, label in zip(rows, labels):
+            yield row.tobytes(), label
+
+
+def image_paths(folder: pathlib.Path) -> list[tuple[str, int]]:
+    """(path, class) of SPLIT/CLASS/* or CLASS/* below a folder, classes numbered by name."""
+    paths = sorted(p for p in folder.rglob('*') if p.suffix.lower() in ('.jpg', '.jpeg'))
+    classes = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
+    return [(str(p), classes[p.parent.name]) for p in paths]
+
+
+def image_files(context: Context) -> Iterator[tuple[bytes, int]]:
+    """(file's bytes, class) of the many small files, in the order of their names."""
+    for path, label in image_paths(context.images):
+        with open(path, 'rb') as file:
+            yield file.read(), label
+
+
+def tree_bytes(path: pathlib.Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(p.stat().st_size for p in path.rglob('*') if p.is_file())
+
+
+def random_ordinals(count: int, records: int, seed: int = 7) -> list[int]:
+    """The same keyed draw for every peer."""
+    draw = random.Random(seed)
+    return [draw.randrange(records) for _ in range(count)]
+
+
+def version_of(*packages: str) -> str:
+    """'name version' of installed packages."""
+    return ', '.join(f'{name} {importlib.metadata.version(name)}' for name in packages)
+
+
+def summary(job: str, peer: str, version: str, config: str, samples: list[tuple]) -> dict:
+    """The row of some repetitions, each (seconds, records, bytes)."""
+    seconds = [s for s, _, _ in samples]
+    median = statistics.median(seconds)
+    _, records, size = samples[-1]
+    return dict(job=job, peer=peer, version=version, config=config, reps=len(seconds),
+                seconds_median=median, seconds_min=min(seconds), seconds_max=max(seconds),
+                records=records, bytes=size, rate=records / median)
+
+
+def main(peer: str, version: str, jobs: dict[str, Callable[[Context], Job]]) -> None:
+    """Runs the job that the command line names."""
+    parser = argparse.ArgumentParser(description=f'{peer}, run for the benches')
+    parser.add_argument('job', choices=sorted(jobs))
+    parser.add_argument('--data', type=pathlib.Path, required=True)
+    parser.add_argument('--work', type=pathlib.Path, required=True)
+    parser.add_argument('--threads', type=int, default=2)
+    parser.add_argument('--reps', type=int, default=5)
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument('--once', action='store_true')
+    mode.add_argument('--serve', action='store_true')
+    options = parser.parse_args()
+
+    job = jobs[options.job](Context(options.data, options.work, options.threads))
+
+    def repeat() -> tuple[float, int, int]:
+        start = time.perf_counter()
+        records, size = job.run()
+        return time.perf_counter() - start, int(records), int(size)
+
+    def say(row: dict) -> None:
+        print(json.dumps(row), flush=True)
+
+    if options.serve:
+        say(dict(peer=peer, version=version, config=job.config))
+        for _ in sys.stdin:
+            say(dict(zip(('seconds', 'records', 'bytes'), repeat())))
+    else:
+        if not options.once:
+            repeat()
+        samples = [repeat() for _ in range(1 if options.once else options.reps)]
+        say(summary(options.job, peer, version, job.config, samples))
+    # Some peers' threads outlive their work by seconds: whole processes are timed without that.
+    sys.stdout.flush()
+    os._exit(0)

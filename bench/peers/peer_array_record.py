@@ -1,0 +1,50 @@
+"""ArrayRecord: Google's format with an index in the file. A record is 8 bytes of label, then image."""
+import struct
+
+from array_record.python import array_record_data_source, array_record_module
+
+from common import (Job, cifar_rows, image_files, main, random_ordinals, tree_bytes, version_of)
+
+# The fastest of several group sizes, for packing and for random access.
+OPTIONS = 'group_size:64,uncompressed'
+TAKE = 1000
+
+
+def pack(context, name: str, samples) -> Job:
+    def run():
+        out = context.fresh(name)
+        writer = array_record_module.ArrayRecordWriter(str(out / 'data.array_record'), OPTIONS)
+        count = 0
+        for image, label in samples(context):
+            writer.write(struct.pack('<q', label) + image)
+            count += 1
+        writer.close()
+        return count, tree_bytes(out)
+    return Job(run, OPTIONS)
+
+
+def read_cifar(context) -> Job:
+    out = context.made('array_record-cifar')
+    reader = array_record_module.ArrayRecordReader(str(out / 'data.array_record'))
+    size = tree_bytes(out)
+
+    def run():
+        return len(reader.read_all()), size
+    return Job(run, OPTIONS + ', read_all')
+
+
+def random_cifar(context) -> Job:
+    path = context.made('array_record-cifar') / 'data.array_record'
+    data = array_record_data_source.ArrayRecordDataSource([str(path)])
+    ordinals = random_ordinals(TAKE, len(data))
+
+    def run():
+        return len(ordinals), sum(len(data[ordinal]) for ordinal in ordinals)
+    return Job(run, OPTIONS + ', data[i]')
+
+
+if __name__ == '__main__':
+    main('array_record', version_of('array_record'), {
+        'pack-cifar': lambda context: pack(context, 'array_record-cifar', cifar_rows),
+        'pack-files': lambda context: pack(context, 'array_record-files', image_files),
+        'read-cifar': read_cifar, 'random-cifar': random_cifar})

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Makes the Python environments of the peers that the benches and the interoperation tests run
+# beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
+#
+#   bash bench/peers/setup.sh                all of them (about 10 GB, FFCV's PyTorch is half of it)
+#   bash bench/peers/setup.sh tf dali wds    those that tests/interop needs (about 3 GB)
+#
+# An environment that is already as its file says is left alone.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
+known=(tf dali wds py ffcv)
+
+say() { echo "peers: $*"; }
+fail() { echo "peers: $*" >&2; exit 2; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] && return
+  say "apt-get install ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >/dev/null
+}
+
+# What an environment was made from; it is made anew when this changes.
+recipe_of() { { cat "$here/requirements/$1.txt"; [ "$1" != ffcv ] || echo "$ffcv"; python3 -V; } |
+  sha256sum | cut -d' ' -f1; }
+
+ffcv=ffcv==1.0.2
+
+make_environment() {
+  local name=$1 folder=$venvs/$1 recipe
+  recipe=$(recipe_of "$name")
+  if [ "$(cat "$folder/recipe" 2>/dev/null)" = "$recipe" ]; then
+    say "$name: as it should be"
+    return
+  fi
+  say "$name: installing into $folder"
+  rm -rf "$folder"
+  python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install -q --disable-pip-version-check -r "$here/requirements/$name.txt"
+  if [ "$name" = ffcv ]; then
+    # Built from source; its own list of dependencies names packages that it does not need here.
+    install_packages g++ pkg-config python3-dev libopencv-dev libturbojpeg0-dev
+    "$folder/bin/pip" install -q --disable-pip-version-check --no-deps --no-build-isolation "$ffcv"
+  fi
+  echo "$recipe" >"$folder/recipe"
+  say "$name: done, $(du -sh "$folder" | cut -f1)"
+}
+
+[ $# -gt 0 ] || set -- "${known[@]}"
+for name in "$@"; do
+  [[ " ${known[*]} " = *" $name "* ]] || fail "no environment '$name'; there are: ${known[*]}"
+done
+mkdir -p "$venvs"
+for name in "$@"; do make_environment "$name"; done
