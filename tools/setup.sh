@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Installs what building and testing recpack needs and this machine does not have.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: tools/setup.sh [--for SETS] [--list] [--help]
+
+Installs what is missing through apt (as root, or through sudo) on Debian 12, Ubuntu 24.04 or newer.
+Installs nothing, and is done at once, where all is there. Needs no GPU and no CUDA.
+
+  --for SETS  what to prepare for, separated by commas (default: build,test)
+                build    compiler, CMake and the libraries
+                test     GoogleTest, Python
+                demo     download of the data set
+                interop  Python environments for other programs' packages
+                ci       clang and its tools, a cross compiler and an emulator for aarch64
+                all      all of these
+  --list      print the packages, one a line, and stop
+END
+}
+
+packages_of() {
+  case "$1" in
+    build)
+      echo build-essential cmake ninja-build ccache pkg-config \
+        libfmt-dev libssl-dev zlib1g-dev libisal-dev libprotobuf-dev protobuf-compiler \
+        libjpeg-dev libpng-dev libtbb-dev nlohmann-json3-dev libarchive-dev libcli11-dev liburing-dev
+      ;;
+    test) echo libgtest-dev libgmock-dev python3 ;;
+    demo) echo curl ca-certificates ;;
+    interop) echo python3-venv ca-certificates ;;
+    ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user ;;
+    *)
+      echo "setup: unknown set '$1'; choose from build, test, demo, interop, ci, all" >&2
+      exit 2
+      ;;
+  esac
+}
+
+# Prints those of its arguments that dpkg does not know as installed.
+missing_of() {
+  local installed
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${binary:Package}\n' 2>/dev/null |
+    sed -n 's/^installed \([^:]*\).*/\1/p' | sort -u)
+  comm -23 <(printf '%s\n' "$@" | sort -u) <(printf '%s\n' "$installed")
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+apt_install() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends \
+    -o Dpkg::Use-Pty=0 install "$@" </dev/null
+}
+
+sets=build,test
+list=no
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --for) sets=${2:?--for needs a value} && shift ;;
+    --for=*) sets=${1#*=} ;;
+    --list) list=yes ;;
+    --help | -h) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+  esac
+  shift
+done
+[ "$sets" = all ] && sets=build,test,demo,interop,ci
+
+packages=()
+for set in ${sets//,/ }; do
+  names=$(packages_of "$set")
+  read -r -a more <<<"$names"
+  packages+=("${more[@]}")
+done
+if [ "$list" = yes ]; then
+  printf '%s\n' "${packages[@]}" | sort -u
+  exit 0
+fi
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "setup: no apt on this machine; it is up to you to have: ${packages[*]}" >&2
+  exit 0
+fi
+mapfile -t missing < <(missing_of "${packages[@]}")
+if [ ${#missing[@]} = 0 ]; then
+  echo "setup: all ${#packages[@]} packages for $sets are installed"
+  exit 0
+fi
+
+echo "setup: installing ${missing[*]}"
+if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+  echo "setup: not root and no sudo; as root, run: apt-get install ${missing[*]}" >&2
+  exit 1
+fi
+# The package lists may be old or absent: they are fetched only where the first attempt fails.
+if ! apt_install "${missing[@]}" >/dev/null 2>&1; then
+  echo "setup: fetching the package lists"
+  as_root apt-get -q update </dev/null || echo "setup: some package lists could not be fetched" >&2
+  apt_install "${missing[@]}"
+fi
+echo "setup: installed ${#missing[@]} packages"
