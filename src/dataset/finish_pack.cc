@@ -73,13 +73,13 @@ Manifest StartManifest(const Source& source, const Plan& plan, const PackFolder&
 }
 
 void AddEntries(const std::string& file, const PackFolder& folder, const std::optional<Index>& old,
-                const std::string& path, IndexWriter& writer) {
+                const std::string& path, const PackOptions& options, IndexWriter& writer) {
   const std::string part = folder.IndexPartPath(file);
   if (std::filesystem::exists(part)) return writer.AddShard(Index::Open(part).Entries(0));
   for (size_t i = 0; old && i < old->shard_count(); ++i) {
     if (old->shard(i).name == file) return writer.AddShard(old->Entries(i));
   }
-  ShardEntries entries = ScanShard(*PosixFiles().OpenForReading(path), true);
+  ShardEntries entries = ScanShard(*options.files, path, true);
   entries.name = file;
   writer.AddShard(entries);
 }
@@ -91,10 +91,19 @@ void WriteIndex(const ManifestSplit& split, const PackFolder& folder, const Pack
   if (std::filesystem::exists(path)) old = Index::Open(path);
   IndexWriter writer(options.files->Create(temporary));
   for (const auto& shard : split.shards) {
-    AddEntries(shard.file, folder, old, options.out + "/" + shard.file, writer);
+    AddEntries(shard.file, folder, old, options.out + "/" + shard.file, options, writer);
   }
   writer.Finish(options.sync);
   options.files->Rename(temporary, path, options.sync);
+}
+
+void WriteDaliIndexes(const ManifestSplit& split, const PackOptions& options) {
+  const Index index = Index::Open(options.out + "/" + split.index);
+  for (size_t i = 0; i < index.shard_count(); ++i) {
+    const ShardEntries entries = index.Entries(i);
+    WriteFileAtomically(*options.files, options.out + "/" + entries.name + ".idx",
+                        AsBytes(DaliIndexText(entries)), options.sync);
+  }
 }
 
 }  // namespace
@@ -107,7 +116,10 @@ bool FinishPack(const Source& source, const Plan& plan, const PackFolder& folder
     if (!sidecar) return false;
     AddShard(plan.splits[shard.split].name, *sidecar, manifest);
   }
-  for (const auto& split : manifest.splits) WriteIndex(split, folder, options);
+  for (const auto& split : manifest.splits) {
+    WriteIndex(split, folder, options);
+    if (options.dali_index) WriteDaliIndexes(split, options);
+  }
   WriteFileAtomically(*options.files, options.out + "/" + kManifestName,
                       AsBytes(ManifestToJson(manifest)), options.sync);
   for (const auto& shard : plan.shards) {

@@ -24,7 +24,7 @@ int Run(int argc, char** argv) {
   int exit_code = kDone;
   AddPack(app, exit_code);
   AddLs(app, exit_code);
-  AddVerify(app, exit_code);
+  AddStandIn(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

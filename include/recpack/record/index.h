@@ -79,4 +79,12 @@ class Index {
   std::shared_ptr<const State> state_;
 };
 
+// Lists a shard's records by reading it once from its start; `verify` also checks the CRCs of
+// lengths and payloads. Throws Error (kCorrupt) at the first damage. A foreign compressed shard
+// gets no flush points.
+ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
+
+// One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes.
+std::string DaliIndexText(const ShardEntries& entries);
+
 }  // namespace recpack

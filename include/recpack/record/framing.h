@@ -1,0 +1,40 @@
+// The frame around each record of a shard (docs/format/tfrecord.md).
+#pragma once
+
+#include <cstdint>
+
+#include "recpack/base/bytes.h"
+#include "recpack/record/crc32c.h"
+
+namespace recpack {
+
+inline constexpr size_t kFrameHeaderBytes = 12;  // u64 length, u32 masked CRC of the length
+inline constexpr size_t kFrameFooterBytes = 4;   // u32 masked CRC of the payload
+inline constexpr size_t kFrameBytes = kFrameHeaderBytes + kFrameFooterBytes;
+
+// Our writer's and index's limit. Readers take what fits the file.
+inline constexpr uint64_t kMaxPayloadBytes = UINT32_MAX;
+
+inline void StoreFrameHeader(uint8_t* header, uint64_t length) noexcept {
+  StoreLittleEndian(header, length);
+  StoreLittleEndian(header + 8, MaskCrc(Crc32cOfU64(length)));
+}
+
+inline void StoreFrameFooter(uint8_t* footer, ByteView payload) noexcept {
+  StoreLittleEndian(footer, MaskCrc(Crc32c(payload)));
+}
+
+inline uint64_t FrameLength(const uint8_t* header) noexcept {
+  return LoadLittleEndian<uint64_t>(header);
+}
+
+inline bool FrameHeaderHolds(const uint8_t* header) noexcept {
+  return LoadLittleEndian<uint32_t>(header + 8) == MaskCrc(Crc32cOfU64(FrameLength(header)));
+}
+
+// `payload` is followed by its footer.
+inline bool FramePayloadHolds(ByteView payload) noexcept {
+  return LoadLittleEndian<uint32_t>(payload.data() + payload.size()) == MaskCrc(Crc32c(payload));
+}
+
+}  // namespace recpack

@@ -1,0 +1,127 @@
+// recpack ls: what a data set holds.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "recpack/base/error.h"
+#include "recpack/dataset/layout.h"
+#include "recpack/record/index.h"
+#include "src/base/format.h"
+#include "tools/recpack/command.h"
+#include "tools/recpack/output.h"
+
+namespace recpack::tool {
+namespace {
+
+struct LsFlags {
+  std::string path;
+  std::string split;
+  bool shards = false;
+  bool json = false;
+};
+
+// Fills in what a manifest would have said.
+Manifest Survey(const Layout& layout) {
+  Manifest manifest;
+  for (const auto& split : layout.splits) {
+    ManifestSplit found{.name = split.name, .index = {}, .shards = {}, .class_counts = {}};
+    for (const auto& path : split.shards) {
+      const ShardEntries entries = ScanShard(PosixFiles(), path, false);
+      found.shards.push_back({.file = entries.name,
+                              .records = entries.lengths.size(),
+                              .bytes = entries.file_bytes,
+                              .compression = entries.compression,
+                              .sha256 = {}});
+    }
+    manifest.splits.push_back(std::move(found));
+  }
+  return manifest;
+}
+
+Json ToJson(const Manifest& manifest, const Layout& layout) {
+  Json json = {{"splits", Json::object()}, {"schema", Json::object()}};
+  for (const auto& wanted : layout.splits) {
+    const ManifestSplit& split = *manifest.FindSplit(wanted.name);
+    Json row = {
+        {"shards", split.shards.size()}, {"records", split.records()}, {"bytes", split.bytes()}};
+    for (const auto& [label, count] : split.class_counts) {
+      row["classes"][std::to_string(label)] = count;
+    }
+    json["splits"][split.name] = std::move(row);
+  }
+  for (const auto& feature : manifest.schema) {
+    json["schema"][feature.name] = {
+        {"kind", feature.kind},
+        {"length", feature.length >= 0 ? Json(feature.length) : Json("varies")}};
+  }
+  json["class_names"] = manifest.class_names;
+  return json;
+}
+
+void PrintHistogram(const ManifestSplit& split, const std::vector<std::string>& names) {
+  constexpr size_t kMostRows = 20;
+  uint64_t most = 1;
+  for (const auto& [label, count] : split.class_counts) most = std::max(most, count);
+  size_t row = 0;
+  for (const auto& [label, count] : split.class_counts) {
+    if (++row > kMostRows) {
+      std::printf("  … %zu classes more\n", split.class_counts.size() - kMostRows);
+      return;
+    }
+    const bool named = label >= 0 && static_cast<size_t>(label) < names.size();
+    const std::string bar(static_cast<size_t>(40 * count / most), '#');
+    std::printf("  %5s %-14s %10s %s\n", std::to_string(label).c_str(),
+                named ? names[static_cast<size_t>(label)].c_str() : "", HumanCount(count).c_str(),
+                bar.c_str());
+  }
+}
+
+void Print(const Manifest& manifest, const Layout& layout, bool shards) {
+  std::printf("%-12s %8s %14s %12s\n", "split", "shards", "records", "bytes");
+  for (const auto& wanted : layout.splits) {
+    const ManifestSplit& split = *manifest.FindSplit(wanted.name);
+    std::printf("%-12s %8zu %14s %12s\n", split.name.c_str(), split.shards.size(),
+                HumanCount(split.records()).c_str(), HumanBytes(split.bytes()).c_str());
+    for (const auto& shard : shards ? split.shards : std::vector<ManifestShard>()) {
+      std::printf("  %-40s %12s %12s\n", shard.file.c_str(), HumanCount(shard.records).c_str(),
+                  HumanBytes(shard.bytes).c_str());
+    }
+    PrintHistogram(split, manifest.class_names);
+  }
+  for (const auto& feature : manifest.schema) {
+    std::printf("feature %-24s %-6s %s\n", feature.name.c_str(), feature.kind.c_str(),
+                feature.length >= 0 ? format("{} a record", feature.length).c_str() : "varies");
+  }
+  if (!manifest.skipped.empty()) std::printf("%zu items were skipped\n", manifest.skipped.size());
+}
+
+void RunLs(const LsFlags& flags) {
+  Layout layout = FindLayout(flags.path);
+  if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
+  const Manifest manifest = layout.manifest ? *layout.manifest : Survey(layout);
+  if (flags.json) {
+    PrintJson(ToJson(manifest, layout));
+  } else {
+    Print(manifest, layout, flags.shards);
+  }
+}
+
+}  // namespace
+
+void AddLs(CLI::App& app, int& exit_code) {
+  CLI::App* ls = app.add_subcommand("ls", "List splits, shards, records, schema and classes");
+  auto flags = std::make_shared<LsFlags>();
+  ls->footer(
+      "Examples:\n  recpack ls shards\n  recpack ls shards --json\n"
+      "  recpack ls 'others/*.tfrecord' --shards");
+  ls->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
+  ls->add_option("--split", flags->split, "Only this split");
+  ls->add_flag("--shards", flags->shards, "List every shard");
+  ls->add_flag("--json", flags->json, "Print one JSON object");
+  ls->callback([flags, &exit_code] {
+    RunLs(*flags);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool

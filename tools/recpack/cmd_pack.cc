@@ -1,0 +1,240 @@
+// recpack pack: any pile of small files into shards.
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "recpack/base/error.h"
+#include "recpack/dataset/pack.h"
+#include "src/base/format.h"
+#include "tools/recpack/command.h"
+#include "tools/recpack/open_source.h"
+#include "tools/recpack/output.h"
+
+namespace recpack::tool {
+namespace {
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  recpack pack cifar-10-python.tar.gz shards\n"
+    "  recpack pack photos/ shards --shard-size 200MB --compression gzip\n"
+    "  recpack pack photos/ shards --on-error skip --max-skip 0.1%\n"
+    "  recpack pack photos/ shards --task 0/4      (one of four machines)\n"
+    "Interrupted at any moment, the same command goes on where it was.";
+
+constexpr uint64_t kManyShards = 10'000;
+
+struct PackFlags {
+  SourceFlags source;
+  std::string out;
+  std::string shard_size = "100MB";
+  uint64_t shards = 0;
+  std::string shuffle;
+  std::string compression = "none";
+  int level = 6;
+  int threads = 0;
+  uint64_t limit = 0;
+  bool dry_run = false;
+  std::string task;
+  bool append = false;
+  bool overwrite = false;
+  std::string on_error = "fail";
+  std::string max_skip = "0.1%";
+  bool dali_index = false;
+  bool no_sync = false;
+  bool no_digest = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+void ParseTask(const std::string& text, PackOptions& options) {
+  if (text.empty()) return;
+  int end = 0;
+  unsigned task = 0, tasks = 0;
+  if (std::sscanf(text.c_str(), "%u/%u%n", &task, &tasks, &end) != 2 ||
+      static_cast<size_t>(end) != text.size() || task >= tasks) {
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a task", text), {},
+                "write I/N, with I from 0 to N-1");
+  }
+  options.task = task;
+  options.tasks = tasks;
+}
+
+std::optional<uint64_t> ShuffleSeed(const std::string& text, const Source& source) {
+  if (text == "off") return {};
+  if (text.empty()) return source.sorted_by_class() ? std::optional<uint64_t>(0) : std::nullopt;
+  char* end = nullptr;
+  const uint64_t seed = std::strtoull(text.c_str(), &end, 10);
+  if (*end == '\0' && text.front() != '-') return seed;
+  throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a seed", text), {},
+              "write a whole number, or off");
+}
+
+PackOptions OptionsOf(const PackFlags& flags, const Source& source) {
+  PackOptions options;
+  options.out = flags.out;
+  options.plan.shard_bytes = ParseBytes(flags.shard_size);
+  options.plan.shards = flags.shards;
+  options.plan.shuffle_seed = ShuffleSeed(flags.shuffle, source);
+  options.plan.limit = flags.limit;
+  options.writer.compression = ParseCompression(flags.compression);
+  options.writer.level = flags.level;
+  options.writer.digest = !flags.no_digest;
+  options.created_by = "recpack " RECPACK_VERSION;
+  options.sync = !flags.no_sync;
+  options.threads = flags.threads;
+  options.skip_bad_items = flags.on_error == "skip";
+  options.max_skip = ParseShare(flags.max_skip);
+  options.append = flags.append;
+  options.overwrite = flags.overwrite;
+  options.dali_index = flags.dali_index;
+  ParseTask(flags.task, options);
+  return options;
+}
+
+void SuggestShardSize(const Plan& plan) {
+  if (plan.shards.size() <= kManyShards) return;
+  std::fprintf(stderr,
+               "recpack: %zu shards are many files again; --shard-size %s would give about 1,000\n",
+               plan.shards.size(), HumanBytes(plan.bytes() / 1000).c_str());
+}
+
+Json SkippedJson(const std::vector<SkippedItem>& skipped) {
+  Json list = Json::array();
+  for (const auto& item : skipped) list.push_back({{"path", item.item}, {"reason", item.reason}});
+  return list;
+}
+
+Json ResultJson(const PackResult& result, const std::string& out, double seconds) {
+  Json json = {{"records", result.records}, {"bytes", result.bytes}, {"seconds", seconds}};
+  json["complete"] = result.complete;
+  json["shards"] = Json::array();
+  for (const auto& shard : result.shards) {
+    Json row = {
+        {"path", out + "/" + shard.file}, {"records", shard.records}, {"bytes", shard.bytes}};
+    row["sha256"] = shard.sha256.empty() ? Json() : Json(shard.sha256);
+    json["shards"].push_back(std::move(row));
+  }
+  json["skipped"] = SkippedJson(result.skipped);
+  return json;
+}
+
+void PrintSummary(const PackResult& result, const PackFlags& flags, double seconds) {
+  for (const auto& split : result.manifest.splits) {
+    std::printf("%-12s %10s records  %10s  %zu shards\n", split.name.c_str(),
+                HumanCount(split.records()).c_str(), HumanBytes(split.bytes()).c_str(),
+                split.shards.size());
+  }
+  std::printf("packed %s records, %s, into %s in %s", HumanCount(result.records).c_str(),
+              HumanBytes(result.bytes).c_str(), flags.out.c_str(), HumanSeconds(seconds).c_str());
+  if (result.shards_found > 0) {
+    std::printf(" (%s of %zu shards were there already)", HumanCount(result.shards_found).c_str(),
+                result.shards.size());
+  }
+  std::printf("\n");
+  if (!result.complete && !result.skip_limit_exceeded) {
+    std::printf("shards of other tasks are missing: the last task writes the manifest\n");
+  }
+}
+
+void ListSkipped(const PackResult& result) {
+  for (const auto& item : result.skipped) {
+    std::fprintf(stderr, "skipped %s: %s\n", item.item.c_str(), item.reason.c_str());
+  }
+  if (result.skip_limit_exceeded) {
+    std::fprintf(
+        stderr,
+        "recpack: more items are bad than --max-skip allows; the manifest was not written. "
+        "Mend them, or raise --max-skip and run the same command again\n");
+  }
+}
+
+int DryRun(const Source& source, const PackFlags& flags, const PackOptions& options) {
+  const Plan plan = PlanPack(source, options);
+  SuggestShardSize(plan);
+  std::error_code unknown;
+  std::filesystem::path there = std::filesystem::absolute(flags.out);
+  while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
+  const auto space = std::filesystem::space(there, unknown);
+  if (flags.json) {
+    Json json = {
+        {"records", plan.items()}, {"bytes", plan.bytes()}, {"free_bytes", space.available}};
+    json["shards"] = Json::array();
+    for (const auto& shard : plan.shards) {
+      json["shards"].push_back({{"path", flags.out + "/" + shard.file},
+                                {"records", shard.end - shard.begin},
+                                {"bytes", shard.bytes}});
+    }
+    PrintJson(json);
+    return kDone;
+  }
+  for (const auto& shard : plan.shards) {
+    std::printf("%s  %s records  about %s\n", shard.file.c_str(),
+                HumanCount(shard.end - shard.begin).c_str(), HumanBytes(shard.bytes).c_str());
+  }
+  std::printf("would write about %s in %s shards; %s are free\n", HumanBytes(plan.bytes()).c_str(),
+              HumanCount(plan.shards.size()).c_str(), HumanBytes(space.available).c_str());
+  return kDone;
+}
+
+int RunPack(const PackFlags& flags) {
+  const auto started = std::chrono::steady_clock::now();
+  std::map<std::string, std::string> settings;
+  const auto source = OpenSource(flags.source, settings);
+  PackOptions options = OptionsOf(flags, *source);
+  options.settings = std::move(settings);
+  if (flags.dry_run) return DryRun(*source, flags, options);
+
+  uint64_t total = 0;
+  for (size_t split = 0; split < source->splits().size(); ++split) {
+    const uint64_t items = source->splits()[split].items;
+    if (items > 0) total += items * source->ItemBytes(split, 0);
+  }
+  ProgressBar bar("packing", total, flags.quiet || flags.json);
+  options.progress = [&](uint64_t, uint64_t bytes) { bar.Update(bytes); };
+  const PackResult result = Pack(*source, options);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  if (flags.json) {
+    PrintJson(ResultJson(result, flags.out, seconds));
+  } else if (!flags.quiet) {
+    PrintSummary(result, flags, seconds);
+  }
+  if (!flags.json) ListSkipped(result);
+  return result.skip_limit_exceeded ? kFinding : kDone;
+}
+
+}  // namespace
+
+void AddPack(CLI::App& app, int& exit_code) {
+  CLI::App* pack = app.add_subcommand("pack", "Pack a data set of small files into shards");
+  auto flags = std::make_shared<PackFlags>();
+  pack->footer(kExamples);
+  pack->add_option("SRC", flags->source.path, "What to pack: a file or folder")->required();
+  pack->add_option("OUT", flags->out, "Folder to pack into")->required();
+  pack->add_option("--from", flags->source.from, "What SRC is (default: recognised)");
+  pack->add_option("--splits", flags->source.splits, "Names of the splits, with commas");
+  pack->add_option("--shard-size", flags->shard_size, "Size of a shard (default 100MB)");
+  pack->add_option("--shards", flags->shards, "Number of shards of each split, instead of a size");
+  pack->add_option("--shuffle", flags->shuffle,
+                   "Seed of the shuffle, or off (default: 0 where items lie by class)");
+  pack->add_option("--compression", flags->compression, "none, gzip or zlib");
+  pack->add_option("--level", flags->level, "Compression level, 1 to 9")->check(CLI::Range(1, 9));
+  pack->add_option("--threads", flags->threads, "Threads (default: all); changes no byte");
+  pack->add_option("--limit", flags->limit, "Pack only so many records of each split");
+  pack->add_flag("--dry-run", flags->dry_run, "Print the plan and what it needs, write nothing");
+  pack->add_option("--task", flags->task, "I/N: the I-th of N parts of the job, from 0");
+  pack->add_flag("--append", flags->append, "Add to the data set that OUT holds");
+  pack->add_flag("--overwrite", flags->overwrite, "Remove what was packed into OUT first");
+  pack->add_option("--on-error", flags->on_error, "fail, or skip bad items")
+      ->check(CLI::IsMember({"fail", "skip"}));
+  pack->add_option("--max-skip", flags->max_skip, "Share of bad items to bear (default 0.1%)");
+  pack->add_flag("--dali-index", flags->dali_index, "Also write SHARD.idx for NVIDIA DALI");
+  pack->add_flag("--no-sync", flags->no_sync, "Do not wait until files survive a power cut");
+  pack->add_flag("--no-digest", flags->no_digest, "No SHA-256 of the shards in the manifest");
+  pack->add_flag("--quiet", flags->quiet, "Print errors only");
+  pack->add_flag("--json", flags->json, "Print one JSON object");
+  pack->callback([flags, &exit_code] { exit_code = RunPack(*flags); });
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,23 @@
+// Finds out what SRC is, and opens it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "recpack/dataset/source.h"
+
+namespace recpack::tool {
+
+struct SourceFlags {
+  std::string path;
+  std::string from;    // kind of source; empty: recognised
+  std::string splits;  // as the source understands them
+};
+
+// What the packed bytes depend on goes into `settings`. Throws Error where SRC is missing or is
+// nothing that is known, listing what is.
+std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
+                                   std::map<std::string, std::string>& settings);
+
+}  // namespace recpack::tool
