@@ -61,6 +61,10 @@ class Source {
   virtual std::string Fingerprint() const = 0;
 
   virtual std::unique_ptr<ItemReader> NewReader() const = 0;
+
+  // Sentences for the user about what was left out or looks odd, at opening and in what was read so
+  // far. Any thread.
+  virtual std::vector<std::string> Notices() const { return {}; }
 };
 
 }  // namespace recpack

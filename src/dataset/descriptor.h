@@ -1,0 +1,29 @@
+// A file descriptor that is closed with its object.
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace recpack {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  int get() const noexcept { return fd_; }
+  int Release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+}  // namespace recpack

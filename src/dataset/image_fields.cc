@@ -1,0 +1,139 @@
+#include "src/dataset/image_fields.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "recpack/image/encode.h"
+#include "recpack/image/jpeg_tile.h"
+#include "recpack/image/resize.h"
+#include "src/base/format.h"
+#include "src/dataset/feature_names.h"
+
+namespace recpack {
+namespace {
+
+constexpr std::string_view kImageExtensions[] = {"JPG", "JPEG", "PNG", "GIF", "BMP", "WEBP"};
+
+std::string_view FormatText(ImageFormat format) {
+  switch (format) {
+    case ImageFormat::kJpeg:
+      return "JPEG";
+    case ImageFormat::kPng:
+      return "PNG";
+    case ImageFormat::kGif:
+      return "GIF";
+    case ImageFormat::kBmp:
+      return "BMP";
+    case ImageFormat::kWebp:
+      return "WEBP";
+    case ImageFormat::kUnknown:
+      break;
+  }
+  return "";
+}
+
+std::string ExtensionInCapitals(std::string_view name) {
+  name = name.substr(name.rfind('/') + 1);
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  std::string extension(name.substr(dot + 1));
+  std::ranges::transform(extension, extension.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return extension;
+}
+
+}  // namespace
+
+void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
+  if (not_tiled > 0) {
+    notices.push_back(
+        format("{} images could not be tiled and are stored as they were", not_tiled.load()));
+  }
+  if (not_checked > 0) {
+    notices.push_back(
+        format("{} images are neither JPEG nor PNG and were not checked", not_checked.load()));
+  }
+}
+
+void ImageView::AddTo(ExampleBuilder& features) const {
+  features.AddBytes(kImageEncoded, bytes);
+  features.AddBytes(kImageFormat, AsBytes(format));
+  if (width == 0) return;
+  features.AddInt64(kImageHeight, height);
+  features.AddInt64(kImageWidth, width);
+}
+
+ImageFields::ImageFields(const ImageOptions& options, ImageCounters& counters)
+    : options_(options), counters_(counters) {
+  if (options.resize < 0 || options.quality < 1 || options.quality > 100) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("cannot resize to {} pixels at quality {}", options.resize, options.quality),
+                {}, "give pixels above 0 and a quality from 1 to 100");
+  }
+}
+
+ImageView ImageFields::OtherFile(ByteView bytes, std::string_view name) {
+  extension_ = ExtensionInCapitals(name);
+  if (options_.check && std::ranges::count(kImageExtensions, extension_) > 0) {
+    throw Error(ErrorKind::kCorrupt, "is no image, though its name says so");
+  }
+  return {.bytes = bytes, .format = extension_};
+}
+
+void ImageFields::Check(ByteView bytes, const ImageHeader& header) {
+  if (header.format == ImageFormat::kJpeg || header.format == ImageFormat::kPng) {
+    decoder_.Decode(bytes, {.layout = PixelLayout::kAsStored}, pixels_);
+  } else {
+    ++counters_.not_checked;
+  }
+}
+
+// False if the image is small enough as it is.
+bool ImageFields::Resize(ByteView bytes, const ImageHeader& header) {
+  if (std::min(header.width, header.height) <= options_.resize) return false;
+  decoder_.Decode(bytes, {.layout = PixelLayout::kAsStored, .apply_orientation = true}, pixels_);
+  const ImageSize size = ScaleShorterSide({pixels_.width, pixels_.height}, options_.resize);
+  pixels_ = recpack::Resize(pixels_, {.width = size.width, .height = size.height});
+  rewritten_ = EncodeJpeg(pixels_, {.quality = options_.quality});
+  return true;
+}
+
+// The bytes as they are where that cannot be done.
+ByteView ImageFields::Tile(ByteView jpeg) {
+  try {
+    tiled_ = TileJpeg(jpeg);
+    return tiled_;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;
+    ++counters_.not_tiled;
+    return jpeg;
+  }
+}
+
+ImageView ImageFields::ProcessImage(ByteView bytes, std::string_view name) {
+  ImageHeader header = ReadImageHeader(bytes);
+  if (header.format == ImageFormat::kUnknown) return OtherFile(bytes, name);
+  if (options_.check) Check(bytes, header);
+  if (options_.resize > 0 && Resize(bytes, header)) {
+    bytes = rewritten_;
+    header = ReadImageHeader(bytes);
+  }
+  if (options_.tile && header.format == ImageFormat::kJpeg) bytes = Tile(bytes);
+  return {.bytes = bytes,
+          .format = FormatText(header.format),
+          .height = header.height,
+          .width = header.width};
+}
+
+ImageView ImageFields::Process(ByteView bytes, std::string_view name) {
+  try {
+    return ProcessImage(bytes, name);
+  } catch (const Error& error) {
+    Place place = error.place();
+    place.path = name;
+    throw Error(error.kind(), error.reason(), place, error.advice());
+  }
+}
+
+}  // namespace recpack

@@ -1,0 +1,67 @@
+// A set of archives, compressed ones unpacked, and reading from them at any place.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "recpack/base/file.h"
+#include "src/dataset/spool_file.h"
+#include "src/dataset/tar_index.h"
+
+namespace recpack {
+
+// Open() from several threads, each with another index; reading begins when all are open.
+class TarVolumes {
+ public:
+  struct Volume {
+    std::string path;
+    TarRange range;                    // of the archive in its file or spool
+    const SpoolFile* spool = nullptr;  // where it is unpacked to; null: the file itself
+  };
+
+  // `work_folder` as SpoolFile has it.
+  TarVolumes(std::vector<std::string> paths, std::string work_folder);
+
+  size_t size() const { return volumes_.size(); }
+  const Volume& operator[](size_t i) const { return volumes_[i]; }
+
+  // Finds out its size, or unpacks it, and returns the file it can be read from.
+  std::shared_ptr<const ReadableFile> Open(size_t i);
+
+ private:
+  std::shared_ptr<SpoolFile> TakeSpool();
+  void GiveBack(std::shared_ptr<SpoolFile> spool);
+
+  std::string work_folder_;
+  std::vector<Volume> volumes_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<SpoolFile>> spools_;  // all of them, kept open
+  std::vector<std::shared_ptr<SpoolFile>> free_spools_;
+};
+
+// Reads from the archives of one TarVolumes, which must outlive it, with few files open. One a
+// reader; one thread at a time.
+class TarVolumeReader {
+ public:
+  explicit TarVolumeReader(const TarVolumes& volumes) : volumes_(volumes) {}
+
+  // Fills `out` from `offset`. Throws Error: kCorrupt where the archive changed, kNotFound, kIo.
+  void Read(size_t volume, uint64_t offset, std::span<uint8_t> out);
+
+ private:
+  struct OpenFile {
+    size_t volume;
+    std::unique_ptr<ReadableFile> file;
+  };
+
+  const ReadableFile& FileOf(size_t volume);
+
+  const TarVolumes& volumes_;
+  std::list<OpenFile> open_;  // the one used last comes first
+};
+
+}  // namespace recpack
