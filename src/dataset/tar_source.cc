@@ -291,6 +291,9 @@ std::string TarSource::Fingerprint() const {
     hash.Update(AsBytes(format("{}\n{}\n", name, volumes_[i].range.bytes)));
   }
   hash.Update(AsBytes(samples_.keys));
+  for (uint32_t i = 0; i < samples_.extensions.size(); ++i) {
+    hash.Update(AsBytes(samples_.extensions.Text(i) + '\n'));
+  }
   for (const TarSampleMember& member : samples_.members) {
     const uint64_t numbers[] = {member.offset, member.size, member.extension};
     hash.Update({reinterpret_cast<const uint8_t*>(numbers), sizeof numbers});
