@@ -38,6 +38,17 @@ def read_cifar(context) -> Job:
     return Job(run, 'to_batches(512)')
 
 
+def labels(context) -> Job:
+    """One column of all rows: what a columnar format is for."""
+    out = context.made('lance-cifar')
+    data = lance.dataset(str(out / 'data.lance'))
+
+    def run():
+        column = data.to_table(columns=['label']).column(0)
+        return len(column), column.nbytes
+    return Job(run, "to_table(columns=['label'])")
+
+
 def random_cifar(context) -> Job:
     data = lance.dataset(str(context.made('lance-cifar') / 'data.lance'))
     ordinals = random_ordinals(TAKE, data.count_rows())
@@ -54,4 +65,4 @@ if __name__ == '__main__':
     main('lance', version_of('pylance'), {
         'pack-cifar': lambda context: pack(context, 'lance-cifar', cifar_rows),
         'pack-files': lambda context: pack(context, 'lance-files', image_files),
-        'read-cifar': read_cifar, 'random-cifar': random_cifar})
+        'read-cifar': read_cifar, 'random-cifar': random_cifar, 'labels': labels})

@@ -1,0 +1,224 @@
+"""Those who take part in a row: what they run, and how one repetition of it is measured."""
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OURS, PEER, CEILING = 'ours', 'peer', 'ceiling'
+LIMIT_SECONDS = 600
+
+
+class Unavailable(Exception):
+    """A figure cannot be had on this machine; the text says why."""
+
+
+@dataclasses.dataclass
+class Sample:
+    seconds: float
+    records: int | None = None  # None: the row's
+    bytes: int | None = None
+    peak_mb: float | None = None  # resident memory of the process at its peak
+
+
+@dataclasses.dataclass
+class Setting:
+    """Where things are, the same for all entrants of a run."""
+    data: pathlib.Path
+    work: pathlib.Path
+    build: pathlib.Path
+    venvs: pathlib.Path
+    cpus: list[int] = dataclasses.field(default_factory=lambda: sorted(os.sched_getaffinity(0)))
+
+    def environment(self) -> dict:
+        """Without the settings of this machine that would slow one side down."""
+        names = {k: v for k, v in os.environ.items() if k != 'OPENBLAS_CORETYPE'}
+        return names | {'TF_CPP_MIN_LOG_LEVEL': '3', 'TF_ENABLE_ONEDNN_OPTS': '1'}
+
+    def popen(self, command: list[str], cpus: int, **more) -> subprocess.Popen:
+        chosen = self.cpus[:cpus]
+        try:
+            return subprocess.Popen(command, env=self.environment(),
+                                    preexec_fn=lambda: os.sched_setaffinity(0, chosen), **more)
+        except OSError as error:
+            raise Unavailable(f'{command[0]} does not start: {error.strerror}') from error
+
+
+def _last_line(file) -> str:
+    file.seek(0)
+    lines = [line for line in file.read().decode(errors='replace').splitlines() if line.strip()]
+    return lines[-1][:200] if lines else 'no message'
+
+
+class Entrant:
+    """One side of a row. Subclasses say what a repetition is."""
+
+    def __init__(self, label: str, role: str):
+        self.label, self.role = label, role
+        self.version, self.config = '', ''
+
+    def start(self, setting: Setting, cpus: int) -> None:
+        """Before the first repetition; throws Unavailable."""
+
+    def run(self) -> Sample:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """After the last; never fails."""
+
+
+class Process(Entrant):
+    """A repetition is a whole process, from its start to its exit.
+
+    `command` is words, {data}, {work} and {build} replaced; `out` is a folder below work that is
+    removed before each repetition, outside the time; `before` is run likewise. A program that ends
+    with a line of JSON may say "records" and "bytes" there.
+    """
+
+    def __init__(self, label: str, role: str, command: list[str], out: str = '', config: str = '',
+                 version: str = '', exits: tuple = (0,)):
+        super().__init__(label, role)
+        self.command, self.out, self.exits = command, out, exits
+        self.config, self.version = config or ' '.join(command), version
+
+    def start(self, setting, cpus):
+        self.setting, self.cpus = setting, cpus
+        names = {'data': setting.data, 'work': setting.work, 'build': setting.build}
+        self.words = [word.format(**names) for word in self.command]
+        if shutil.which(self.words[0]) is None:
+            raise Unavailable(f'{self.words[0]} is not there')
+
+    def run(self):
+        out = self.setting.work / 'out' / self.out
+        if self.out:
+            shutil.rmtree(out, ignore_errors=True)
+            out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complaint:
+            began = time.perf_counter()
+            process = self.setting.popen(self.words, self.cpus, stdout=said, stderr=complaint)
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - began
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode not in self.exits:
+                raise Unavailable(f'exit {process.returncode}: {_last_line(complaint)}')
+            result = self.read(said)
+        return Sample(seconds, result.get('records'), result.get('bytes'), usage.ru_maxrss / 1024)
+
+    def read(self, said) -> dict:
+        try:
+            result = json.loads(_last_line(said))
+        except ValueError:
+            return {}
+        if not isinstance(result, dict):
+            return {}
+        self.version = result.get('version', self.version)
+        self.config = result.get('config', self.config)
+        return result
+
+
+def python_of(setting: Setting, environment: str) -> str:
+    python = setting.venvs / environment / 'bin' / 'python'
+    if not python.exists():
+        raise Unavailable(f'no environment: bash bench/peers/setup.sh {environment}')
+    return str(python)
+
+
+def peer_command(setting: Setting, environment: str, script: str, job: str, *more: str):
+    path = ROOT / 'bench' / 'peers' / f'peer_{script}.py'
+    return [python_of(setting, environment), str(path), job, '--data', str(setting.data),
+            '--work', str(setting.work), *more]
+
+
+class PeerProcess(Process):
+    """A whole process of a peer's script."""
+
+    def __init__(self, label: str, environment: str, script: str, job: str, out: str = ''):
+        super().__init__(label, PEER, [], out)
+        self.environment, self.script, self.job = environment, script, job
+
+    def start(self, setting, cpus):
+        self.setting, self.cpus = setting, cpus
+        self.words = peer_command(setting, self.environment, self.script, self.job, '--once',
+                                  '--threads', str(cpus))
+
+
+class Served(Entrant):
+    """A peer's process that stays alive and warm, and does a repetition when it is told to.
+
+    `needs` is (job, folder): what to run first if that folder of its own data is not there yet.
+    """
+
+    def __init__(self, label: str, environment: str, script: str, job: str,
+                 needs: tuple[str, str] | None = None):
+        super().__init__(label, PEER)
+        self.environment, self.script, self.job, self.needs = environment, script, job, needs
+        self.process = None
+
+    def start(self, setting, cpus):
+        if self.needs and not (setting.work / 'out' / self.needs[1]).is_dir():
+            make = peer_command(setting, self.environment, self.script, self.needs[0], '--once')
+            subprocess.run(make, env=setting.environment(), check=False, capture_output=True,
+                           timeout=LIMIT_SECONDS)
+        command = peer_command(setting, self.environment, self.script, self.job, '--serve',
+                               '--threads', str(cpus))
+        self.complaint = tempfile.TemporaryFile()
+        self.process = setting.popen(command, cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     stderr=self.complaint, text=True)
+        hello = self.answer()
+        self.version, self.config = hello['version'], hello['config']
+        self.run()  # warms up
+
+    def answer(self) -> dict:
+        while line := self.process.stdout.readline():
+            if line.startswith('{'):
+                return json.loads(line)
+        raise Unavailable(f'its process ended: {_last_line(self.complaint)}')
+
+    def run(self):
+        try:
+            self.process.stdin.write('go\n')
+            self.process.stdin.flush()
+        except OSError as error:
+            raise Unavailable(f'its process ended: {_last_line(self.complaint)}') from error
+        row = self.answer()
+        return Sample(row['seconds'], row['records'], row['bytes'])
+
+    def stop(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.complaint.close()
+
+
+class Program(Process):
+    """A bench program of ours: does its own warm-up and timing, prints lines of JSON.
+
+    The line whose "job" is `job` counts: "seconds" or "seconds_median", "records", "bytes". Its
+    sides (ours, the bare loop that is the ceiling) are different jobs of one program.
+    """
+
+    def __init__(self, label: str, role: str, command: list[str], job: str):
+        super().__init__(label, role, command)
+        self.job, self.line = job, {}
+
+    def read(self, said):
+        said.seek(0)
+        jobs = []
+        for text in said.read().decode(errors='replace').splitlines():
+            row = json.loads(text) if text.startswith('{') else {}
+            jobs.append(row.get('job'))
+            if row.get('job') == self.job:
+                self.line = row
+        if self.job not in jobs:
+            raise Unavailable(f'{self.words[0]} printed no line of job {self.job}')
+        self.config = self.line.get('config', self.config)
+        return self.line
+
+    def run(self):
+        whole = super().run()
+        seconds = self.line.get('seconds_median', self.line.get('seconds'))
+        return dataclasses.replace(whole, seconds=seconds)

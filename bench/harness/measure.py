@@ -1,0 +1,125 @@
+"""Measures a row: all entrants take turns, and ratios are taken within a round."""
+import dataclasses
+import statistics
+from typing import Callable
+
+from harness.entrants import OURS, Entrant, Sample, Setting, Unavailable
+
+
+@dataclasses.dataclass
+class Row:
+    """Like against like: everything in a row does the same work on the same bytes."""
+    name: str
+    title: str
+    records: int  # of one repetition, where an entrant does not say
+    entrants: list[Entrant]
+    targets: dict[str, float] = dataclasses.field(default_factory=dict)  # label or role: ratio
+    cpus: int = 2  # that every entrant is bound to
+    unit: str = 'records/s'  # or 'ms' (for one repetition), 'MB' (peak memory)
+    cold: Callable[[Setting], str] | None = None  # run before each repetition; says how
+    note: str = ''
+
+
+def _turn(entrants: list[Entrant], round_number: int) -> list[Entrant]:
+    """Another one begins each round, so that none is always first."""
+    shift = round_number % len(entrants)
+    return entrants[shift:] + entrants[:shift]
+
+
+def _speed(row: Row, sample: Sample) -> float:
+    return (sample.records or row.records) / sample.seconds
+
+
+def _figure(row: Row, sample: Sample) -> float | None:
+    if row.unit == 'MB':
+        return sample.peak_mb
+    return sample.seconds * 1e3 if row.unit == 'ms' else _speed(row, sample)
+
+
+def _spread(values: list[float]) -> dict:
+    return {'median': statistics.median(values), 'min': min(values), 'max': max(values)}
+
+
+def _entry(row: Row, entrant: Entrant, samples: list[Sample], reason: str | None) -> dict:
+    entry = {'label': entrant.label, 'role': entrant.role, 'version': entrant.version,
+             'config': entrant.config}
+    if reason is not None:
+        return entry | {'unavailable': reason}
+    peaks = [s.peak_mb for s in samples if s.peak_mb is not None]
+    return entry | {
+        'reps': len(samples),
+        'seconds': _spread([s.seconds for s in samples]),
+        'figure': _spread([_figure(row, s) for s in samples]),
+        'records': samples[-1].records or row.records,
+        'bytes': samples[-1].bytes,
+        'peak_mb': max(peaks) if peaks else None,
+    }
+
+
+def _ratios(row: Row, ours: list[Sample], samples: dict[str, list[Sample]]) -> dict:
+    """How many times as fast we are as each other entrant, pair by pair of one round."""
+    return {label: _spread([_speed(row, a) / _speed(row, b) for a, b in zip(ours, others)])
+            for label, others in samples.items()}
+
+
+def _reach(ratios: dict, entries: list[dict], target: str) -> float | str:
+    """The ratio that a target is about: against a label, or the best of a role."""
+    labels = [e['label'] for e in entries
+              if target in (e['label'], e['role']) and e['label'] in ratios]
+    if not labels:
+        return 'unavailable: ' + next((e['unavailable'] for e in entries if target in
+                                       (e['label'], e['role']) and 'unavailable' in e),
+                                      'our side was not measured')
+    return min(ratios[label]['median'] for label in labels)
+
+
+def judge(row: Row, entries: list[dict], ratios: dict) -> list[dict]:
+    """Each target, what was reached, and whether that meets it."""
+    verdicts = []
+    for target, least in row.targets.items():
+        reached = _reach(ratios, entries, target)
+        verdicts.append({'against': target, 'target': least, 'reached': reached,
+                         'met': not isinstance(reached, str) and reached >= least})
+    return verdicts
+
+
+def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -> dict:
+    """Runs `reps` rounds. The first entrant with role 'ours' is the one that is compared."""
+    reasons: dict[str, str] = {}
+    samples: dict[str, list[Sample]] = {e.label: [] for e in row.entrants}
+    how_cold = None
+    try:
+        for entrant in row.entrants:
+            try:
+                entrant.start(setting, row.cpus)
+            except Unavailable as error:
+                reasons[entrant.label] = str(error)
+        for number in range(reps):
+            for entrant in _turn(row.entrants, number):
+                if entrant.label in reasons:
+                    continue
+                if row.cold:
+                    how_cold = row.cold(setting)
+                try:
+                    samples[entrant.label].append(entrant.run())
+                except Unavailable as error:
+                    reasons[entrant.label] = str(error)
+    finally:
+        for entrant in row.entrants:
+            entrant.stop()
+    return _result(row, samples, reasons, how_cold, say)
+
+
+def _result(row: Row, samples, reasons: dict, how_cold: str | None, say) -> dict:
+    entries = [_entry(row, e, samples[e.label], reasons.get(e.label)) for e in row.entrants]
+    ours = next((e.label for e in row.entrants if e.role == OURS), None)
+    ratios = {}
+    if ours and ours not in reasons:
+        others = {label: s for label, s in samples.items() if label != ours and label not in reasons}
+        ratios = _ratios(row, samples[ours], others)
+    for entry in entries:
+        figure = entry.get('unavailable') or f"{entry['figure']['median']:,.1f} {row.unit}"
+        say(f"  {entry['label']:<28} {figure}")
+    return {'name': row.name, 'title': row.title, 'unit': row.unit, 'cpus': row.cpus,
+            'cache': f'cold, by {how_cold}' if how_cold else 'warm', 'note': row.note,
+            'entrants': entries, 'ratios': ratios, 'targets': judge(row, entries, ratios)}

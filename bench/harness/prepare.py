@@ -1,0 +1,47 @@
+"""Makes what the rows read, once."""
+import pathlib
+import random
+import subprocess
+
+from harness.entrants import Setting, Unavailable, peer_command
+
+
+def _run(setting: Setting, command: list[str], say) -> None:
+    done = subprocess.run(command, env=setting.environment(), capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        say(f'  failed, rows that need it will say so: {done.stderr.strip().splitlines()[-1:]}')
+
+
+def _peer(setting: Setting, job: str, say) -> None:
+    try:
+        _run(setting, peer_command(setting, 'tf', 'tensorflow', job, '--once'), say)
+    except Unavailable as error:
+        say(f'  {error}')
+
+
+def _file_list(folder: pathlib.Path, path: pathlib.Path) -> None:
+    """The files in an order that a shuffled epoch would read them in, for xargs -0."""
+    names = sorted(str(p) for p in folder.rglob('*.jpg'))
+    random.Random(1).shuffle(names)
+    path.write_text('\0'.join(names), encoding='utf-8')
+
+
+def prepare(setting: Setting, say) -> None:
+    """Skips what is there already: remove the work folder to make it anew."""
+    work = setting.work
+    work.mkdir(parents=True, exist_ok=True)
+    if not (work / 'shards' / 'cifar').is_dir():
+        say('preparing shards that all TFRecord readers read')
+        _peer(setting, 'prepare', say)
+    if not (work / 'small').is_dir():
+        say('preparing 10^4 and 10^6 small records')
+        _peer(setting, 'small', say)
+    if not (work / 'files.list').exists():
+        _file_list(setting.data / 'cifar10-jpeg', work / 'files.list')
+    recpack = setting.build / 'tools' / 'recpack' / 'recpack'
+    if recpack.exists() and not (work / 'out' / 'ten-shards').is_dir():
+        say('packing a data set of 10 shards')
+        _run(setting, [str(recpack), 'pack', str(setting.data / 'cifar-10-batches-py'),
+                       str(work / 'out' / 'ten-shards'), '--from', 'cifar10', '--splits',
+                       'train,test', '--shards', '10', '--quiet'], say)

@@ -1,0 +1,175 @@
+"""The rows of bench/results/records.json: what is compared with what."""
+from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Served, Setting)
+from harness.machine import drop_cache
+from harness.measure import Row
+
+ROWS = 60_000
+PHOTOS = 3_840
+CIFAR = '{data}/cifar-10-batches-py'
+FILES = '{data}/cifar10-jpeg'
+RECPACK = '{build}/tools/recpack/recpack'
+BENCH = '{build}/bench/record/'
+UNSYNCED = ['--no-sync', '--no-digest', '--quiet', '--json']
+
+
+def ours(label: str, words: list[str], out: str = '') -> Process:
+    return Process(label, OURS, [RECPACK, *words], out, ' '.join(['recpack', *words]))
+
+
+def bench(role: str, label: str, program: str, job: str, *words: str) -> Program:
+    return Program(label, role, [BENCH + program, *words], job)
+
+
+def shell(role: str, label: str, script: str, out: str = '') -> Process:
+    return Process(label, role, ['sh', '-c', script], out, script)
+
+
+def packers(job: str, out: str) -> list:
+    """Every peer that packs, as a whole process."""
+    scripts = [('tensorflow', 'tf'), ('lance', 'py'), ('array_record', 'py'), ('tfrecord', 'py'),
+               ('webdataset', 'py'), ('ffcv', 'ffcv')]
+    return [PeerProcess(script, env, script, job, f'{script}-{out}') for script, env in scripts]
+
+
+def pack_cifar(_: Setting) -> list[Row]:
+    out = '{work}/out/recpack-cifar'
+    words = ['pack', CIFAR, out, '--from', 'cifar10']
+    copy = 'mkdir -p {work}/out && cp -r ' + out + ' {work}/out/copy'
+    return [
+        Row('pack-cifar', 'CIFAR-10 pickles → shards, whole process', ROWS,
+            [ours('recpack', words + UNSYNCED, 'recpack-cifar'), *packers('pack-cifar', 'cifar'),
+             shell(CEILING, 'cp of the shards', copy, 'copy')],
+            {'tensorflow': 12, PEER: 2},
+            note='our shards carry CRCs, an index and a manifest; nothing is synced'),
+        Row('pack-cifar-safe', 'the same, synced and with digests', ROWS,
+            [ours('recpack, as it comes', words + ['--quiet', '--json'], 'recpack-cifar-safe'),
+             ours('recpack --no-digest', words + ['--no-digest', '--quiet', '--json'],
+                  'recpack-cifar-safe'),
+             ours('recpack --no-sync', words + ['--no-sync', '--quiet', '--json'],
+                  'recpack-cifar-safe'),
+             shell(CEILING, 'cp and sync', copy + ' && sync {work}/out/copy/*', 'copy')]),
+        Row('write-cifar', 'the writing alone', ROWS,
+            [bench(OURS, 'recpack', 'write_bench', 'write', '--out', '{work}/out/write',
+                   '--records', str(ROWS)),
+             shell(CEILING, 'cp of the shards', copy, 'copy')],
+            {CEILING: 0.8}),
+    ]
+
+
+def pack_files(_: Setting) -> list[Row]:
+    out = '{work}/out/recpack-files'
+    words = ['pack', FILES, out, '--from', 'folder', *UNSYNCED]
+    return [Row('pack-files', '60,000 small JPEG files → shards, whole process', ROWS,
+                [ours('recpack --shuffle off', words + ['--shuffle', 'off'], 'recpack-files'),
+                 ours('recpack, shuffled', words, 'recpack-files'), *packers('pack-files', 'files'),
+                 shell(CEILING, 'tar cf', 'mkdir -p {work}/out/tar && '
+                       'tar cf {work}/out/tar/files.tar -C ' + FILES + ' .', 'tar')],
+                {CEILING: 0.8}, note='our records also hold size, format, class name and file name')]
+
+
+def epoch(setting: Setting) -> list[Row]:
+    def entrants():
+        return [ours('recpack verify of the shards',
+                     ['verify', '{work}/out/recpack-files', '--quiet', '--json']),
+                shell(PEER, 'cat of the files, shuffled',
+                      'xargs -0 -a {work}/files.list cat >/dev/null'),
+                shell(CEILING, 'cat of the shards',
+                      'cat {work}/out/recpack-files/*.tfrecord >/dev/null')]
+
+    def cold(at: Setting) -> str:
+        return drop_cache([at.data / 'cifar10-jpeg', at.work / 'out' / 'recpack-files'])
+    title = 'an epoch over 60,000 files, or over their shards'
+    return [Row('epoch-warm', title + ', warm', ROWS, entrants(), {PEER: 1}),
+            Row('epoch-cold', title + ', cold', ROWS, entrants(), {PEER: 1}, cold=cold)]
+
+
+def read(kind: str, records: int, title: str, targets: dict, peers: list) -> Row:
+    at = ['{work}/shards/' + kind]
+    return Row(f'read-{kind}', title, records,
+               [bench(OURS, 'recpack, 1 thread', 'read_bench', 'read', *at, '--threads', '1'),
+                bench(OURS, 'recpack, 2 threads', 'read_bench', 'read', *at, '--threads', '2'),
+                bench(CEILING, 'bare loop, read and CRC', 'read_bench', 'bare', *at,
+                      '--threads', '1'), *peers],
+               targets, note='recpack and tensorflow check CRCs, grain, tfrecord, dali and ffcv do not')
+
+
+def reading(_: Setting) -> list[Row]:
+    def everyone(kind: str) -> list:
+        return [Served('tensorflow', 'tf', 'tensorflow', f'read-{kind}'),
+                Served('ffcv', 'ffcv', 'ffcv', f'read-{kind}', (f'pack-{kind}', f'ffcv-{kind}')),
+                Served('tfrecord', 'py', 'tfrecord', f'read-{kind}'),
+                Served('grain', 'py', 'grain', f'read-{kind}'),
+                Served('dali', 'dali', 'dali', f'read-{kind}')]
+    columns = [Served(name, 'py', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
+               for name in ('lance', 'array_record')]
+    return [read('cifar', ROWS, 'read CIFAR-sized records in order',
+                 {CEILING: 0.9, 'tensorflow': 5.5, 'ffcv': 1}, everyone('cifar') + columns),
+            read('photo', PHOTOS, 'read 100 KB records in order', {CEILING: 0.9},
+                 everyone('photo')),
+            Row('read-scaling', 'read CIFAR-sized records, 2 threads against 1', ROWS,
+                [bench(OURS, '2 threads', 'read_bench', 'read', '{work}/shards/cifar',
+                       '--threads', '2'),
+                 bench(OURS, '1 thread', 'read_bench', 'read', '{work}/shards/cifar',
+                       '--threads', '1')], {'1 thread': 1.8})]
+
+
+def parsing(_: Setting) -> list[Row]:
+    return [Row('parse-cifar', 'read and parse to batches of (image, label)', ROWS,
+                [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
+                       '--threads', '2'),
+                 Served('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
+                 Served('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
+                 Served('dali', 'dali', 'dali', 'parse-cifar'),
+                 Served('tfrecord', 'py', 'tfrecord', 'parse-cifar')],
+                {'tensorflow': 8, 'tensorflow, 2 files': 8})]
+
+
+def access(_: Setting) -> list[Row]:
+    def cold(at: Setting) -> str:
+        return drop_cache([at.work / 'shards' / 'cifar'])
+    taken = 1_000
+    return [
+        Row('index', 'make the index by scanning', ROWS,
+            [ours('recpack index', ['index', '{work}/shards/cifar', '--quiet', '--json']),
+             Served('tfrecord', 'py', 'tfrecord', 'index')], {'tfrecord': 5},
+            note='ours is a whole process, theirs a call in a running one'),
+        Row('random-warm', 'records in random order, warm', taken,
+            [bench(OURS, 'recpack', 'random_bench', 'random', '{work}/shards/cifar',
+                   '--records', str(taken)),
+             *[Served(name, 'py', name, 'random-cifar', ('pack-cifar', f'{name}-cifar'))
+               for name in ('array_record', 'lance')]], {PEER: 1}),
+        Row('random-cold', 'all records in random order, cold', ROWS,
+            [bench(OURS, 'recpack', 'random_bench', 'random', '{work}/shards/cifar', '--cold'),
+             bench(CEILING, 'random reads of the disk', 'random_bench', 'bare',
+                   '{work}/shards/cifar', '--cold')], {CEILING: 0.9}, cold=cold),
+        Row('labels', 'the labels alone, of all records', ROWS,
+            [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
+                   '--threads', '2'),
+             Served('lance', 'py', 'lance', 'labels', ('pack-cifar', 'lance-cifar'))], {PEER: 1},
+            note='a record holds all of its features: a columnar format reads the one column'),
+        Row('start', 'process start to the first record of a 10-shard data set', 1,
+            [ours('recpack cat', ['cat', '{work}/out/ten-shards', '0', '--json']),
+             PeerProcess('tensorflow', 'tf', 'tensorflow', 'start')], {PEER: 1}, unit='ms'),
+    ]
+
+
+def memory(_: Setting) -> list[Row]:
+    """Peak resident memory; the counts of a row should differ in nothing but the mapped index."""
+    def row(job: str, words, out: str = '') -> Row:
+        entrants = [ours(f'{count:,} records', words(count), out)
+                    for count in (10_000, 1_000_000)]
+        entrants.append(bench(OURS, '400,000,000 records, sparse', 'memory_bench', job,
+                              '--job', job, '--records', '400000000', '--out', '{work}/out/sparse'))
+        return Row(f'memory-{job}', f'peak memory of {job}', 1_000_000, entrants, unit='MB')
+    small = '{{work}}/small/{}.tfrecord'.format
+    return [row('pack', lambda n: ['pack', small(n), '{work}/out/memory', '--from', 'tfrecord',
+                                   *UNSYNCED], 'memory'),
+            row('read', lambda n: ['verify', small(n), '--quiet', '--json']),
+            row('index', lambda n: ['index', small(n), '--quiet', '--json'])]
+
+
+GROUPS = [pack_cifar, pack_files, epoch, reading, parsing, access, memory]
+
+
+def all_rows(setting: Setting) -> list[Row]:
+    return [row for group in GROUPS for row in group(setting)]

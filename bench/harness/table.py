@@ -1,0 +1,79 @@
+"""The README's table, from bench/results/records.json and nothing else."""
+from harness.entrants import CEILING, OURS, PEER
+
+
+def number(value: float, unit: str) -> str:
+    if unit != 'records/s':
+        return f'{value:,.1f} {unit}'
+    return f'{value / 1e6:.2f} M/s' if value >= 1e6 else f'{value:,.0f}/s'
+
+
+def _figures(row: dict, role: str) -> list[dict]:
+    return [e for e in row['entrants'] if e['role'] == role and 'unavailable' not in e]
+
+
+def _best(row: dict, entries: list[dict]) -> dict:
+    pick = max if row['unit'] == 'records/s' else min
+    return pick(entries, key=lambda e: e['figure']['median'])
+
+
+def _against(row: dict, entry: dict) -> str:
+    ratio = row['ratios'].get(entry['label'])
+    return f" ({ratio['median']:.2f}×)" if ratio else ''
+
+
+def cells(row: dict) -> list[str]:
+    """Title, ours, best peer with our ratio to it, ceiling with our share of it."""
+    mine = next((e for e in row['entrants'] if e['role'] == OURS), None)
+    if mine is None or 'unavailable' in mine:
+        reason = mine['unavailable'] if mine else 'not part of this row'
+        first = f'unavailable: {reason}'
+    else:
+        first = number(mine['figure']['median'], row['unit'])
+    line = [row['title'], first]
+    for role in PEER, CEILING:
+        others = _figures(row, role)
+        if not others:
+            line.append('–')
+            continue
+        best = _best(row, others)
+        line.append(f"{best['label']} {number(best['figure']['median'], row['unit'])}"
+                    + _against(row, best))
+    return line
+
+
+def loses(row: dict) -> bool:
+    """Whether some peer is faster than we are."""
+    return any(row['ratios'][e['label']]['median'] < 1 for e in _figures(row, PEER)
+               if e['label'] in row['ratios'])
+
+
+def _markdown(header: list[str], lines: list[list[str]]) -> str:
+    rows = [header, ['---'] * len(header), *lines]
+    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in rows)
+
+
+def _memory(rows: list[dict]) -> str:
+    """One line a job: what each count of records took."""
+    def cell(entry: dict) -> str:
+        if 'unavailable' in entry:
+            return f"unavailable: {entry['unavailable']}"
+        return number(entry['figure']['median'], 'MB')
+    lines = [[row['title'], *map(cell, row['entrants'])] for row in rows]
+    return _markdown(['job', *(e['label'] for e in rows[0]['entrants'])], lines)
+
+
+def table(results: dict) -> str:
+    """Markdown: rows where we win or have no peer, those where we lose, and memory."""
+    header = ['job', 'recpack', 'best peer (ours against it)', 'ceiling (our share of it)']
+    shown = [row for row in results['rows'] if row['unit'] != 'MB']
+    text = _markdown(header, [cells(row) for row in shown if not loses(row)])
+    lost = [row for row in shown if loses(row)]
+    if lost:
+        text += '\n\nWhere we lose:\n\n' + _markdown(header, [cells(row) for row in lost])
+    memory = [row for row in results['rows'] if row['unit'] == 'MB']
+    if memory:
+        text += '\n\n' + _memory(memory)
+    machine = results['machine']
+    return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']}, {machine['cores']} cores, "
+            f"{machine['system']}; medians of {results['reps']} rounds in which all took turns.")
