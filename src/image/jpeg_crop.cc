@@ -13,7 +13,7 @@ namespace {
 
 // Columns around the wanted ones that are turned into pixels too: libjpeg treats the edges of a
 // crop as edges of the image, and smooth upsampling reaches one chroma sample across.
-constexpr int kMargin = 8;
+constexpr int kMargin = 2;
 
 void CheckRegion(const Region& region, int64_t image_width, int64_t image_height) {
   const auto inside = [](int at, int size, int64_t whole) {

@@ -1,0 +1,74 @@
+// Any bytes through the header reader, the decoders, the tiler and the region decoder: errors are
+// fine, crashes, leaks and disagreement are not.
+#include <algorithm>
+#include <cstdlib>
+
+#include "recpack/base/error.h"
+#include "recpack/image/decode.h"
+#include "recpack/image/header.h"
+#include "recpack/image/jpeg_crop.h"
+#include "recpack/image/jpeg_tile.h"
+
+namespace recpack {
+namespace {
+
+constexpr uint64_t kMaxPixels = 1 << 18;  // keeps a run short; nothing is special about it
+
+void Require(bool condition) {
+  if (!condition) std::abort();
+}
+
+// Result and success of `work`, whose recpack errors are no findings.
+template <typename Work>
+bool Succeeds(Work&& work) {
+  try {
+    work();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void CheckTiled(ByteView jpeg, const Image& whole) {
+  ByteBuffer tiled;
+  if (!Succeeds([&] { tiled = TileJpeg(jpeg, {.target_pixels = 16, .max_pixels = kMaxPixels}); })) {
+    return;
+  }
+  const DecodeOptions options{.max_pixels = kMaxPixels};
+  Require(DecodeImage(tiled, options) == whole);
+  const Region middle{whole.width / 3, whole.height / 3, (whole.width + 2) / 3,
+                      (whole.height + 2) / 3};
+  const Image crop = DecodeJpegRegion(tiled, middle, options);
+  for (int y = 0; y < crop.height; ++y) {
+    const uint8_t* row = whole.row(middle.y + y) + static_cast<ptrdiff_t>(middle.x) * 3;
+    Require(std::equal(crop.row(y), crop.row(y) + crop.row_bytes(), row));
+  }
+}
+
+void Fuzz(ByteView bytes) {
+  ImageHeader header;
+  const bool has_header = Succeeds([&] { header = ReadImageHeader(bytes); });
+  Image image;
+  const DecodeOptions options{.max_pixels = kMaxPixels};
+  if (Succeeds([&] { image = DecodeImage(bytes, options); })) {
+    Require(has_header && header.width == image.width && header.height == image.height);
+    if (header.format == ImageFormat::kJpeg) CheckTiled(bytes, image);
+  }
+  Succeeds([&] {
+    DecodeImage(bytes, {.layout = PixelLayout::kAsStored,
+                        .apply_orientation = true,
+                        .allow_damage = true,
+                        .max_pixels = kMaxPixels});
+  });
+  Succeeds([&] {
+    DecodeJpegRegion(bytes, {1, 9, 5, 7}, {.allow_damage = true, .max_pixels = kMaxPixels});
+  });
+}
+
+}  // namespace
+}  // namespace recpack
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  recpack::Fuzz({data, size});
+  return 0;
+}
