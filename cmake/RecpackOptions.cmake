@@ -16,7 +16,8 @@ endif()
 add_library(recpack_flags INTERFACE)
 # Multiply and add stay two roundings on every machine, so that results do not depend on the CPU.
 target_compile_options(recpack_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
-                       -Wno-sign-conversion -ffp-contract=off)
+                       -Wno-sign-conversion
+                       -Wno-missing-field-initializers -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # std::string's operator+ draws false warnings from GCC 12 (its bug 105651).
   target_compile_options(recpack_flags INTERFACE -Wno-restrict)

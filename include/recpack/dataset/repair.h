@@ -1,0 +1,44 @@
+// Saves what is whole of damaged shards.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/dataset/layout.h"
+
+namespace recpack {
+
+struct RepairOptions {
+  std::string out;                                    // a new or empty folder
+  int threads = 0;                                    // 0: AvailableThreads()
+  std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; one call at a time
+};
+
+// A stretch of a shard that is lost: a line of the ledger.
+struct LostRecords {
+  std::string path;
+  uint64_t offset = 0;   // first lost byte of the shard's uncompressed bytes
+  uint64_t end = 0;      // first byte that is good again
+  uint64_t ordinal = 0;  // of the first lost record; provisional after a loss of unknown count
+  std::optional<uint64_t> records;  // empty: unknown
+  std::string reason;
+};
+
+struct RepairResult {
+  uint64_t records = 0;  // saved
+  uint64_t bytes = 0;    // of the new shards
+  std::vector<LostRecords> lost;
+};
+
+// Name of the ledger in the output folder: one JSON object a line.
+inline constexpr char kLedgerName[] = "repair-ledger.jsonl";
+
+// Writes shards of the same names and compression with the intact records, an index, a manifest and
+// the ledger. The source is not touched. Throws Error: kInvalidArgument where `out` is not empty,
+// kIo.
+RepairResult Repair(const Layout& layout, const RepairOptions& options);
+
+}  // namespace recpack

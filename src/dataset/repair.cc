@@ -1,0 +1,184 @@
+#include "recpack/dataset/repair.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/record/index.h"
+#include "recpack/record/reader.h"
+#include "recpack/record/writer.h"
+#include "src/base/format.h"
+#include "src/dataset/json.h"
+#include "src/dataset/ordered_index.h"
+#include "src/dataset/parallel.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The index's word on each shard of the split, where an index is there and fits; else nothing.
+class KnownEntries {
+ public:
+  explicit KnownEntries(const LayoutSplit& split) {
+    if (split.index.empty() || !fs::exists(split.index)) return;
+    try {
+      index_.emplace(Index::Open(split.index));
+    } catch (const Error&) {  // a damaged index only makes the search for boundaries longer
+    }
+  }
+
+  // A shard that was cut is shorter than its index says: its entries hold all the same.
+  std::shared_ptr<const ShardEntries> Find(const std::string& file) const {
+    for (size_t i = 0; index_ && i < index_->shard_count(); ++i) {
+      if (index_->shard(i).name == file) {
+        return std::make_shared<const ShardEntries>(index_->Entries(i));
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  std::optional<Index> index_;
+};
+
+struct RepairedShard {
+  ManifestShard shard;
+  std::vector<LostRecords> lost;
+};
+
+void CopyIntact(RecordReader& reader, RecordWriter& writer) {
+  for (Record record; reader.Next(record);) writer.Write(record.payload);
+}
+
+RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
+                          const std::string& out, ShardEntries& entries) {
+  const std::string file = fs::path(path).filename();
+  const std::string temporary = out + "/" + file + ".tmp";
+  RecordReader reader(
+      PosixFiles().OpenForReading(path),
+      {.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = std::move(known)});
+  RecordWriter writer(PosixFiles().Create(temporary),
+                      {.compression = reader.compression(), .digest = true});
+  CopyIntact(reader, writer);
+  writer.Finish(true);
+  PosixFiles().Rename(temporary, out + "/" + file, true);
+  entries = writer.entries();
+  entries.name = file;
+
+  RepairedShard repaired;
+  repaired.shard = {.file = file,
+                    .records = entries.lengths.size(),
+                    .bytes = entries.file_bytes,
+                    .compression = entries.compression,
+                    .sha256 = Hex(*writer.digest())};
+  for (const Damage& damage : reader.damages()) {
+    repaired.lost.push_back({.path = path,
+                             .offset = damage.offset,
+                             .end = damage.end,
+                             .ordinal = damage.ordinal,
+                             .records = damage.lost,
+                             .reason = damage.reason});
+  }
+  return repaired;
+}
+
+std::vector<RepairedShard> RepairSplit(const LayoutSplit& split, const RepairOptions& options,
+                                       const std::function<void(uint64_t)>& done) {
+  const KnownEntries known(split);
+  OrderedIndex index(PosixFiles(), options.out + "/" + split.name + ".recindex");
+  std::vector<RepairedShard> shards(split.shards.size());
+  ParallelFor(split.shards.size(), options.threads, [&](size_t, size_t i) {
+    try {
+      const std::string file = fs::path(split.shards[i]).filename();
+      ShardEntries entries;
+      shards[i] = RepairShard(split.shards[i], known.Find(file), options.out, entries);
+      index.Add(i, entries);
+      done(shards[i].shard.bytes);
+    } catch (...) {
+      index.GiveUp();
+      throw;
+    }
+  });
+  index.Finish(true);
+  return shards;
+}
+
+void WriteLedger(const RepairResult& result, const std::string& out) {
+  std::string text;
+  for (const auto& lost : result.lost) {
+    const Json line = {{"path", lost.path},
+                       {"offset", lost.offset},
+                       {"end", lost.end},
+                       {"ordinal", lost.ordinal},
+                       {"records", lost.records ? Json(*lost.records) : Json("unknown")},
+                       {"reason", lost.reason}};
+    text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  WriteFileAtomically(PosixFiles(), out + "/" + kLedgerName, AsBytes(text));
+}
+
+// What the old manifest says still holds, but for the counts of splits that lost something.
+Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard>> repaired) {
+  Manifest manifest = layout.manifest.value_or(Manifest{.source_kind = "repair"});
+  std::vector<ManifestSplit> splits;
+  for (size_t i = 0; i < layout.splits.size(); ++i) {
+    const std::string& name = layout.splits[i].name;
+    ManifestSplit split{
+        .name = name, .index = name + ".recindex", .shards = {}, .class_counts = {}};
+    bool whole = true;
+    for (auto& shard : repaired[i]) {
+      whole &= shard.lost.empty();
+      split.shards.push_back(std::move(shard.shard));
+    }
+    if (const auto* old = manifest.FindSplit(name); old != nullptr && whole) {
+      split.class_counts = old->class_counts;
+    }
+    splits.push_back(std::move(split));
+  }
+  manifest.splits = std::move(splits);
+  return manifest;
+}
+
+void PrepareFolder(const std::string& out) {
+  std::error_code code;
+  fs::create_directories(out, code);
+  if (code) throw SystemError("cannot make the folder", out, code.value());
+  if (!fs::is_empty(out)) {
+    throw Error(ErrorKind::kInvalidArgument, "the output folder is not empty", {.path = out},
+                "choose another folder, or empty it");
+  }
+}
+
+}  // namespace
+
+RepairResult Repair(const Layout& layout, const RepairOptions& options) {
+  PrepareFolder(options.out);
+  std::mutex mutex;
+  uint64_t bytes_done = 0;
+  const auto done = [&](uint64_t bytes) {
+    const std::lock_guard lock(mutex);
+    bytes_done += bytes;
+    if (options.progress) options.progress(bytes_done);
+  };
+  RepairResult result;
+  std::vector<std::vector<RepairedShard>> repaired;
+  for (const auto& split : layout.splits) {
+    repaired.push_back(RepairSplit(split, options, done));
+    for (const auto& shard : repaired.back()) {
+      result.records += shard.shard.records;
+      result.bytes += shard.shard.bytes;
+      std::ranges::copy(shard.lost, std::back_inserter(result.lost));
+    }
+  }
+  WriteLedger(result, options.out);
+  const Manifest manifest = NewManifest(layout, std::move(repaired));
+  WriteFileAtomically(PosixFiles(), options.out + "/" + kManifestName,
+                      AsBytes(ManifestToJson(manifest)));
+  return result;
+}
+
+}  // namespace recpack

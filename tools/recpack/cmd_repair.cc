@@ -1,0 +1,68 @@
+// recpack repair: saves the intact records of damaged shards.
+#include <cstdio>
+#include <memory>
+
+#include "recpack/dataset/repair.h"
+#include "tools/recpack/command.h"
+#include "tools/recpack/output.h"
+
+namespace recpack::tool {
+namespace {
+
+Json LostJson(const std::vector<LostRecords>& lost) {
+  Json list = Json::array();
+  for (const auto& piece : lost) {
+    list.push_back({{"path", piece.path},
+                    {"offset", piece.offset},
+                    {"end", piece.end},
+                    {"ordinal", piece.ordinal},
+                    {"records", piece.records ? Json(*piece.records) : Json("unknown")},
+                    {"reason", piece.reason}});
+  }
+  return list;
+}
+
+void Print(const RepairResult& result, const std::string& out) {
+  for (const auto& lost : result.lost) {
+    std::printf("lost: %s at byte %s (record %s), %s records: %s\n", lost.path.c_str(),
+                std::to_string(lost.offset).c_str(), std::to_string(lost.ordinal).c_str(),
+                lost.records ? HumanCount(*lost.records).c_str() : "an unknown number of",
+                lost.reason.c_str());
+  }
+  std::printf("saved %s records, %s, in %s; %zu pieces lost, listed in %s\n",
+              HumanCount(result.records).c_str(), HumanBytes(result.bytes).c_str(), out.c_str(),
+              result.lost.size(), kLedgerName);
+}
+
+}  // namespace
+
+void AddRepair(CLI::App& app, int& exit_code) {
+  struct Flags {
+    std::string path;
+    RepairOptions options;
+    bool quiet = false;
+    bool json = false;
+  };
+  CLI::App* repair = app.add_subcommand("repair", "Save the intact records of damaged shards");
+  auto flags = std::make_shared<Flags>();
+  repair->footer(
+      "Exit code 1 where records were lost.\n"
+      "Examples:\n  recpack repair damaged saved\n  recpack repair damaged saved --json");
+  repair->add_option("SRC", flags->path, "The damaged shards; they are not touched")->required();
+  repair->add_option("OUT", flags->options.out, "A new folder")->required();
+  repair->add_option("--threads", flags->options.threads, "Threads (default: all)");
+  repair->add_flag("--quiet", flags->quiet, "Print errors only");
+  repair->add_flag("--json", flags->json, "Print one JSON object");
+  repair->callback([flags, &exit_code] {
+    const RepairResult result = Repair(FindLayout(flags->path), flags->options);
+    if (flags->json) {
+      PrintJson(
+          {{"records", result.records}, {"bytes", result.bytes}, {"lost", LostJson(result.lost)}});
+    } else if (!flags->quiet) {
+      Print(result, flags->options.out);
+    }
+    exit_code = result.lost.empty() ? kDone : kFinding;
+  });
+}
+
+}  // namespace recpack::tool
