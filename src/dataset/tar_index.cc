@@ -16,7 +16,10 @@
 namespace recpack {
 namespace {
 
-constexpr size_t kHeaderBytes = size_t{1} << 14;  // read at once: headers and small members
+// Read at once: little after a skip, for a header is all that is wanted there; more and more while
+// members are so small that they are passed over in the buffer.
+constexpr size_t kMinReadBytes = size_t{1} << 12;
+constexpr size_t kMaxReadBytes = size_t{1} << 16;
 constexpr uint64_t kTarBlock = 512;
 constexpr const char* kFetchAgain = "fetch it again and compare its checksum";
 
@@ -53,7 +56,7 @@ class TarIndexer {
         begin_(range.begin),
         members_end_(range.begin),
         name_(name),
-        buffer_(kHeaderBytes),
+        buffer_(kMaxReadBytes),
         archive_(archive_read_new(), &archive_read_free) {
     if (archive_ == nullptr) throw std::bad_alloc();
     archive_read_support_format_tar(archive_.get());
@@ -86,7 +89,8 @@ class TarIndexer {
     try {
       const uint64_t left = indexer.end_ - indexer.position_;
       const std::span<uint8_t> room =
-          std::span(indexer.buffer_).first(std::min<uint64_t>(left, kHeaderBytes));
+          std::span(indexer.buffer_).first(std::min<uint64_t>(left, indexer.next_read_));
+      indexer.next_read_ = std::min(indexer.next_read_ * 2, kMaxReadBytes);
       const size_t got = indexer.file_.ReadAt(indexer.position_, room);
       indexer.position_ += got;
       *block = indexer.buffer_.data();
@@ -103,6 +107,7 @@ class TarIndexer {
     const uint64_t left = indexer.end_ - indexer.position_;
     const uint64_t skipped = std::min(left, static_cast<uint64_t>(request));
     indexer.position_ += skipped;
+    indexer.next_read_ = kMinReadBytes;
     return static_cast<la_int64_t>(skipped);
   }
 
@@ -180,6 +185,7 @@ class TarIndexer {
   uint64_t members_end_;  // of the members seen so far, with padding
   const std::string& name_;
   ByteBuffer buffer_;
+  size_t next_read_ = kMinReadBytes;
   Utf8Names utf8_names_;
   bool any_entry_ = false;
   TarSummary summary_;
