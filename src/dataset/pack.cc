@@ -51,18 +51,18 @@ Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& fol
 // Reports progress from many threads, one call at a time.
 class ProgressMeter {
  public:
-  explicit ProgressMeter(const PackOptions& options) : options_(options) {}
+  ProgressMeter(const PackOptions& options, uint64_t total) : options_(options), total_(total) {}
 
-  void Add(uint64_t items, uint64_t bytes) {
-    const uint64_t now_items = items_ += items;
-    const uint64_t now_bytes = bytes_ += bytes;
+  void Add(uint64_t bytes) {
+    const uint64_t now = bytes_ += bytes;
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock) options_.progress(now_items, now_bytes);
+    if (lock) options_.progress(now, total_);
   }
 
  private:
   const PackOptions& options_;
-  std::atomic<uint64_t> items_ = 0, bytes_ = 0;
+  const uint64_t total_;
+  std::atomic<uint64_t> bytes_ = 0;
   std::mutex mutex_;
 };
 
@@ -122,8 +122,8 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   JobState job{.source = source, .options = options, .plan = plan, .folder = folder};
   job.skip_limit = static_cast<uint64_t>(
       std::floor(options.max_skip * static_cast<double>(plan.items()) + 1e-9));
-  ProgressMeter meter(options);
-  if (options.progress) job.on_item = [&](uint64_t bytes) { meter.Add(1, bytes); };
+  ProgressMeter meter(options, plan.bytes());
+  if (options.progress) job.on_item = [&](uint64_t bytes) { meter.Add(bytes); };
 
   std::vector<PlannedWork> work = FindWork(job);
   PackResult result;
@@ -131,7 +131,7 @@ PackResult Pack(const Source& source, const PackOptions& options) {
     if (!shard.complete) continue;
     ++result.shards_found;
     job.skipped += shard.sidecar.skipped.size();
-    if (options.progress) meter.Add(shard.shard->end - shard.shard->begin, shard.shard->bytes);
+    if (options.progress) meter.Add(shard.shard->bytes);
   }
   PackMissing(job, work);
   for (auto& done : work) {

@@ -180,18 +180,15 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
   std::map<std::string, std::string> settings;
-  const auto source = OpenSource(flags.source, settings);
+  SourceFlags source_flags = flags.source;
+  source_flags.threads = flags.threads;
+  const auto source = OpenSource(source_flags, settings);
   PackOptions options = OptionsOf(flags, *source);
   options.settings = std::move(settings);
   if (flags.dry_run) return DryRun(*source, flags, options);
 
-  uint64_t total = 0;
-  for (size_t split = 0; split < source->splits().size(); ++split) {
-    const uint64_t items = source->splits()[split].items;
-    if (items > 0) total += items * source->ItemBytes(split, 0);
-  }
-  ProgressBar bar("packing", total, flags.quiet || flags.json);
-  options.progress = [&](uint64_t, uint64_t bytes) { bar.Update(bytes); };
+  ProgressBar bar("packing", flags.quiet || flags.json);
+  options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
   const PackResult result = Pack(*source, options);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -201,6 +198,9 @@ int RunPack(const PackFlags& flags) {
     PrintSummary(result, flags, seconds);
   }
   if (!flags.json) ListSkipped(result);
+  if (!flags.quiet) {
+    for (const auto& notice : source->Notices()) std::fprintf(stderr, "note: %s\n", notice.c_str());
+  }
   return result.skip_limit_exceeded ? kFinding : kDone;
 }
 
@@ -214,6 +214,18 @@ void AddPack(CLI::App& app, int& exit_code) {
   pack->add_option("OUT", flags->out, "Folder to pack into")->required();
   pack->add_option("--from", flags->source.from, "What SRC is (default: recognised)");
   pack->add_option("--splits", flags->source.splits, "Names of the splits, with commas");
+  pack->add_option("--split", flags->source.split, "Name of the split of a tar (default train)");
+  pack->add_option("--field", flags->source.fields,
+                   "TARGET=NAME,...: which fields, and their names");
+  pack->add_flag("--check-images", flags->source.check_images, "Decode every image");
+  pack->add_option("--resize", flags->source.resize, "Shorter side of images in pixels, as JPEG")
+      ->check(CLI::Range(1, 65535));
+  pack->add_option("--quality", flags->source.quality,
+                   "JPEG quality of resized images (default 90)")
+      ->check(CLI::Range(1, 100));
+  pack->add_option("--jpeg", flags->source.jpeg,
+                   "tile: rewrite JPEGs losslessly so that loaders can decode crops alone")
+      ->check(CLI::IsMember({"tile"}));
   pack->add_option("--shard-size", flags->shard_size, "Size of a shard (default 100MB)");
   pack->add_option("--shards", flags->shards, "Number of shards of each split, instead of a size");
   pack->add_option("--shuffle", flags->shuffle,

@@ -62,9 +62,9 @@ void AddVerify(CLI::App& app, int& exit_code) {
   verify->callback([flags, &exit_code] {
     Layout layout = FindLayout(flags->path);
     if (!flags->split.empty()) layout = OnlySplit(std::move(layout), flags->split);
-    ProgressBar bar("verifying", layout.manifest ? layout.manifest->bytes() : 0,
-                    flags->quiet || flags->json);
-    flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
+    const uint64_t total = layout.manifest ? layout.manifest->bytes() : 0;
+    ProgressBar bar("verifying", flags->quiet || flags->json);
+    flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes, total); };
     const VerifyResult result = Verify(layout, flags->options);
     if (flags->json) {
       PrintJson(ToJson(result));

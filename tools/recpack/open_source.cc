@@ -4,33 +4,69 @@
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/cifar.h"
+#include "recpack/dataset/field_map.h"
+#include "recpack/dataset/folder.h"
+#include "recpack/dataset/image_options.h"
+#include "recpack/dataset/tar.h"
 #include "src/base/format.h"
 
 namespace recpack::tool {
 namespace {
 
-constexpr char kKinds[] = "cifar10, cifar100";
+constexpr char kKinds[] = "cifar10, cifar100, folder, tar";
 
 std::string Recognise(const std::string& path) {
   if (LooksLikeCifar(path)) return "cifar";
+  if (LooksLikeTar(path)) return "tar";
+  if (LooksLikeFolder(path)) return "folder";
+  if (!std::filesystem::exists(path)) {
+    throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
+  }
   throw Error(ErrorKind::kInvalidArgument, "is nothing that recpack recognises", {.path = path},
               format("say what it is with --from: {}", kKinds));
+}
+
+ImageOptions ImagesOf(const SourceFlags& flags, std::map<std::string, std::string>& settings) {
+  ImageOptions image{.check = flags.check_images,
+                     .resize = flags.resize,
+                     .quality = flags.quality,
+                     .tile = flags.jpeg == "tile"};
+  if (image.check) settings["check-images"] = "yes";
+  if (image.resize > 0) {
+    settings["resize"] = std::to_string(image.resize);
+    settings["quality"] = std::to_string(image.quality);
+  }
+  if (image.tile) settings["jpeg"] = "tile";
+  return image;
+}
+
+std::unique_ptr<Source> OpenCifarAs(const std::string& kind, const SourceFlags& flags) {
+  CifarOptions options{.path = flags.path, .splits = flags.splits};
+  if (kind == "cifar10") options.dataset = CifarDataset::kCifar10;
+  if (kind == "cifar100") options.dataset = CifarDataset::kCifar100;
+  return OpenCifar(options);
 }
 
 }  // namespace
 
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
                                    std::map<std::string, std::string>& settings) {
-  if (!std::filesystem::exists(flags.path)) {
-    throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = flags.path});
-  }
   const std::string kind = flags.from.empty() ? Recognise(flags.path) : flags.from;
   if (!flags.splits.empty()) settings["splits"] = flags.splits;
-  if (kind == "cifar" || kind == "cifar10" || kind == "cifar100") {
-    CifarOptions options{.path = flags.path, .splits = flags.splits};
-    if (kind == "cifar10") options.dataset = CifarDataset::kCifar10;
-    if (kind == "cifar100") options.dataset = CifarDataset::kCifar100;
-    return OpenCifar(options);
+  if (!flags.fields.empty()) settings["field"] = flags.fields;
+  const ImageOptions image = ImagesOf(flags, settings);
+  if (kind == "cifar" || kind == "cifar10" || kind == "cifar100") return OpenCifarAs(kind, flags);
+  if (kind == "folder") {
+    return OpenFolder({.path = flags.path, .threads = flags.threads, .image = image});
+  }
+  if (kind == "tar") {
+    if (!flags.split.empty()) settings["split"] = flags.split;
+    return OpenTar({.path = flags.path,
+                    .split = flags.split.empty() ? "train" : flags.split,
+                    .fields = ParseFieldMap(flags.fields),
+                    .image = image,
+                    .work_folder = flags.work_folder,
+                    .threads = flags.threads});
   }
   throw Error(ErrorKind::kInvalidArgument, format("'{}' is no kind of source", kind), {},
               format("choose one of: {}", kKinds));

@@ -13,6 +13,14 @@ struct SourceFlags {
   std::string path;
   std::string from;    // kind of source; empty: recognised
   std::string splits;  // as the source understands them
+  std::string split;   // name of the one split of a source that knows none
+  std::string fields;  // TARGET=NAME,...
+  bool check_images = false;
+  int resize = 0;
+  int quality = 90;
+  std::string jpeg;  // "tile", or empty: as it is
+  int threads = 0;
+  std::string work_folder;  // where compressed archives are unpacked to
 };
 
 // What the packed bytes depend on goes into `settings`. Throws Error where SRC is missing or is

@@ -78,25 +78,23 @@ double ParseShare(const std::string& text) {
               "write it like 0.1% or 0.001");
 }
 
-ProgressBar::ProgressBar(std::string what, uint64_t total_bytes, bool quiet)
-    : what_(std::move(what)),
-      total_(std::max<uint64_t>(1, total_bytes)),
-      shown_(!quiet && ::isatty(STDERR_FILENO) == 1),
-      started_(Now()) {}
+ProgressBar::ProgressBar(std::string what, bool quiet)
+    : what_(std::move(what)), shown_(!quiet && ::isatty(STDERR_FILENO) == 1), started_(Now()) {}
 
 ProgressBar::~ProgressBar() {
   if (shown_ && drawn_ > 0) std::fprintf(stderr, "\r\033[K");
 }
 
-void ProgressBar::Update(uint64_t bytes) {
+void ProgressBar::Update(uint64_t bytes, uint64_t total_bytes) {
   const double now = Now();
   if (!shown_ || now - drawn_ < 0.1) return;
   drawn_ = now;
   constexpr int kWidth = 30;
-  const double share = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total_));
+  const double total = static_cast<double>(std::max<uint64_t>(1, total_bytes));
+  const double share = std::min(1.0, static_cast<double>(bytes) / total);
   const double rate = static_cast<double>(bytes) / std::max(1e-3, now - started_);
   const std::string bar(static_cast<size_t>(share * kWidth), '#');
-  const double left = static_cast<double>(total_ - std::min(bytes, total_)) / std::max(1.0, rate);
+  const double left = total * (1 - share) / std::max(1.0, rate);
   std::fputs(format("\r\033[K{} [{:<30}] {:3.0f} %  {}/s  {} left", what_, bar, share * 100,
                     HumanBytes(static_cast<uint64_t>(rate)), HumanSeconds(left))
                  .c_str(),

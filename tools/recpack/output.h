@@ -27,13 +27,12 @@ double ParseShare(const std::string& text);
 // A line on stderr that is drawn again and again, only where stderr is a terminal.
 class ProgressBar {
  public:
-  ProgressBar(std::string what, uint64_t total_bytes, bool quiet);
+  ProgressBar(std::string what, bool quiet);
   ~ProgressBar();
-  void Update(uint64_t bytes);
+  void Update(uint64_t bytes, uint64_t total_bytes);
 
  private:
   std::string what_;
-  uint64_t total_;
   bool shown_;
   double started_;
   double drawn_ = 0;
