@@ -115,7 +115,8 @@ def _result(row: Row, samples, reasons: dict, how_cold: str | None, say) -> dict
     ours = next((e.label for e in row.entrants if e.role == OURS), None)
     ratios = {}
     if ours and ours not in reasons:
-        others = {label: s for label, s in samples.items() if label != ours and label not in reasons}
+        others = {label: those for label, those in samples.items()
+                  if label != ours and label not in reasons}
         ratios = _ratios(row, samples[ours], others)
     for entry in entries:
         figure = entry.get('unavailable') or f"{entry['figure']['median']:,.1f} {row.unit}"

@@ -1,5 +1,6 @@
 """The rows of bench/results/records.json: what is compared with what."""
-from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Served, Setting)
+from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Served,
+                              Setting)
 from harness.machine import drop_cache
 from harness.measure import Row
 
@@ -32,21 +33,20 @@ def packers(job: str, out: str) -> list:
 
 
 def pack_cifar(_: Setting) -> list[Row]:
-    out = '{work}/out/recpack-cifar'
-    words = ['pack', CIFAR, out, '--from', 'cifar10']
-    copy = 'mkdir -p {work}/out && cp -r ' + out + ' {work}/out/copy'
+    def pack(label: str, out: str, *flags: str) -> Process:
+        words = ['pack', CIFAR, '{work}/out/' + out, '--from', 'cifar10', '--quiet', '--json']
+        return ours(label, [*words, *flags], out)
+    copy = 'mkdir -p {work}/out && cp -r {work}/out/recpack-cifar {work}/out/copy'
+    safe = 'recpack-cifar-safe'
     return [
         Row('pack-cifar', 'CIFAR-10 pickles → shards, whole process', ROWS,
-            [ours('recpack', words + UNSYNCED, 'recpack-cifar'), *packers('pack-cifar', 'cifar'),
-             shell(CEILING, 'cp of the shards', copy, 'copy')],
+            [pack('recpack', 'recpack-cifar', '--no-sync', '--no-digest'),
+             *packers('pack-cifar', 'cifar'), shell(CEILING, 'cp of the shards', copy, 'copy')],
             {'tensorflow': 12, PEER: 2},
             note='our shards carry CRCs, an index and a manifest; nothing is synced'),
         Row('pack-cifar-safe', 'the same, synced and with digests', ROWS,
-            [ours('recpack, as it comes', words + ['--quiet', '--json'], 'recpack-cifar-safe'),
-             ours('recpack --no-digest', words + ['--no-digest', '--quiet', '--json'],
-                  'recpack-cifar-safe'),
-             ours('recpack --no-sync', words + ['--no-sync', '--quiet', '--json'],
-                  'recpack-cifar-safe'),
+            [pack('recpack, as it comes', safe), pack('recpack --no-digest', safe, '--no-digest'),
+             pack('recpack --no-sync', safe, '--no-sync'),
              shell(CEILING, 'cp and sync', copy + ' && sync {work}/out/copy/*', 'copy')]),
         Row('write-cifar', 'the writing alone', ROWS,
             [bench(OURS, 'recpack', 'write_bench', 'write', '--out', '{work}/out/write',
@@ -90,7 +90,7 @@ def read(kind: str, records: int, title: str, targets: dict, peers: list) -> Row
                 bench(OURS, 'recpack, 2 threads', 'read_bench', 'read', *at, '--threads', '2'),
                 bench(CEILING, 'bare loop, read and CRC', 'read_bench', 'bare', *at,
                       '--threads', '1'), *peers],
-               targets, note='recpack and tensorflow check CRCs, grain, tfrecord, dali and ffcv do not')
+               targets, note='recpack and tensorflow check CRCs; the others do not')
 
 
 def reading(_: Setting) -> list[Row]:

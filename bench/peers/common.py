@@ -54,7 +54,7 @@ class Context:
         """TFRecord shards that all TFRecord readers read: kind is 'cifar' or 'photo'."""
         found = sorted(str(p) for p in (self.work / 'shards' / kind).glob('*.tfrecord'))
         if not found:
-            raise SystemExit(f'no shards in {self.work}/shards/{kind}: run peer_tensorflow.py prepare')
+            raise SystemExit(f'no {self.work}/shards/{kind}: run peer_tensorflow.py prepare')
         return found
 
     def fresh(self, name: str) -> pathlib.Path:

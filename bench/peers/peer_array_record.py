@@ -1,4 +1,4 @@
-"""ArrayRecord: Google's format with an index in the file. A record is 8 bytes of label, then image."""
+"""ArrayRecord: Google's format with an index in the file. A record is label and image."""
 import struct
 
 from array_record.python import array_record_data_source, array_record_module

@@ -1,0 +1,122 @@
+"""The benches' harness: turns, ratios within a round, verdicts, and reasons instead of figures."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'bench'))
+
+from harness.entrants import (CEILING, OURS, PEER, Entrant, Process, Program, Sample, Served,
+                              Setting, Unavailable)
+from harness.measure import Row, measure
+from harness.table import cells, loses, table
+
+TURNS = []
+
+
+class Scripted(Entrant):
+    """Takes the seconds it was told to, one a round; None: unavailable from then on."""
+
+    def __init__(self, label, role, seconds):
+        super().__init__(label, role)
+        self.seconds = list(seconds)
+
+    def run(self):
+        TURNS.append(self.label)
+        seconds = self.seconds.pop(0)
+        if seconds is None:
+            raise Unavailable('it broke')
+        return Sample(seconds, peak_mb=10)
+
+
+class Harness(unittest.TestCase):
+    def setUp(self):
+        TURNS.clear()
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.work = pathlib.Path(holder.name)
+        self.setting = Setting(self.work, self.work, self.work, self.work / 'venvs')
+
+    def measure(self, entrants, targets=None, reps=3, **more):
+        row = Row('row', 'a row', 100, entrants, targets or {}, **more)
+        return measure(row, self.setting, reps, lambda text: None)
+
+    def test_all_take_turns_and_none_is_always_first(self):
+        self.measure([Scripted('a', OURS, [1, 1]), Scripted('b', PEER, [1, 1])], reps=2)
+        self.assertEqual(TURNS, ['a', 'b', 'b', 'a'])
+
+    def test_ratios_are_taken_within_a_round(self):
+        """The machine slows down fourfold for a round: the ratio does not move."""
+        result = self.measure([Scripted('a', OURS, [1, 4, 1]), Scripted('b', PEER, [2, 8, 2])])
+        self.assertEqual(result['ratios']['b'], {'median': 2, 'min': 2, 'max': 2})
+
+    def test_a_target_for_peers_is_about_the_best_of_them(self):
+        result = self.measure([Scripted('a', OURS, [1] * 3), Scripted('slow', PEER, [9] * 3),
+                               Scripted('fast', PEER, [1.5] * 3)], {PEER: 2, 'slow': 9})
+        self.assertEqual([t['met'] for t in result['targets']], [False, True])
+        self.assertAlmostEqual(result['targets'][0]['reached'], 1.5)
+
+    def test_a_figure_that_is_not_there_is_a_reason_and_no_target_is_met(self):
+        result = self.measure([Scripted('a', OURS, [1] * 3), Scripted('b', PEER, [1, None])],
+                              {'b': 0.1})
+        self.assertEqual(result['entrants'][1]['unavailable'], 'it broke')
+        self.assertNotIn('b', result['ratios'])
+        self.assertEqual(result['targets'][0]['reached'], 'unavailable: it broke')
+        self.assertFalse(result['targets'][0]['met'])
+
+    def test_nobody_is_compared_with_us_when_we_are_not_there(self):
+        result = self.measure([Scripted('a', OURS, [None]), Scripted('b', PEER, [1] * 3)], {PEER: 1})
+        self.assertEqual(result['ratios'], {})
+        self.assertFalse(result['targets'][0]['met'])
+
+    def test_memory_is_the_peak_of_the_process(self):
+        result = self.measure([Scripted('a', OURS, [1] * 3)], unit='MB')
+        self.assertEqual(result['entrants'][0]['figure']['median'], 10)
+
+    def test_the_table_says_where_we_lose(self):
+        won = self.measure([Scripted('a', OURS, [1] * 3), Scripted('b', PEER, [2] * 3),
+                            Scripted('c', CEILING, [0.5] * 3)])
+        lost = self.measure([Scripted('a', OURS, [4] * 3), Scripted('b', PEER, [2] * 3)])
+        self.assertFalse(loses(won))
+        self.assertTrue(loses(lost))
+        self.assertEqual(cells(won), ['a row', '100/s', 'b 50/s (2.00×)', 'c 200/s (0.50×)'])
+        text = table({'rows': [won, lost], 'reps': 3, 'date': '2026-01-01T00:00:00+00:00',
+                      'machine': {'cpu': 'X', 'cores': 2, 'system': 'Y'}})
+        self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1])
+
+    def test_a_process_is_timed_from_start_to_exit(self):
+        result = self.measure([Process('a', OURS, ['sleep', '0.1'])], reps=1)
+        self.assertGreaterEqual(result['entrants'][0]['seconds']['min'], 0.1)
+
+    def test_a_process_says_how_many_records_it_did(self):
+        echo = Process('a', OURS, ['echo', '{{"records": 7, "bytes": 70}}'])
+        self.assertEqual(self.measure([echo], reps=1)['entrants'][0]['records'], 7)
+
+    def test_the_output_of_the_last_repetition_is_removed_before_the_next(self):
+        once = Process('a', OURS, ['mkdir', '{work}/out/made'], 'made')
+        self.assertNotIn('unavailable', self.measure([once])['entrants'][0])
+
+    def test_a_process_that_fails_says_why(self):
+        fails = Process('a', OURS, ['sh', '-c', 'echo no room >&2; exit 3'])
+        self.assertEqual(self.measure([fails])['entrants'][0]['unavailable'], 'exit 3: no room')
+
+    def test_a_program_that_is_not_built_is_unavailable(self):
+        missing = Program('a', OURS, ['{build}/bench/none'], 'read')
+        self.assertIn('is not there', self.measure([missing])['entrants'][0]['unavailable'])
+
+    def test_a_program_times_itself_and_names_its_jobs(self):
+        script = 'echo "{{\\"job\\": \\"bare\\", \\"seconds\\": 1}}";' \
+                 'echo "{{\\"job\\": \\"read\\", \\"seconds_median\\": 2}}"'
+        result = self.measure([Program('a', OURS, ['sh', '-c', script], 'read'),
+                               Program('b', CEILING, ['sh', '-c', script], 'bare')])
+        self.assertEqual(result['ratios']['b']['median'], 0.5)
+
+    def test_a_peer_without_its_environment_says_how_to_get_it(self):
+        peer = Served('lance', 'py', 'lance', 'read-cifar')
+        self.assertEqual(self.measure([peer])['entrants'][0]['unavailable'],
+                         'no environment: bash bench/peers/setup.sh py')
+
+
+if __name__ == '__main__':
+    unittest.main()
