@@ -15,14 +15,18 @@ JpegErrorManager& ErrorsOf(j_common_ptr info) { return *static_cast<JpegErrorMan
 
 [[noreturn]] void LeaveBody(j_common_ptr info) { std::longjmp(ErrorsOf(info).jump, 1); }
 
-// Warnings about comments and profiles say nothing about pixels.
-bool TellsOfDamage(int code) {
+// Warnings about comments, profiles and bytes between the header's segments say nothing about
+// pixels.
+bool TellsOfDamage(j_common_ptr info, int code) {
+  if (code == JWRN_EXTRANEOUS_DATA && info->is_decompressor) {
+    return reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > 0;
+  }
   return code != JWRN_JFIF_MAJOR && code != JWRN_ADOBE_XFORM && code != JWRN_BOGUS_ICC;
 }
 
 void NoteMessage(j_common_ptr info, int level) {
   JpegErrorManager& errors = ErrorsOf(info);
-  if (level >= 0 || errors.damaged || !TellsOfDamage(errors.msg_code)) return;
+  if (level >= 0 || errors.damaged || !TellsOfDamage(info, errors.msg_code)) return;
   errors.damaged = true;
   errors.format_message(info, errors.damage);
 }

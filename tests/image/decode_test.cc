@@ -122,6 +122,18 @@ TEST(DecodeTest, GarbageInTheMiddleOfAJpegIsCorrupt) {
   EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt);
 }
 
+TEST(DecodeTest, BytesBetweenTheHeadersSegmentsAreHarmlessBytesInAScanAreNot) {
+  const ByteBuffer good = Sample("progressive.jpg");
+  const auto with_zeros_before = [&](std::string_view marker) {
+    ByteBuffer bytes = good;
+    const size_t at = AsText(good).rfind(marker);
+    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), 50, 0);
+    return bytes;
+  };
+  EXPECT_EQ(DecodeImage(with_zeros_before(std::string_view("\xFF\xDB", 2))), DecodeImage(good));
+  EXPECT_EQ(KindOf(with_zeros_before(std::string_view("\xFF\xD9", 2))), ErrorKind::kCorrupt);
+}
+
 TEST(DecodeTest, FlippedBitInAPngIsCorrupt) {
   const ByteBuffer good = Sample("rgb.png");
   for (size_t at = 60; at < good.size() - 12; at += 100) {
