@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -62,14 +61,17 @@ Manifest StartManifest(const Source& source, const Plan& plan, const PackFolder&
                 "the classes of the source are not those of the data set it is appended to",
                 {.path = options.out}, "labels would change their meaning: pack it on its own");
   }
-  // A repeated append finds its own shards in the manifest: they are added anew below.
-  std::set<std::string> own;
-  for (const auto& shard : plan.shards) own.insert(shard.file);
-  for (auto& split : manifest.splits) {
-    std::erase_if(split.shards,
-                  [&](const ManifestShard& shard) { return own.contains(shard.file); });
-  }
   return manifest;
+}
+
+// Whether the shards of the plan are in the manifest: it names all of them or none.
+bool Lists(const Manifest& manifest, const Plan& plan) {
+  for (const auto& split : manifest.splits) {
+    for (const auto& shard : split.shards) {
+      if (shard.file == plan.shards.front().file) return true;
+    }
+  }
+  return false;
 }
 
 void AddEntries(const std::string& file, const PackFolder& folder, const std::optional<Index>& old,
@@ -111,6 +113,7 @@ void WriteDaliIndexes(const ManifestSplit& split, const PackOptions& options) {
 bool FinishPack(const Source& source, const Plan& plan, const PackFolder& folder,
                 const PackOptions& options, Manifest& manifest) {
   manifest = StartManifest(source, plan, folder, options);
+  if (Lists(manifest, plan)) return true;  // an append that was made before
   for (const auto& shard : plan.shards) {
     const auto sidecar = folder.FindComplete(shard);
     if (!sidecar) return false;

@@ -1,0 +1,55 @@
+// The real file system until it is told to fail.
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+
+namespace recpack {
+
+class FaultyFiles final : public FileSystem {
+ public:
+  // Bytes that can be written before the disk is full.
+  std::atomic<int64_t> room = INT64_MAX;
+  // A rename to a path that ends so fails.
+  std::string unrenamable = "\n";
+
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    return PosixFiles().OpenForReading(path);
+  }
+  std::unique_ptr<WritableFile> Create(const std::string& path) override {
+    return std::make_unique<File>(PosixFiles().Create(path), *this);
+  }
+  void Rename(const std::string& from, const std::string& to, bool durable) override {
+    if (to.ends_with(unrenamable)) throw SystemError("cannot rename to", to, EACCES);
+    PosixFiles().Rename(from, to, durable);
+  }
+  void Remove(const std::string& path) override { PosixFiles().Remove(path); }
+  bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
+
+ private:
+  class File final : public WritableFile {
+   public:
+    File(std::unique_ptr<WritableFile> file, FaultyFiles& files)
+        : file_(std::move(file)), files_(files) {}
+    void Write(ByteView bytes) override {
+      if ((files_.room -= static_cast<int64_t>(bytes.size())) < 0) {
+        throw SystemError("cannot write", path(), ENOSPC);
+      }
+      file_->Write(bytes);
+    }
+    void Sync() override { file_->Sync(); }
+    void Close() override { file_->Close(); }
+    const std::string& path() const noexcept override { return file_->path(); }
+
+   private:
+    std::unique_ptr<WritableFile> file_;
+    FaultyFiles& files_;
+  };
+};
+
+}  // namespace recpack

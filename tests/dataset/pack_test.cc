@@ -1,0 +1,333 @@
+#include "recpack/dataset/pack.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "recpack/base/error.h"
+#include "recpack/base/hash.h"
+#include "recpack/record/reader.h"
+#include "tests/base/faulty_files.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/dataset/fake_source.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+FakeSource Source1() { return FakeSource({{"train", 1000}, {"test", 100}}); }
+
+PackOptions Options(const TemporaryFolder& folder) {
+  PackOptions options;
+  options.out = folder / "out";
+  options.plan.shard_bytes = 9000;
+  options.plan.shuffle_seed = 1;
+  options.writer.digest = true;
+  options.sync = false;
+  options.threads = 2;
+  return options;
+}
+
+// Every file a user sees, by name, with the SHA-256 of its bytes.
+std::map<std::string, std::string> Contents(const std::string& folder) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory()) continue;
+    Sha256 digest;
+    digest.Update(ReadWholeFile(PosixFiles(), entry.path()));
+    contents[entry.path().filename()] = Hex(digest.Finish());
+  }
+  return contents;
+}
+
+std::map<std::string, std::string> PackFresh(const Source& source, PackOptions options,
+                                             const TemporaryFolder& folder,
+                                             const std::string& name) {
+  options.out = folder / name;
+  Pack(source, options);
+  return Contents(options.out);
+}
+
+std::string FailureOf(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing failed";
+}
+
+TEST(PackTest, WritesEveryItemOnceInShuffledOrderWithIndexAndManifest) {
+  const TemporaryFolder folder;
+  const PackResult result = Pack(Source1(), Options(folder));
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.records, 1100u);
+  EXPECT_GT(result.shards.size(), 8u);
+  const Manifest manifest = ReadManifest(PosixFiles(), folder / "out");
+  EXPECT_EQ(manifest.FindSplit("train")->records(), 1000u);
+  EXPECT_EQ(manifest.FindSplit("test")->class_counts.at(1), 50u);
+  EXPECT_EQ(manifest.class_names.size(), 2u);
+
+  uint64_t records = 0;
+  bool in_order = true;
+  size_t last = 0;
+  for (const auto& shard : result.shards) {
+    EXPECT_EQ(shard.sha256.size(), 64u);
+    RecordReader reader(PosixFiles().OpenForReading(folder / "out/" + shard.file), {});
+    for (Record record; reader.Next(record); ++records) {
+      in_order &= record.payload.size() >= last;
+      last = record.payload.size();
+    }
+  }
+  EXPECT_EQ(records, 1100u);
+  EXPECT_FALSE(in_order);
+  const Index index = Index::Open(folder / "out/train.recindex");
+  EXPECT_EQ(index.record_count(), 1000u);
+}
+
+TEST(PackTest, BytesDoNotDependOnThreads) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  for (const auto compression : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    options.writer.compression = compression;
+    options.threads = 1;
+    const std::string name = CompressionName(compression);
+    const auto one = PackFresh(Source1(), options, folder, name + "1");
+    options.threads = 4;
+    EXPECT_EQ(one, PackFresh(Source1(), options, folder, name + "4"));
+  }
+}
+
+TEST(PackTest, TheSameCommandAgainFindsAllShards) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  const auto before = Contents(folder / "out");
+  const PackResult again = Pack(Source1(), Options(folder));
+  EXPECT_EQ(again.shards_found, again.shards.size());
+  EXPECT_EQ(again.records, 1100u);
+  EXPECT_EQ(Contents(folder / "out"), before);
+}
+
+TEST(PackTest, GoesOnAfterADiskThatWasFullAnywhere) {
+  const TemporaryFolder folder;
+  const auto whole = PackFresh(Source1(), Options(folder), folder, "whole");
+  for (int64_t room = 0; room < 200'000; room += 7'919) {
+    FaultyFiles files;
+    files.room = room;
+    PackOptions options = Options(folder);
+    options.out = folder / std::to_string(room);
+    options.files = &files;
+    std::string failure = "nothing failed";
+    try {
+      Pack(Source1(), options);
+    } catch (const Error& error) {
+      failure = error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    }
+    if (failure != "nothing failed") {
+      EXPECT_THAT(failure, HasSubstr("No space left"));
+      EXPECT_FALSE(fs::exists(options.out + "/manifest.json"));
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(options.out)) {
+      EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+    }
+    files.room = INT64_MAX;
+    Pack(Source1(), options);
+    EXPECT_EQ(Contents(options.out), whole) << room;
+  }
+}
+
+TEST(PackTest, AFailedRenameLeavesNoManifestAndCanBeRepeated) {
+  const TemporaryFolder folder;
+  FaultyFiles files;
+  PackOptions options = Options(folder);
+  options.files = &files;
+  for (const char* name :
+       {"manifest.json", "train.recindex", "plan.json", "train-00003-of-00012.tfrecord"}) {
+    options.out = folder / name;
+    files.unrenamable = name;
+    EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr(name));
+    EXPECT_FALSE(fs::exists(options.out + "/manifest.json"));
+    files.unrenamable = "\n";
+    EXPECT_TRUE(Pack(Source1(), options).complete);
+  }
+}
+
+TEST(PackTest, AFailedItemStopsTheJobAndNamesIt) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.before_read = [](size_t, uint64_t item) {
+    if (item == 77) throw Error(ErrorKind::kCorrupt, "broken", {.path = "item 77"});
+  };
+  EXPECT_EQ(FailureOf([&] { Pack(source, Options(folder)); }), "item 77: broken");
+  EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
+  source.before_read = {};
+  Pack(source, Options(folder));
+  EXPECT_EQ(Contents(folder / "out"), PackFresh(Source1(), Options(folder), folder, "clean"));
+}
+
+TEST(PackTest, SkipsBadItemsWithinTheLimitAndListsThem) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.before_read = [](size_t split, uint64_t item) {
+    if (split == 0 && item % 200 == 5) throw Error(ErrorKind::kCorrupt, "broken");
+  };
+  PackOptions options = Options(folder);
+  options.skip_bad_items = true;
+  options.max_skip = 0.004;  // 4 of 1100
+  const PackResult failed = Pack(source, options);
+  EXPECT_TRUE(failed.skip_limit_exceeded);
+  EXPECT_FALSE(failed.complete);
+  EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
+
+  options.max_skip = 0.01;
+  const PackResult result = Pack(source, options);
+  EXPECT_FALSE(result.skip_limit_exceeded);
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.records, 1095u);
+  ASSERT_EQ(result.skipped.size(), 5u);
+  EXPECT_EQ(result.manifest.skipped.size(), 5u);
+  EXPECT_EQ(result.skipped[0].reason, "broken");
+}
+
+TEST(PackTest, RefusesChangedOptionsAndSources) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  PackOptions options = Options(folder);
+  options.plan.shard_bytes = 8000;
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }),
+              HasSubstr("shard-size was '9000' and is now '8000'"));
+  FakeSource changed = Source1();
+  changed.salt = "x";
+  EXPECT_THAT(FailureOf([&] { Pack(changed, Options(folder)); }),
+              HasSubstr("source's items changed"));
+  options.overwrite = true;
+  EXPECT_TRUE(Pack(Source1(), options).complete);
+  options.overwrite = false;
+  EXPECT_EQ(Contents(folder / "out"), PackFresh(Source1(), options, folder, "fresh"));
+}
+
+TEST(PackTest, OverwriteRemovesOnlyWhatItMade) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  WriteFileAtomically(PosixFiles(), folder / "out/notes.txt", AsBytes("mine"));
+  PackOptions options = Options(folder);
+  options.overwrite = true;
+  options.plan.shards = 2;
+  Pack(Source1(), options);
+  const auto contents = Contents(folder / "out");
+  EXPECT_TRUE(contents.contains("notes.txt"));
+  EXPECT_EQ(contents.size(), 1u + 4 + 2 + 1);  // notes, shards, indexes, manifest
+}
+
+TEST(PackTest, RefusesAFolderWithOtherThings) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "out");
+  WriteFileAtomically(PosixFiles(), folder / "out/thesis.txt", AsBytes("dear"));
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), Options(folder)); }), HasSubstr("not empty"));
+  EXPECT_EQ(Contents(folder / "out").size(), 1u);
+  PackOptions options = Options(folder);
+  options.out = folder / "out/thesis.txt";
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("is a file"));
+}
+
+TEST(PackTest, RefusesASecondPackerInTheFolder) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  std::once_flag once;
+  std::string failure;
+  source.before_read = [&](size_t, uint64_t) {
+    std::call_once(once, [&] { failure = FailureOf([&] { Pack(Source1(), Options(folder)); }); });
+  };
+  Pack(source, Options(folder));
+  EXPECT_THAT(failure, HasSubstr("another recpack is packing"));
+}
+
+TEST(PackTest, TasksTogetherMakeWhatOneMakes) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.tasks = 3;
+  for (uint32_t task : {2u, 0u}) {
+    options.task = task;
+    EXPECT_FALSE(Pack(Source1(), options).complete);
+  }
+  EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
+  options.task = 1;
+  EXPECT_TRUE(Pack(Source1(), options).complete);
+  auto parts = Contents(folder / "out");
+  auto whole = PackFresh(Source1(), Options(folder), folder, "whole");
+  // The manifests differ in the setting "tasks" alone.
+  EXPECT_EQ(parts.erase("manifest.json"), 1u);
+  EXPECT_EQ(whole.erase("manifest.json"), 1u);
+  EXPECT_EQ(parts, whole);
+}
+
+TEST(PackTest, AppendsAndCanBeRepeated) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  const auto before = Contents(folder / "out");
+  PackOptions options = Options(folder);
+  options.append = true;
+  FakeSource more({{"train", 500}});
+  more.salt = "more";
+  const PackResult appended = Pack(more, options);
+  EXPECT_EQ(appended.records, 500u);
+  EXPECT_EQ(appended.manifest.FindSplit("train")->records(), 1500u);
+  EXPECT_EQ(appended.manifest.FindSplit("test")->records(), 100u);
+  EXPECT_EQ(Index::Open(folder / "out/train.recindex").record_count(), 1500u);
+  for (const auto& [name, bytes] : before) {
+    if (name.ends_with(".tfrecord")) {
+      EXPECT_EQ(Contents(folder / "out").at(name), bytes);
+    }
+  }
+  const auto after = Contents(folder / "out");
+  Pack(more, options);  // the same again: nothing is added twice
+  EXPECT_EQ(Contents(folder / "out"), after);
+  FakeSource third({{"test", 10}});
+  third.salt = "third";
+  EXPECT_EQ(Pack(third, options).manifest.records(), 1610u);
+  EXPECT_EQ(Index::Open(folder / "out/test.recindex").record_count(), 110u);
+}
+
+TEST(PackTest, AppendNeedsADataSet) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.append = true;
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("no data set to append to"));
+}
+
+TEST(PackTest, WritesDaliIndexes) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.plan.shards = 1;
+  options.dali_index = true;
+  Pack(Source1(), options);
+  const ByteBuffer bytes =
+      ReadWholeFile(PosixFiles(), folder / "out/train-00000-of-00001.tfrecord.idx");
+  const std::string_view text = AsText(bytes);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1000);
+  EXPECT_TRUE(text.starts_with("0 "));
+}
+
+TEST(PackTest, ReportsProgressUpToTheEnd) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.threads = 1;
+  uint64_t last = 0, whole = 0;
+  options.progress = [&](uint64_t bytes, uint64_t total) {
+    EXPECT_GE(bytes, last);
+    last = bytes;
+    whole = total;
+  };
+  Pack(Source1(), options);
+  EXPECT_GT(last, 0u);
+  EXPECT_LE(last, whole);
+}
+
+}  // namespace
+}  // namespace recpack
