@@ -11,6 +11,9 @@
 
 namespace recpack {
 
+// Deflate makes at best 1032 bytes from one (258 bytes in 2 bits).
+inline constexpr uint64_t kMostDeflated = 1032;
+
 // One thread at a time. Does not own the file.
 class ByteSource {
  public:

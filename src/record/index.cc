@@ -10,9 +10,18 @@
 #include "recpack/record/crc32c.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
+#include "src/record/byte_source.h"
 #include "src/record/index_layout.h"
 
 namespace recpack {
+namespace {
+
+// The most that the shard's file can hold, uncompressed.
+uint64_t MostBytes(const IndexShard& shard) {
+  return shard.compression == 0 ? shard.file_bytes : shard.file_bytes * kMostDeflated;
+}
+
+}  // namespace
 
 struct Index::State {
   explicit State(const std::string& path) : file(path), bytes(file.bytes()) {}
@@ -48,8 +57,12 @@ struct Index::State {
 };
 
 void Index::State::CheckShard(const IndexShard& shard, uint64_t first_record) const {
-  if (shard.first_record != first_record || shard.records > uint64_t{1} << 48) {
-    Fail("miscounts its records");
+  if (shard.compression > static_cast<uint32_t>(Compression::kZlib)) Fail("names no compression");
+  if (shard.first_record != first_record) Fail("miscounts its records");
+  // A record without a length of its own takes `stride` bytes, others at least their frame.
+  if (shard.file_bytes > uint64_t{1} << 50 ||
+      shard.records > MostBytes(shard) / (shard.stride + kFrameBytes)) {
+    Fail("counts more records than a shard can hold");
   }
   if (shard.lengths_at != 0) {
     CheckRange(shard.lengths_at, shard.records, sizeof(uint32_t));
@@ -58,9 +71,10 @@ void Index::State::CheckShard(const IndexShard& shard, uint64_t first_record) co
   }
   if (shard.flush_points > 0) CheckRange(shard.flush_at, shard.flush_points, sizeof(FlushPoint));
   CheckRange(shard.name_at, shard.name_bytes, 1);
-  if (shard.compression > static_cast<uint32_t>(Compression::kZlib)) Fail("names no compression");
   const std::string_view name = NameOf(shard);
-  if (name.empty() || name.find('/') != name.npos) Fail("names a shard that is not beside it");
+  if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos) {
+    Fail("names a shard that is not beside it");
+  }
 }
 
 void Index::State::Check() {
@@ -141,10 +155,6 @@ ShardEntries Index::Entries(size_t i) const {
                        .lengths = {},
                        .flush_points = {}};
   if (shard.lengths_at == 0) {
-    // A count that the shard's file could not hold is not believed.
-    if (shard.compression == 0 && shard.records > shard.file_bytes / kFrameBytes) {
-      state_->Fail("counts more records than the shard can hold");
-    }
     entries.lengths.assign(shard.records, shard.stride);
   } else {
     const auto* lengths = state_->At<uint32_t>(shard.lengths_at);

@@ -20,7 +20,7 @@ struct RecordWriter::State {
   size_t used = 0;     // of buffer
   size_t payload = 0;  // of the record begun; its frame starts at `used`
   bool begun = false;
-  uint64_t since_flush = 0;  // payload bytes
+  uint64_t since_flush = 0;
   std::optional<Sha256Digest> digest;
 
   void Drain() {
@@ -68,7 +68,7 @@ void RecordWriter::End() {
   state.begun = false;
   state.entries.lengths.push_back(static_cast<uint32_t>(state.payload));
   if (state.options.compression == Compression::kNone) return;
-  state.since_flush += state.payload;
+  state.since_flush += state.payload + kFrameBytes;
   if (state.since_flush < state.options.flush_interval) return;
   state.Drain();
   state.entries.flush_points.push_back(

@@ -20,7 +20,7 @@ struct WriterOptions {
   Compression compression = Compression::kNone;
   // zlib's level, 1 (fast) to 9 (small); unused without compression.
   int level = 6;
-  // Payload bytes between two flush points: the grain of random access and of damage.
+  // Bytes of frames between two flush points: the grain of random access and of damage.
   uint64_t flush_interval = uint64_t{1} << 20;
   // Bytes gathered before one write call.
   size_t buffer_bytes = size_t{1} << 20;

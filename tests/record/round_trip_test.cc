@@ -1,0 +1,159 @@
+// What the writer writes, the reader reads; and the bytes in between are TensorFlow's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <string>
+
+#include "recpack/base/error.h"
+#include "recpack/base/hash.h"
+#include "tests/record/memory_files.h"
+
+namespace recpack {
+namespace {
+
+using testing::ElementsAreArray;
+
+std::vector<ByteBuffer> MixedPayloads() {
+  std::vector<ByteBuffer> payloads;
+  for (const size_t size : {0u, 1u, 11u, 4096u, 70000u, 0u, 3u, 300000u, 5000u}) {
+    payloads.push_back(MakePayloads(1, size, static_cast<uint32_t>(size))[0]);
+  }
+  return payloads;
+}
+
+class RoundTrip : public testing::TestWithParam<Compression> {};
+
+TEST_P(RoundTrip, GivesPayloadsOrdinalsAndOffsets) {
+  const auto payloads = MixedPayloads();
+  const Shard shard =
+      WriteShard(payloads, {.compression = GetParam(), .flush_interval = 5000, .buffer_bytes = 64});
+  for (const size_t buffer : {1u, 5000u, 1u << 20}) {
+    const Seen seen = ReadAll(shard.bytes, {.buffer_bytes = buffer});
+    EXPECT_EQ(seen.compression, GetParam());
+    EXPECT_THAT(seen.payloads, ElementsAreArray(payloads));
+    EXPECT_TRUE(seen.damages.empty());
+    uint64_t offset = 0;
+    for (size_t i = 0; i < payloads.size(); ++i) {
+      EXPECT_EQ(seen.ordinals[i], i);
+      EXPECT_EQ(seen.offsets[i], offset);
+      offset += payloads[i].size() + kFrameBytes;
+    }
+  }
+}
+
+TEST_P(RoundTrip, EntriesSayWhatWasWritten) {
+  const auto payloads = MixedPayloads();
+  const Shard shard = WriteShard(payloads, {.compression = GetParam(), .flush_interval = 5000});
+  EXPECT_EQ(shard.entries.name, "shard");
+  EXPECT_EQ(shard.entries.file_bytes, shard.bytes.size());
+  EXPECT_EQ(shard.entries.compression, GetParam());
+  ASSERT_EQ(shard.entries.lengths.size(), payloads.size());
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    EXPECT_EQ(shard.entries.lengths[i], payloads[i].size());
+  }
+  EXPECT_EQ(shard.entries.flush_points.empty(), GetParam() == Compression::kNone);
+}
+
+TEST_P(RoundTrip, EmptyShardHasNoRecords) {
+  const Shard shard = WriteShard({}, {.compression = GetParam()});
+  EXPECT_TRUE(ReadAll(shard.bytes).payloads.empty());
+}
+
+TEST_P(RoundTrip, BytesDoNotDependOnBuffersOrOnBeginAndEnd) {
+  const auto payloads = MixedPayloads();
+  const WriterOptions options{.compression = GetParam(), .flush_interval = 9000, .digest = true};
+  const Shard shard = WriteShard(payloads, options);
+  ByteBuffer bytes;
+  WriterOptions small = options;
+  small.buffer_bytes = 1;
+  RecordWriter writer(std::make_unique<MemoryWritable>(bytes), small);
+  for (const ByteBuffer& payload : payloads) {
+    const auto room = writer.Begin(payload.size());
+    ASSERT_EQ(room.size(), payload.size());
+    std::ranges::copy(payload, room.begin());
+    writer.End();
+  }
+  EXPECT_FALSE(writer.digest());
+  writer.Finish(true);
+  EXPECT_EQ(bytes, shard.bytes);
+  ASSERT_TRUE(writer.digest());
+  Sha256 sha;
+  sha.Update(bytes);
+  EXPECT_EQ(*writer.digest(), sha.Finish());
+}
+
+TEST_P(RoundTrip, FlushPointsLieAtRecordsAndInflateAlone) {
+  if (GetParam() == Compression::kNone) return;
+  const auto payloads = MakePayloads(50, 1000);
+  const Shard shard = WriteShard(payloads, {.compression = GetParam(), .flush_interval = 5000});
+  ASSERT_GE(shard.entries.flush_points.size(), 9u);
+  for (const FlushPoint& point : shard.entries.flush_points) {
+    if (point.first_record == payloads.size()) continue;
+    z_stream stream = {};
+    ASSERT_EQ(inflateInit2(&stream, -15), Z_OK);
+    ByteBuffer frame(kFrameHeaderBytes + 1000);
+    stream.next_in = const_cast<Bytef*>(shard.bytes.data() + point.file_offset);
+    stream.avail_in = static_cast<uInt>(shard.bytes.size() - point.file_offset);
+    stream.next_out = frame.data();
+    stream.avail_out = static_cast<uInt>(frame.size());
+    inflate(&stream, Z_SYNC_FLUSH);
+    inflateEnd(&stream);
+    EXPECT_TRUE(FrameHeaderHolds(frame.data()));
+    EXPECT_EQ(ByteBuffer(frame.begin() + kFrameHeaderBytes, frame.end()),
+              payloads[point.first_record]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RoundTrip,
+                         testing::Values(Compression::kNone, Compression::kGzip,
+                                         Compression::kZlib),
+                         [](const auto& each) { return CompressionName(each.param); });
+
+TEST(Framing, BytesAreThoseOfTensorFlow) {
+  // python: tf.io.TFRecordWriter writes b"hello" so.
+  const ByteBuffer expected = {0x05, 0, 0, 0, 0, 0, 0, 0};
+  const Shard shard = WriteShard({ByteBuffer{'h', 'e', 'l', 'l', 'o'}});
+  ASSERT_EQ(shard.bytes.size(), 5 + kFrameBytes);
+  EXPECT_EQ(ByteBuffer(shard.bytes.begin(), shard.bytes.begin() + 8), expected);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(shard.bytes.data() + 8), MaskCrc(Crc32c(expected)));
+  EXPECT_EQ(AsText(ByteView(shard.bytes).subspan(12, 5)), "hello");
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(shard.bytes.data() + 17), MaskCrc(Crc32c(AsBytes("hello"))));
+}
+
+TEST(Writer, RefusesARecordThatAnIndexCannotHold) {
+  ByteBuffer bytes;
+  RecordWriter writer(std::make_unique<MemoryWritable>(bytes), {});
+  try {
+    writer.Begin(kMaxPayloadBytes + 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+    EXPECT_EQ(error.place().path, "folder/shard");
+  }
+}
+
+TEST(Writer, EndNeedsABegin) {
+  ByteBuffer bytes;
+  RecordWriter writer(std::make_unique<MemoryWritable>(bytes), {});
+  EXPECT_THROW(writer.End(), Error);
+}
+
+TEST(Writer, RefusesALevelThatZlibHasNot) {
+  ByteBuffer bytes;
+  EXPECT_THROW(RecordWriter(std::make_unique<MemoryWritable>(bytes),
+                            {.compression = Compression::kGzip, .level = 17}),
+               Error);
+}
+
+TEST(CompressionNames, ReadAsTheyAreWritten) {
+  for (const auto compression : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    EXPECT_EQ(ParseCompression(CompressionName(compression)), compression);
+  }
+  EXPECT_EQ(ParseCompression("GZIP"), Compression::kGzip);
+  EXPECT_EQ(ParseCompression(""), Compression::kNone);
+  EXPECT_THROW(ParseCompression("snappy"), Error);
+}
+
+}  // namespace
+}  // namespace recpack
