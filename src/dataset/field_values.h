@@ -24,12 +24,13 @@ inline std::optional<int64_t> ParseInt64(std::string_view text) {
   return value;
 }
 
+// Rounded to float; beyond its range infinity.
 inline std::optional<float> ParseFloat(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  float value = 0;
+  double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
+  return static_cast<float>(value);
 }
 
 }  // namespace recpack
