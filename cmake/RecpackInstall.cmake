@@ -6,6 +6,9 @@ get_property(modules GLOBAL PROPERTY RECPACK_MODULES)
 add_library(recpack INTERFACE)
 add_library(recpack::recpack ALIAS recpack)
 target_link_libraries(recpack INTERFACE ${modules})
+if(NOT RECPACK_INSTALL)
+  return()
+endif()
 
 install(TARGETS recpack ${modules} EXPORT recpackTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -88,7 +88,7 @@ build_program() {
   if [ ! -e "$repository/build/release/CMakeCache.txt" ]; then
     choice=(-DRECPACK_BUILD_TESTS=OFF)
   fi
-  configure release ${choice[@]:+"${choice[@]}"} && build release recpack_program
+  configure release ${choice[@]:+"${choice[@]}"} && build release recpack_tool
 }
 
 log=$(mktemp)
