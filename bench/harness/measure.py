@@ -94,14 +94,18 @@ def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -
                 entrant.start(setting, row.cpus)
             except Unavailable as error:
                 reasons[entrant.label] = str(error)
-        for number in range(reps):
-            for entrant in _turn(row.entrants, number):
+        # A round before the first, uncounted, so that what is called warm is warm.
+        unwarmed = reps > 1 and not row.cold and row.unit != 'MB'
+        for number in range(-1 if unwarmed else 0, reps):
+            for entrant in _turn(row.entrants, max(0, number)):
                 if entrant.label in reasons:
                     continue
                 if row.cold:
                     how_cold = row.cold(setting)
                 try:
-                    samples[entrant.label].append(entrant.run())
+                    sample = entrant.run()
+                    if number >= 0:
+                        samples[entrant.label].append(sample)
                 except Unavailable as error:
                     reasons[entrant.label] = str(error)
     finally:

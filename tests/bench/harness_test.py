@@ -16,11 +16,11 @@ TURNS = []
 
 
 class Scripted(Entrant):
-    """Takes the seconds it was told to, one a round; None: unavailable from then on."""
+    """Takes the seconds it was told to, one a round, and 99 to warm up; None: unavailable."""
 
     def __init__(self, label, role, seconds):
         super().__init__(label, role)
-        self.seconds = list(seconds)
+        self.seconds = [99, *seconds] if len(seconds) > 1 else list(seconds)
 
     def run(self):
         TURNS.append(self.label)
@@ -44,7 +44,14 @@ class Harness(unittest.TestCase):
 
     def test_all_take_turns_and_none_is_always_first(self):
         self.measure([Scripted('a', OURS, [1, 1]), Scripted('b', PEER, [1, 1])], reps=2)
-        self.assertEqual(TURNS, ['a', 'b', 'b', 'a'])
+        self.assertEqual(TURNS[2:], ['a', 'b', 'b', 'a'])
+
+    def test_a_warm_row_has_an_uncounted_round_and_a_cold_one_has_none(self):
+        warm = self.measure([Scripted('a', OURS, [1, 1])], reps=2)
+        self.assertEqual((warm['cache'], warm['entrants'][0]['seconds']['max']), ('warm', 1))
+        cold = self.measure([Scripted('a', OURS, [2, 2])], reps=2, cold=lambda _: 'magic')
+        self.assertEqual((cold['cache'], cold['entrants'][0]['seconds']['max']),
+                         ('cold, by magic', 99))
 
     def test_ratios_are_taken_within_a_round(self):
         """The machine slows down fourfold for a round: the ratio does not move."""
@@ -58,7 +65,7 @@ class Harness(unittest.TestCase):
         self.assertAlmostEqual(result['targets'][0]['reached'], 1.5)
 
     def test_a_figure_that_is_not_there_is_a_reason_and_no_target_is_met(self):
-        result = self.measure([Scripted('a', OURS, [1] * 3), Scripted('b', PEER, [1, None])],
+        result = self.measure([Scripted('a', OURS, [1] * 3), Scripted('b', PEER, [1, None, 1])],
                               {'b': 0.1})
         self.assertEqual(result['entrants'][1]['unavailable'], 'it broke')
         self.assertNotIn('b', result['ratios'])
@@ -66,7 +73,7 @@ class Harness(unittest.TestCase):
         self.assertFalse(result['targets'][0]['met'])
 
     def test_nobody_is_compared_with_us_when_we_are_not_there(self):
-        result = self.measure([Scripted('a', OURS, [None]), Scripted('b', PEER, [1] * 3)], {PEER: 1})
+        result = self.measure([Scripted('a', OURS, [None, None]), Scripted('b', PEER, [1] * 3)], {PEER: 1})
         self.assertEqual(result['ratios'], {})
         self.assertFalse(result['targets'][0]['met'])
 
