@@ -63,7 +63,7 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
     if (!flags.split.empty()) settings["split"] = flags.split;
     return OpenTar({.path = flags.path,
                     .split = flags.split.empty() ? "train" : flags.split,
-                    .fields = ParseFieldMap(flags.fields),
+                    .fields = flags.fields.empty() ? FieldMap{} : ParseFieldMap(flags.fields),
                     .image = image,
                     .work_folder = flags.work_folder,
                     .threads = flags.threads});
