@@ -26,6 +26,7 @@ int Run(int argc, char** argv) {
   AddLs(app, exit_code);
   AddIndex(app, exit_code);
   AddRepair(app, exit_code);
+  AddVerify(app, exit_code);
   AddStandIn(app, exit_code);
   try {
     app.parse(argc, argv);

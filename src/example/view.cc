@@ -1,0 +1,191 @@
+#include "recpack/example/view.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/example/utf8.h"
+#include "src/example/wire_reader.h"
+
+namespace recpack {
+namespace {
+
+constexpr size_t kFewFeatures = 32;
+
+bool ByName(const FeatureView& a, const FeatureView& b) { return a.name() < b.name(); }
+
+}  // namespace
+
+// Field numbers of tensorflow/core/example/{example,feature}.proto. A known number with another
+// wire type is an unknown field, as in Protocol Buffers.
+class ExampleView::Parser {
+ public:
+  Parser(ExampleView& view, const uint8_t* base) : view_(view), base_(base) {}
+
+  void Example(ByteView bytes) {
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      if (tag != Tag(1, kLengthDelimited)) return false;
+      Features(reader.ReadLengthDelimited());
+      return true;
+    });
+  }
+
+ private:
+  template <typename OnField>
+  void ForEachField(ByteView bytes, OnField on_field) {
+    WireReader reader(base_, bytes);
+    while (!reader.AtEnd()) {
+      const uint32_t tag = reader.ReadTag();
+      if (!on_field(tag, reader)) reader.Skip(tag);
+    }
+  }
+
+  void Features(ByteView bytes) {
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      if (tag != Tag(1, kLengthDelimited)) return false;
+      MapEntry(reader.ReadLengthDelimited());
+      return true;
+    });
+  }
+
+  void MapEntry(ByteView bytes) {
+    FeatureView feature;
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      if (tag == Tag(1, kLengthDelimited)) {
+        feature.name_ = AsText(reader.ReadLengthDelimited());
+        if (!IsUtf8(feature.name_)) reader.Fail("a feature's name is not UTF-8");
+        return true;
+      }
+      if (tag != Tag(2, kLengthDelimited)) return false;
+      Feature(reader.ReadLengthDelimited(), feature);
+      return true;
+    });
+    view_.features_.push_back(feature);
+  }
+
+  // A list of another kind replaces what was there; one of the same kind is joined to it.
+  void Start(FeatureView& feature, FeatureKind kind, size_t arena_size) {
+    if (feature.kind_ == kind) return;
+    feature.kind_ = kind;
+    feature.first_ = arena_size;
+    feature.count_ = 0;
+  }
+
+  void Feature(ByteView bytes, FeatureView& feature) {
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      switch (tag) {
+        case Tag(1, kLengthDelimited):
+          Start(feature, FeatureKind::kBytes, view_.bytes_.size());
+          BytesList(reader.ReadLengthDelimited());
+          feature.count_ = view_.bytes_.size() - feature.first_;
+          return true;
+        case Tag(2, kLengthDelimited):
+          Start(feature, FeatureKind::kFloat, view_.floats_.size());
+          FloatList(reader.ReadLengthDelimited());
+          feature.count_ = view_.floats_.size() - feature.first_;
+          return true;
+        case Tag(3, kLengthDelimited):
+          Start(feature, FeatureKind::kInt64, view_.ints_.size());
+          Int64List(reader.ReadLengthDelimited());
+          feature.count_ = view_.ints_.size() - feature.first_;
+          return true;
+        default:
+          return false;
+      }
+    });
+  }
+
+  void BytesList(ByteView bytes) {
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      if (tag != Tag(1, kLengthDelimited)) return false;
+      view_.bytes_.push_back(reader.ReadLengthDelimited());
+      return true;
+    });
+  }
+
+  void FloatList(ByteView bytes) {
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      if (tag == Tag(1, kFixed32)) {
+        view_.floats_.push_back(std::bit_cast<float>(reader.ReadFixed32()));
+        return true;
+      }
+      if (tag != Tag(1, kLengthDelimited)) return false;
+      const ByteView packed = reader.ReadLengthDelimited();
+      if (packed.size() % sizeof(float) != 0) reader.Fail("a packed list of floats is cut off");
+      const size_t before = view_.floats_.size();
+      view_.floats_.resize(before + packed.size() / sizeof(float));
+      if (!packed.empty()) std::memcpy(&view_.floats_[before], packed.data(), packed.size());
+      return true;
+    });
+  }
+
+  void Int64List(ByteView bytes) {
+    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+      if (tag == Tag(1, kVarint)) {
+        view_.ints_.push_back(static_cast<int64_t>(reader.ReadVarint()));
+        return true;
+      }
+      if (tag != Tag(1, kLengthDelimited)) return false;
+      WireReader packed(base_, reader.ReadLengthDelimited());
+      while (!packed.AtEnd()) view_.ints_.push_back(static_cast<int64_t>(packed.ReadVarint()));
+      return true;
+    });
+  }
+
+  ExampleView& view_;
+  const uint8_t* base_;
+};
+
+const char* FeatureKindName(FeatureKind kind) {
+  switch (kind) {
+    case FeatureKind::kBytes:
+      return "bytes";
+    case FeatureKind::kFloat:
+      return "float";
+    case FeatureKind::kInt64:
+      return "int64";
+    default:
+      return "none";
+  }
+}
+
+void ExampleView::Parse(ByteView record) {
+  features_.clear();
+  bytes_.clear();
+  floats_.clear();
+  ints_.clear();
+  Parser(*this, record.data()).Example(record);
+
+  const auto not_ascending = [](const FeatureView& a, const FeatureView& b) {
+    return !(a.name() < b.name());
+  };
+  if (std::ranges::adjacent_find(features_, not_ascending) != features_.end()) {
+    if (features_.size() <= kFewFeatures) {  // in place: no memory is asked for
+      for (size_t i = 1; i < features_.size(); ++i) {
+        for (size_t j = i; j > 0 && ByName(features_[j], features_[j - 1]); --j) {
+          std::swap(features_[j], features_[j - 1]);
+        }
+      }
+    } else {
+      std::ranges::stable_sort(features_, ByName);
+    }
+    // Of equal names the last one stays.
+    size_t kept = 0;
+    for (size_t i = 0; i < features_.size(); ++i) {
+      if (i + 1 < features_.size() && features_[i].name_ == features_[i + 1].name_) continue;
+      features_[kept++] = features_[i];
+    }
+    features_.resize(kept);
+  }
+  for (FeatureView& feature : features_) {
+    if (feature.kind_ == FeatureKind::kBytes) feature.values_ = bytes_.data() + feature.first_;
+    if (feature.kind_ == FeatureKind::kFloat) feature.values_ = floats_.data() + feature.first_;
+    if (feature.kind_ == FeatureKind::kInt64) feature.values_ = ints_.data() + feature.first_;
+  }
+}
+
+const FeatureView* ExampleView::Find(std::string_view name) const noexcept {
+  const auto found = std::ranges::lower_bound(features_, name, {}, &FeatureView::name);
+  return found != features_.end() && found->name() == name ? &*found : nullptr;
+}
+
+}  // namespace recpack

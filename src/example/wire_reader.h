@@ -1,0 +1,61 @@
+// A bounds-checked cursor over Protocol Buffers' wire format.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "recpack/base/bytes.h"
+#include "src/example/wire.h"
+
+namespace recpack {
+
+// Throws Error (kCorrupt) with the offset from `base`, the start of the record.
+class WireReader {
+ public:
+  WireReader(const uint8_t* base, ByteView bytes) noexcept
+      : base_(base), at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  bool AtEnd() const noexcept { return at_ == end_; }
+  size_t left() const noexcept { return static_cast<size_t>(end_ - at_); }
+
+  // A field's number and wire type as they stand: number << 3 | type.
+  uint32_t ReadTag() {
+    if (at_ < end_ && *at_ >= 8 && *at_ < 0x80) return *at_++;
+    return ReadLongTag();
+  }
+
+  uint64_t ReadVarint() {
+    if (at_ < end_ && *at_ < 0x80) return *at_++;
+    return ReadLongVarint();
+  }
+
+  ByteView ReadLengthDelimited() {
+    const uint64_t length = ReadVarint();
+    if (length > left()) Fail("a field is longer than what it is in");
+    const ByteView bytes(at_, length);
+    at_ += length;
+    return bytes;
+  }
+
+  uint32_t ReadFixed32() {
+    if (left() < 4) Fail("a number is cut off");
+    at_ += 4;
+    return LoadLittleEndian<uint32_t>(at_ - 4);
+  }
+
+  // Passes over the field whose tag was just read.
+  void Skip(uint32_t tag) { SkipNested(tag, 0); }
+
+  [[noreturn]] void Fail(std::string_view reason) const;
+
+ private:
+  uint32_t ReadLongTag();
+  uint64_t ReadLongVarint();
+  void SkipNested(uint32_t tag, int depth);
+
+  const uint8_t* base_;
+  const uint8_t* at_;
+  const uint8_t* end_;
+};
+
+}  // namespace recpack
