@@ -2,7 +2,7 @@
 """Measures recpack beside its peers and this machine's limits, all taking turns in one run.
 
     bash bench/peers/setup.sh                                   the peers' environments, once
-    cmake -S . -B build -G Ninja -DRECPACK_BUILD_BENCH=ON && ninja -C build
+    cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
     python3 bench/records.py --data DIR --out bench/results/records.json      about 8 minutes
     python3 bench/records.py --data DIR --quick                               about 2 minutes
     python3 bench/records.py --table bench/results/records.json               for the README
@@ -31,7 +31,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--data', type=pathlib.Path)
     parser.add_argument('--work', type=pathlib.Path, default=ROOT / 'build' / 'bench-work')
-    parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build')
+    parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build' / 'release')
     parser.add_argument('--venvs', type=pathlib.Path, default=ROOT / '.venvs')
     parser.add_argument('--out', type=pathlib.Path, help='where the results go (default: stdout)')
     parser.add_argument('--reps', type=int, default=5, help='rounds (default 5)')
