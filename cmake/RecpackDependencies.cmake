@@ -11,7 +11,6 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(LIBURING IMPORTED_TARGET liburing)
 
 if(NOT RECPACK_ONLY_DATA_MODULES)
-  find_package(TBB REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(LibArchive REQUIRED)
 endif()
