@@ -18,6 +18,7 @@ namespace {
 
 FieldMap ParseFieldMap(std::string_view text) {
   FieldMap fields;
+  if (text.empty()) return fields;
   for (const std::string& part : SplitText(text, ',')) {
     const size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {

@@ -67,12 +67,11 @@ struct NamedImage {
   ImagenetItem item;
 };
 
-ImagenetSplit SortedSplit(std::vector<NamedImage> images, size_t volume) {
+ImagenetSplit SortedSplit(std::vector<NamedImage> images) {
   std::ranges::sort(images, [](const NamedImage& a, const NamedImage& b) {
     return a.item.label != b.item.label ? a.item.label < b.item.label : a.name < b.name;
   });
   ImagenetSplit split;
-  split.volume = volume;
   for (NamedImage& image : images) {
     image.item.name = split.names.size();
     split.names.append(image.name.c_str(), image.name.size() + 1);
@@ -93,6 +92,37 @@ void Append(ImagenetSplit& all, ImagenetSplit part) {
   throw Error(ErrorKind::kInvalidArgument,
               format("its member {} is no archive of a class (n01440764.tar)", member),
               {.path = path}, "is it the official archive of training images?");
+}
+
+// The archives in the archive of training images, in parallel.
+ImagenetSplit IndexClasses(const ReadableFile& file, const TarVolumes::Volume& volume, int threads,
+                           std::vector<std::string>& classes) {
+  const std::string& path = volume.path;
+  std::vector<TarMember> archives;
+  IndexTar(file, volume.range, path, [&](const TarMember& member) {
+    if (!member.name.ends_with(".tar")) FailNotTrain(path, member.name);
+    archives.push_back(member);
+  });
+  std::ranges::sort(archives, {}, &TarMember::name);
+  if (archives.empty()) FailNotTrain(path, "(none)");
+  for (const TarMember& archive : archives) {
+    const std::string_view name = BaseName(archive.name);
+    classes.emplace_back(name.substr(0, name.size() - 4));
+  }
+  std::vector<ImagenetSplit> parts(archives.size());
+  ParallelFor(archives.size(), threads, [&](size_t, size_t i) {
+    const std::string name = format("{}:{}", path, archives[i].name);
+    std::vector<NamedImage> images;
+    IndexTar(file, {archives[i].offset, archives[i].size}, name, [&](const TarMember& member) {
+      images.push_back(
+          {member.name,
+           {.offset = member.offset, .size = member.size, .label = static_cast<uint32_t>(i)}});
+    });
+    parts[i] = SortedSplit(std::move(images));
+  });
+  ImagenetSplit all;
+  for (ImagenetSplit& part : parts) Append(all, std::move(part));
+  return all;
 }
 
 // Labels of validation images in the numbering that is used.
@@ -144,44 +174,21 @@ ImagenetFiles FindImagenet(const std::string& path) {
 
 ImagenetSplit IndexImagenetTrain(TarVolumes& volumes, size_t volume, int threads,
                                  std::vector<std::string>& classes) {
-  const auto file = volumes.Open(volume);
-  const std::string& path = volumes[volume].path;
-  std::vector<TarMember> archives;
-  IndexTar(*file, volumes[volume].range, path, [&](const TarMember& member) {
-    if (!member.name.ends_with(".tar")) FailNotTrain(path, member.name);
-    archives.push_back(member);
+  ImagenetSplit split;
+  volumes.Open(volume, [&](const ReadableFile& file) {
+    split = IndexClasses(file, volumes[volume], threads, classes);
   });
-  std::ranges::sort(archives, {}, &TarMember::name);
-  if (archives.empty()) FailNotTrain(path, "(none)");
-  for (const TarMember& archive : archives) {
-    const std::string_view name = BaseName(archive.name);
-    classes.emplace_back(name.substr(0, name.size() - 4));
-  }
-  std::vector<ImagenetSplit> parts(archives.size());
-  ParallelFor(archives.size(), threads, [&](size_t, size_t i) {
-    const std::string name = format("{}:{}", path, archives[i].name);
-    std::vector<NamedImage> images;
-    IndexTar(*file, {archives[i].offset, archives[i].size}, name, [&](const TarMember& member) {
-      images.push_back(
-          {member.name,
-           {.offset = member.offset, .size = member.size, .label = static_cast<uint32_t>(i)}});
-    });
-    parts[i] = SortedSplit(std::move(images), volume);
-  });
-  ImagenetSplit all;
-  all.volume = volume;
-  for (ImagenetSplit& part : parts) Append(all, std::move(part));
-  return all;
+  split.volume = volume;
+  return split;
 }
 
 ImagenetSplit IndexImagenetValidation(TarVolumes& volumes, size_t volume,
                                       const ImagenetLabels& labels,
                                       std::vector<std::string>& classes) {
-  const auto file = volumes.Open(volume);
   const std::string& path = volumes[volume].path;
   const Relabel relabel(labels, classes);
   std::vector<NamedImage> images;
-  IndexTar(*file, volumes[volume].range, path, [&](const TarMember& member) {
+  const auto add = [&](const TarMember& member) {
     const auto number = ValidationNumber(member.name);
     if (!number) {
       throw Error(ErrorKind::kInvalidArgument,
@@ -190,8 +197,12 @@ ImagenetSplit IndexImagenetValidation(TarVolumes& volumes, size_t volume,
     }
     images.push_back({std::string(BaseName(member.name)),
                       {.offset = member.offset, .size = member.size, .label = relabel(*number)}});
-  });
-  return SortedSplit(std::move(images), volume);
+  };
+  volumes.Open(volume,
+               [&](const ReadableFile& file) { IndexTar(file, volumes[volume].range, path, add); });
+  ImagenetSplit split = SortedSplit(std::move(images));
+  split.volume = volume;
+  return split;
 }
 
 ImagenetSplit ListImagenetValidation(const std::string& folder, const ImagenetLabels& labels,
@@ -204,7 +215,7 @@ ImagenetSplit ListImagenetValidation(const std::string& folder, const ImagenetLa
     const auto number = ValidationNumber(name);
     if (number) images.push_back({name, {.size = file.size, .label = relabel(*number)}});
   }
-  return SortedSplit(std::move(images), ImagenetSplit::kNoVolume);
+  return SortedSplit(std::move(images));
 }
 
 }  // namespace recpack

@@ -58,4 +58,20 @@ size_t SpoolFile::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
   return done;
 }
 
+SpoolFile& SpoolPool::Take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    spools_.push_back(std::make_unique<SpoolFile>(folder_));
+    return *spools_.back();
+  }
+  SpoolFile& spool = *free_.back();
+  free_.pop_back();
+  return spool;
+}
+
+void SpoolPool::GiveBack(SpoolFile& spool) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(&spool);
+}
+
 }  // namespace recpack

@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "recpack/base/file.h"
 #include "src/dataset/descriptor.h"
@@ -28,6 +31,23 @@ class SpoolFile final : public ReadableFile {
   std::string folder_;
   Descriptor fd_;
   std::atomic<uint64_t> size_{0};
+};
+
+// As many spool files as threads write at once. Any number of threads.
+class SpoolPool {
+ public:
+  // `folder` as SpoolFile has it.
+  explicit SpoolPool(std::string folder) : folder_(std::move(folder)) {}
+
+  // A spool that nobody else writes to until it is given back. It stays open as long as the pool.
+  SpoolFile& Take();
+  void GiveBack(SpoolFile& spool);
+
+ private:
+  std::string folder_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SpoolFile>> spools_;
+  std::vector<SpoolFile*> free_;
 };
 
 }  // namespace recpack

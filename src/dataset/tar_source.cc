@@ -108,12 +108,13 @@ class TarSource final : public Source {
   void IndexVolumes() {
     std::vector<TarSamples> found(volumes_.size());
     ParallelFor(volumes_.size(), options_.threads, [&](size_t, size_t i) {
-      const auto file = volumes_.Open(i);
       const auto& volume = volumes_[i];
-      const auto number = static_cast<uint32_t>(i);
-      found[i].links = IndexTar(*file, volume.range, volume.path, [&](const TarMember& member) {
-                         found[i].Add(number, volume.path, member);
-                       }).links;
+      const auto add = [&](const TarMember& member) {
+        found[i].Add(static_cast<uint32_t>(i), volume.path, member);
+      };
+      volumes_.Open(i, [&](const ReadableFile& file) {
+        found[i].links = IndexTar(file, volume.range, volume.path, add).links;
+      });
     });
     for (TarSamples& part : found) {
       samples_.Append(part);

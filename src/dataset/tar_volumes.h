@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <memory>
-#include <mutex>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "src/dataset/open_files.h"
 #include "src/dataset/spool_file.h"
 #include "src/dataset/tar_index.h"
 
@@ -29,18 +28,12 @@ class TarVolumes {
   size_t size() const { return volumes_.size(); }
   const Volume& operator[](size_t i) const { return volumes_[i]; }
 
-  // Finds out its size, or unpacks it, and returns the file it can be read from.
-  std::shared_ptr<const ReadableFile> Open(size_t i);
+  // Finds out its size, or unpacks it, and calls `use` with the file it can be read from.
+  void Open(size_t i, const std::function<void(const ReadableFile&)>& use);
 
  private:
-  std::shared_ptr<SpoolFile> TakeSpool();
-  void GiveBack(std::shared_ptr<SpoolFile> spool);
-
-  std::string work_folder_;
   std::vector<Volume> volumes_;
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<SpoolFile>> spools_;  // all of them, kept open
-  std::vector<std::shared_ptr<SpoolFile>> free_spools_;
+  SpoolPool spools_;
 };
 
 // Reads from the archives of one TarVolumes, which must outlive it, with few files open. One a
@@ -53,15 +46,8 @@ class TarVolumeReader {
   void Read(size_t volume, uint64_t offset, std::span<uint8_t> out);
 
  private:
-  struct OpenFile {
-    size_t volume;
-    std::unique_ptr<ReadableFile> file;
-  };
-
-  const ReadableFile& FileOf(size_t volume);
-
   const TarVolumes& volumes_;
-  std::list<OpenFile> open_;  // the one used last comes first
+  OpenFiles files_;
 };
 
 }  // namespace recpack

@@ -19,7 +19,7 @@ struct FieldRule {
 // Empty: every field is kept, under the name it has. Else only these.
 using FieldMap = std::vector<FieldRule>;
 
-// Reads "image=jpg;jpeg,label=cls". Throws Error (kInvalidArgument).
+// Reads "image=jpg;jpeg,label=cls"; "" gives an empty map. Throws Error (kInvalidArgument).
 FieldMap ParseFieldMap(std::string_view text);
 
 }  // namespace recpack
