@@ -9,6 +9,7 @@
 #include "recpack/base/error.h"
 #include "recpack/record/index.h"
 #include "src/base/format.h"
+#include "src/dataset/manifest_schema.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {
@@ -24,24 +25,11 @@ ManifestSplit& SplitOf(Manifest& manifest, const std::string& name) {
   return manifest.splits.back();
 }
 
-// Widens `into` to hold what `feature` says too.
-void MergeFeature(const ManifestFeature& feature, std::vector<ManifestFeature>& into) {
-  for (auto& there : into) {
-    if (there.name != feature.name) continue;
-    if (there.kind != feature.kind) there.kind = "mixed";
-    if (there.length != feature.length) there.length = -1;
-    there.min_bytes = std::min(there.min_bytes, feature.min_bytes);
-    there.max_bytes = std::max(there.max_bytes, feature.max_bytes);
-    return;
-  }
-  into.push_back(feature);
-}
-
 void AddShard(const std::string& split_name, const Sidecar& sidecar, Manifest& manifest) {
   ManifestSplit& split = SplitOf(manifest, split_name);
   split.shards.push_back(sidecar.shard);
   for (const auto& [label, count] : sidecar.class_counts) split.class_counts[label] += count;
-  for (const auto& feature : sidecar.schema) MergeFeature(feature, manifest.schema);
+  if (sidecar.shard.records > 0) MergeSchema(sidecar.schema, manifest.schema);
   manifest.skipped.insert(manifest.skipped.end(), sidecar.skipped.begin(), sidecar.skipped.end());
 }
 

@@ -119,6 +119,7 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   }
   PackFolder folder(options);
   const Plan plan = AdoptPlan(source, options, folder);
+  if (options.planned) options.planned(plan);
   JobState job{.source = source, .options = options, .plan = plan, .folder = folder};
   job.skip_limit = static_cast<uint64_t>(
       std::floor(options.max_skip * static_cast<double>(plan.items()) + 1e-9));

@@ -1,13 +1,15 @@
 #include "src/dataset/shard_job.h"
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/example/schema.h"
+#include "recpack/example/view.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
-#include "src/base/format.h"
+#include "src/dataset/manifest_schema.h"
 
 namespace recpack {
 namespace {
@@ -28,12 +30,41 @@ class TemporaryShard {
   std::string path_;
 };
 
-void WriteSample(Sample& sample, RecordWriter& writer) {
-  if (!sample.payload.empty()) return writer.Write(sample.payload);
-  const std::span<uint8_t> room = writer.Begin(sample.features.ByteSize());
-  sample.features.SerializeTo(room.data());
+// Writes the record; the view of its payload lasts until the next one.
+ByteView WriteSample(Sample& sample, RecordWriter& writer) {
+  const bool finished = !sample.payload.empty();
+  const std::span<uint8_t> room =
+      writer.Begin(finished ? sample.payload.size() : sample.features.ByteSize());
+  if (finished) {
+    std::ranges::copy(sample.payload, room.begin());
+  } else {
+    sample.features.SerializeTo(room.data());
+  }
   writer.End();
+  return room;
 }
+
+// Learns the schema from the first records of a shard.
+class SchemaSample {
+ public:
+  void Add(ByteView payload) {
+    if (given_up_ || schema_.records() >= kRecords) return;
+    try {
+      view_.Parse(payload);
+      schema_.Add(view_);
+    } catch (const Error&) {  // somebody else's records, passed on as they are: no schema
+      given_up_ = true;
+      schema_ = {};
+    }
+  }
+  std::vector<ManifestFeature> Finish() const { return ToManifest(schema_.Finish()); }
+
+ private:
+  static constexpr uint64_t kRecords = 100;
+  ExampleView view_;
+  SchemaBuilder schema_;
+  bool given_up_ = false;
+};
 
 // Notes the bad item. False where that was one too many.
 bool Skip(JobState& job, const PlannedShard& shard, uint64_t item, const Error& error,
@@ -51,6 +82,7 @@ bool WriteItems(JobState& job, const PlannedShard& shard, ItemReader& reader, Re
                 Sidecar& sidecar) {
   const PackingOrder order(job.plan, shard.split);
   Sample sample;
+  SchemaSample schema;
   for (uint64_t position = shard.begin; position < shard.end; ++position) {
     if (job.stop.load(std::memory_order_relaxed)) return false;
     const uint64_t item = order(position);
@@ -66,11 +98,12 @@ bool WriteItems(JobState& job, const PlannedShard& shard, ItemReader& reader, Re
       read = false;
     }
     if (read) {
-      WriteSample(sample, writer);
+      schema.Add(WriteSample(sample, writer));
       if (sample.label >= 0) ++sidecar.class_counts[sample.label];
     }
     if (job.on_item) job.on_item(job.source.ItemBytes(shard.split, item));
   }
+  sidecar.schema = schema.Finish();
   return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/layout.h"
-#include "recpack/record/index.h"
+#include "recpack/dataset/survey.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"
@@ -19,24 +19,6 @@ struct LsFlags {
   bool shards = false;
   bool json = false;
 };
-
-// Fills in what a manifest would have said.
-Manifest Survey(const Layout& layout) {
-  Manifest manifest;
-  for (const auto& split : layout.splits) {
-    ManifestSplit found{.name = split.name, .index = {}, .shards = {}, .class_counts = {}};
-    for (const auto& path : split.shards) {
-      const ShardEntries entries = ScanShard(PosixFiles(), path, false);
-      found.shards.push_back({.file = entries.name,
-                              .records = entries.lengths.size(),
-                              .bytes = entries.file_bytes,
-                              .compression = entries.compression,
-                              .sha256 = {}});
-    }
-    manifest.splits.push_back(std::move(found));
-  }
-  return manifest;
-}
 
 Json ToJson(const Manifest& manifest, const Layout& layout) {
   Json json = {{"splits", Json::object()}, {"schema", Json::object()}};
@@ -98,7 +80,7 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
 void RunLs(const LsFlags& flags) {
   Layout layout = FindLayout(flags.path);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
-  const Manifest manifest = layout.manifest ? *layout.manifest : Survey(layout);
+  const Manifest manifest = SurveyDataset(layout);
   if (flags.json) {
     PrintJson(ToJson(manifest, layout));
   } else {

@@ -187,6 +187,7 @@ int RunPack(const PackFlags& flags) {
   options.settings = std::move(settings);
   if (flags.dry_run) return DryRun(*source, flags, options);
 
+  options.planned = SuggestShardSize;
   ProgressBar bar("packing", flags.quiet || flags.json);
   options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
   const PackResult result = Pack(*source, options);

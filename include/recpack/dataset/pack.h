@@ -37,6 +37,8 @@ struct PackOptions {
   bool overwrite = false;   // remove what an earlier pack made in `out` first
   bool dali_index = false;  // also SHARD.idx in DALI's text form
   FileSystem* files = &PosixFiles();
+  // Called with the plan before the first shard is written.
+  std::function<void(const Plan& plan)> planned = {};
   // Called now and then, one call at a time, from any worker: planned bytes done, and all of them.
   std::function<void(uint64_t bytes, uint64_t total_bytes)> progress = {};
 };
