@@ -11,9 +11,11 @@
 namespace recpack {
 namespace {
 
+constexpr size_t kReadBytes = size_t{1} << 18;
+
 class FileSource final : public ByteSource {
  public:
-  explicit FileSource(const ReadableFile& file) : file_(file) {}
+  FileSource(const ReadableFile& file, uint64_t offset) : file_(file), position_(offset) {}
 
   size_t Read(std::span<uint8_t> out) override {
     const size_t got = file_.ReadAt(position_, out);
@@ -21,27 +23,23 @@ class FileSource final : public ByteSource {
     return got;
   }
 
-  std::optional<uint64_t> Size() const override { return file_.Size(); }
-
  private:
   const ReadableFile& file_;
-  uint64_t position_ = 0;
+  uint64_t position_;
 };
 
 enum class Format { kWithHeader, kRaw };
 
 class InflateSource final : public ByteSource {
  public:
-  InflateSource(const ReadableFile& file, uint64_t offset, Format format)
-      : file_(file), format_(format), file_position_(offset), input_(size_t{1} << 18) {
+  InflateSource(const ReadableFile& file, uint64_t offset, Format format, size_t read_bytes)
+      : file_(file), format_(format), file_position_(offset), input_(read_bytes) {
     // 15 bits of window; 32 more: gzip or zlib by the header; negative: no header and no checksum.
     const int window = format == Format::kRaw ? -15 : 15 + 32;
     if (inflateInit2(&stream_, window) != Z_OK) throw std::bad_alloc();
   }
   ~InflateSource() override { inflateEnd(&stream_); }
   InflateSource(const InflateSource&) = delete;
-
-  std::optional<uint64_t> Size() const override { return {}; }
 
   size_t Read(std::span<uint8_t> out) override {
     if (failure_) throw *failure_;
@@ -113,20 +111,27 @@ Compression DetectCompression(const ReadableFile& file) {
   uint8_t head[kFrameHeaderBytes] = {};
   const size_t got = file.ReadAt(0, head);
   if (got < 2 || (got == sizeof head && FrameHeaderHolds(head))) return Compression::kNone;
-  if (head[0] == 0x1f && head[1] == 0x8b) return Compression::kGzip;
-  // RFC 1950: deflate with a window of up to 32 KiB, and a check of the two bytes.
+  if (head[0] == 0x1f && head[1] == 0x8b && head[2] == 8) return Compression::kGzip;
+  // RFC 1950: deflate with a window of up to 32 KiB, and a check of the two bytes. Four zeros more
+  // than any deflate stream begins with are the upper half of a record's (damaged) length.
   const bool zlib =
       (head[0] & 0x0f) == 8 && (head[0] >> 4) <= 7 && (head[0] * 256 + head[1]) % 31 == 0;
-  return zlib ? Compression::kZlib : Compression::kNone;
+  const bool length = got >= 8 && LoadLittleEndian<uint32_t>(head + 4) == 0;
+  return zlib && !length ? Compression::kZlib : Compression::kNone;
 }
 
 std::unique_ptr<ByteSource> MakeByteSource(const ReadableFile& file, Compression compression) {
-  if (compression == Compression::kNone) return std::make_unique<FileSource>(file);
-  return std::make_unique<InflateSource>(file, 0, Format::kWithHeader);
+  if (compression == Compression::kNone) return MakeByteSourceAt(file, 0);
+  return std::make_unique<InflateSource>(file, 0, Format::kWithHeader, kReadBytes);
 }
 
-std::unique_ptr<ByteSource> MakeFlushPointSource(const ReadableFile& file, uint64_t file_offset) {
-  return std::make_unique<InflateSource>(file, file_offset, Format::kRaw);
+std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset) {
+  return std::make_unique<FileSource>(file, offset);
+}
+
+std::unique_ptr<ByteSource> MakeFlushPointSource(const ReadableFile& file, uint64_t file_offset,
+                                                 size_t read_bytes) {
+  return std::make_unique<InflateSource>(file, file_offset, Format::kRaw, read_bytes);
 }
 
 }  // namespace recpack

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "recpack/base/file.h"
@@ -22,9 +21,6 @@ class ByteSource {
   // Fills `out` and returns the bytes: fewer only at the end. Throws Error: kIo; kCorrupt where
   // the compressed stream is damaged or cut, once all bytes before the damage were handed out.
   virtual size_t Read(std::span<uint8_t> out) = 0;
-
-  // Uncompressed size where it is known without reading.
-  virtual std::optional<uint64_t> Size() const = 0;
 };
 
 // By the first bytes of the file. A file of raw frames that happen to begin like a gzip or zlib
@@ -33,7 +29,12 @@ Compression DetectCompression(const ReadableFile& file);
 
 std::unique_ptr<ByteSource> MakeByteSource(const ReadableFile& file, Compression compression);
 
-// Starts at a flush point: `file_offset` bytes into the compressed file.
-std::unique_ptr<ByteSource> MakeFlushPointSource(const ReadableFile& file, uint64_t file_offset);
+// An uncompressed file from `offset` on.
+std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset);
+
+// Starts at a flush point: `file_offset` bytes into the compressed file, which is read by
+// `read_bytes` at a time.
+std::unique_ptr<ByteSource> MakeFlushPointSource(const ReadableFile& file, uint64_t file_offset,
+                                                 size_t read_bytes = size_t{1} << 18);
 
 }  // namespace recpack

@@ -1,0 +1,57 @@
+// What a RecordReader holds, and its ways past damage (docs/format/tfrecord.md, "Damage").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/record/reader.h"
+#include "src/record/window.h"
+
+namespace recpack {
+
+struct RecordReader::State {
+  State(std::unique_ptr<ReadableFile> opened, ReaderOptions given);
+
+  enum class Frame { kWhole, kEnd, kDamaged };
+
+  // Looks at the frame that the window begins with; `reason` says what is wrong with it. Throws
+  // Error (kCorrupt) where a compressed stream breaks.
+  Frame Look(Record& record, std::string& reason) {
+    return Look(window, options.verify, record, reason);
+  }
+  Frame Look(Window& at, bool verify, Record& record, std::string& reason);
+
+  // Moves behind the damage at the window's start and notes it.
+  void Resynchronise(std::string reason, std::optional<uint64_t> broken_at);
+
+  [[noreturn]] void Fail(const std::string& reason, uint64_t offset) const;
+
+  std::unique_ptr<ReadableFile> file;
+  ReaderOptions options;
+  Compression compression;
+  uint64_t most_bytes;  // that the uncompressed stream can have; exact without compression
+  Window window;
+  uint64_t ordinal = 0;
+  size_t to_skip = 0;  // frame of the record handed out last
+  bool ended = false;
+  bool entries_hold = false;  // what was read so far is what the entries say
+  uint64_t search_budget;     // bytes that searches may still check in vain
+  std::vector<Damage> damages;
+
+ private:
+  bool PassByEntries(Damage& damage);
+  bool PassStretchByEntries(Damage& damage);
+  bool SkipFrame(uint64_t length);
+  void SearchFrame(Damage& damage);
+  void SearchFlushPoint(uint64_t from);
+  bool TryFlushPoint(uint64_t at);
+  void JumpToFlushPoint(Damage& damage);
+  void Pass(Damage& damage, std::optional<uint64_t> broken_at);
+  void LoseRest(Damage& damage);
+  bool Charge(uint64_t bytes);
+};
+
+}  // namespace recpack

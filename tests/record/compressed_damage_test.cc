@@ -1,0 +1,223 @@
+// Damage to compressed shards: the grain is the stretch between two flush points.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <memory>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "tests/record/memory_files.h"
+
+namespace recpack {
+namespace {
+
+constexpr auto kResynchronise = ReaderOptions::OnDamage::kResynchronise;
+constexpr size_t kRecords = 60;
+constexpr size_t kPayload = 1000;
+constexpr size_t kStretch = 10;  // records between two flush points
+
+// Text-like bytes, so that the streams have Huffman codes and matches.
+std::vector<ByteBuffer> Compressible() {
+  auto payloads = MakePayloads(kRecords, kPayload);
+  for (ByteBuffer& payload : payloads) {
+    for (uint8_t& byte : payload) byte = static_cast<uint8_t>('a' + byte % 5);
+  }
+  return payloads;
+}
+
+ByteBuffer Deflated(ByteView bytes, int window_bits) {
+  ByteBuffer out(bytes.size() + 1000);
+  z_stream stream = {};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  stream.next_in = const_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+ByteBuffer Gzip(ByteView bytes) { return Deflated(bytes, 15 + 16); }
+
+ByteBuffer Joined(ByteBuffer first, const ByteBuffer& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+void ExpectCorrupt(const ByteBuffer& bytes, const std::string& reason) {
+  try {
+    ReadAll(bytes);
+    ADD_FAILURE() << "was read: " << reason;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_EQ(error.place().path, "shard");
+    EXPECT_TRUE(error.place().offset);
+    EXPECT_TRUE(error.place().ordinal);
+    EXPECT_NE(error.reason().find(reason), std::string::npos) << error.what();
+  }
+}
+
+class Compressed : public testing::TestWithParam<Compression> {
+ protected:
+  Compressed()
+      : payloads_(Compressible()),
+        shard_(WriteShard(payloads_, {.compression = GetParam(),
+                                      .flush_interval = kStretch * (kPayload + kFrameBytes)})),
+        entries_(std::make_shared<ShardEntries>(shard_.entries)) {}
+
+  uint64_t StretchStart(size_t stretch) const {
+    return stretch == 0 ? 20 : shard_.entries.flush_points[stretch - 1].file_offset;
+  }
+
+  // What is read is a part of what was written, in order; returns how many are missing.
+  size_t ExpectSubsequence(const Seen& seen) const {
+    size_t at = 0;
+    for (const ByteBuffer& payload : seen.payloads) {
+      while (at < kRecords && payloads_[at] != payload) ++at;
+      EXPECT_LT(at, kRecords) << "a payload that was never written";
+      ++at;
+    }
+    return kRecords - seen.payloads.size();
+  }
+
+  void ExpectExactReport(const Seen& seen) const {
+    uint64_t lost = 0;
+    for (const Damage& damage : seen.damages) {
+      ASSERT_TRUE(damage.lost) << damage.reason;
+      lost += *damage.lost;
+    }
+    EXPECT_EQ(lost, kRecords - seen.payloads.size());
+    for (size_t i = 0; i < seen.payloads.size(); ++i) {
+      EXPECT_EQ(seen.payloads[i], payloads_[seen.ordinals[i]]);
+      EXPECT_EQ(seen.offsets[i], seen.ordinals[i] * (kPayload + kFrameBytes));
+    }
+  }
+
+  std::vector<ByteBuffer> payloads_;
+  Shard shard_;
+  std::shared_ptr<const ShardEntries> entries_;
+};
+
+TEST_P(Compressed, DamageOfOneStretchLosesNoOther) {
+  for (size_t stretch = 0; stretch + 1 < kRecords / kStretch; ++stretch) {
+    ByteBuffer bytes = shard_.bytes;
+    std::fill_n(bytes.begin() + static_cast<int>(StretchStart(stretch)) + 300, 40, uint8_t{0xff});
+    EXPECT_THROW(ReadAll(bytes), Error);
+    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+    ExpectExactReport(seen);
+    EXPECT_LE(ExpectSubsequence(seen), kStretch);
+    EXPECT_EQ(seen.payloads.back(), payloads_.back());
+  }
+}
+
+TEST_P(Compressed, WithoutEntriesFlushPointsAreSearchedFor) {
+  for (size_t stretch = 0; stretch + 1 < kRecords / kStretch; ++stretch) {
+    ByteBuffer bytes = shard_.bytes;
+    std::fill_n(bytes.begin() + static_cast<int>(StretchStart(stretch)) + 300, 40, uint8_t{0xff});
+    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise});
+    EXPECT_LE(ExpectSubsequence(seen), kStretch);
+    EXPECT_GE(seen.damages.size(), 1u);
+    EXPECT_EQ(seen.payloads.back(), payloads_.back());
+  }
+}
+
+TEST_P(Compressed, EveryFlippedBitOfAStretch) {
+  const uint64_t begin = StretchStart(2);
+  const uint64_t end = StretchStart(3);
+  for (uint64_t byte = begin; byte < end; byte += 7) {
+    ByteBuffer bytes = shard_.bytes;
+    bytes[byte] ^= static_cast<uint8_t>(1 << byte % 8);
+    EXPECT_THROW(ReadAll(bytes), Error) << byte;
+    const Seen known = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+    ExpectExactReport(known);
+    // A flip of the flush mark itself also spoils the stretch behind it.
+    EXPECT_LE(ExpectSubsequence(known), byte + 5 < end ? kStretch : 2 * kStretch) << byte;
+    const Seen unknown = ReadAll(bytes, {.on_damage = kResynchronise});
+    EXPECT_LE(ExpectSubsequence(unknown), 2 * kStretch) << byte;
+    EXPECT_FALSE(unknown.damages.empty());
+  }
+}
+
+TEST_P(Compressed, EveryPrefixIsAnError) {
+  for (size_t size = 1; size < shard_.bytes.size(); size += size < 40 ? 1 : 101) {
+    const ByteBuffer prefix(shard_.bytes.begin(), shard_.bytes.begin() + static_cast<int>(size));
+    EXPECT_THROW(ReadAll(prefix), Error) << size;
+    const Seen seen = ReadAll(prefix, {.on_damage = kResynchronise, .entries = entries_});
+    ExpectExactReport(seen);
+    ExpectSubsequence(seen);
+  }
+}
+
+TEST_P(Compressed, CutTrailerIsAnErrorAfterTheLastRecord) {
+  ByteBuffer bytes = shard_.bytes;
+  bytes.pop_back();
+  ExpectCorrupt(bytes, "cut off");
+  const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+  EXPECT_EQ(seen.payloads.size(), kRecords);
+  ASSERT_EQ(seen.damages.size(), 1u);
+  EXPECT_EQ(seen.damages[0].lost, 0u);
+}
+
+TEST_P(Compressed, DamagedChecksumIsAnError) {
+  ByteBuffer bytes = shard_.bytes;
+  bytes[bytes.size() - (GetParam() == Compression::kGzip ? 5 : 1)] ^= 1;
+  ExpectCorrupt(bytes, "damaged");
+}
+
+TEST_P(Compressed, GarbageBehindTheStreamIsAnError) {
+  ExpectCorrupt(Joined(shard_.bytes, {1, 2, 3}), "damaged");
+  ExpectCorrupt(Joined(shard_.bytes, {0x1f}), "cut off");
+}
+
+TEST_P(Compressed, BadPayloadInAWholeStreamLosesOneRecord) {
+  Shard plain = WriteShard(payloads_);
+  plain.bytes[5 * (kPayload + kFrameBytes) + 100] ^= 1;
+  const ByteBuffer bytes = Deflated(plain.bytes, GetParam() == Compression::kGzip ? 31 : 15);
+  auto entries = std::make_shared<ShardEntries>(plain.entries);
+  entries->compression = GetParam();
+  for (const auto& known : {std::shared_ptr<ShardEntries>(), entries}) {
+    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = known});
+    EXPECT_EQ(ExpectSubsequence(seen), 1u);
+    ASSERT_EQ(seen.damages.size(), 1u);
+    EXPECT_EQ(seen.damages[0].lost, 1u);
+    EXPECT_EQ(seen.damages[0].ordinal, 5u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Compressed, testing::Values(Compression::kGzip, Compression::kZlib),
+                         [](const auto& each) { return CompressionName(each.param); });
+
+TEST(Gzip, OfSeveralMembersIsOneShard) {
+  const auto payloads = Compressible();
+  const Shard plain = WriteShard(payloads);
+  const ByteView bytes = plain.bytes;
+  // Members that end between and within records, and an empty one.
+  ByteBuffer joined;
+  size_t at = 0;
+  for (const size_t cut : {10160u, 10160u, 20000u, 20001u, 60960u}) {
+    joined = Joined(std::move(joined), Gzip(bytes.subspan(at, cut - at)));
+    at = cut;
+  }
+  EXPECT_EQ(ReadAll(joined).payloads, payloads);
+  joined.pop_back();
+  ExpectCorrupt(joined, "cut off");
+}
+
+TEST(Gzip, OfNothingIsAnEmptyShard) {
+  EXPECT_TRUE(ReadAll(Gzip({})).payloads.empty());
+  EXPECT_TRUE(ReadAll({}).payloads.empty());
+}
+
+TEST(Gzip, ClaimOfALengthThatTheFileCannotHoldIsRefused) {
+  ByteBuffer frame(kFrameBytes);
+  StoreFrameHeader(frame.data(), uint64_t{1} << 60);
+  ExpectCorrupt(Gzip(frame), "within a record");
+  StoreFrameHeader(frame.data(), 20000);  // possible, but not there
+  ExpectCorrupt(Gzip(frame), "within a record");
+}
+
+}  // namespace
+}  // namespace recpack
