@@ -12,6 +12,7 @@
 namespace recpack {
 namespace {
 
+constexpr size_t kMaxExtension = 12;
 constexpr std::string_view kImageExtensions[] = {"JPG", "JPEG", "PNG", "GIF", "BMP", "WEBP"};
 
 std::string_view FormatText(ImageFormat format) {
@@ -32,14 +33,16 @@ std::string_view FormatText(ImageFormat format) {
   return "";
 }
 
+// "" where what follows the last dot is no extension: not of letters and digits, or long.
 std::string ExtensionInCapitals(std::string_view name) {
   name = name.substr(name.rfind('/') + 1);
   const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return {};
+  if (dot == std::string_view::npos || name.size() - dot > kMaxExtension) return {};
   std::string extension(name.substr(dot + 1));
-  std::ranges::transform(extension, extension.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
+  for (char& c : extension) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (!((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))) return {};
+  }
   return extension;
 }
 

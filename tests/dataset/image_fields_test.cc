@@ -61,6 +61,7 @@ TEST_F(ImageFieldsTest, CheckWantsImagesWhereNamesPromiseThem) {
   EXPECT_EQ(ErrorOf([&] { Process({.check = true}, text, "a.jpeg"); }).kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(Process({.check = true}, text, "a.txt").format, "TXT");
   EXPECT_EQ(Process({}, text, "a.jpeg").format, "JPEG");
+  EXPECT_EQ(Process({}, text, "a.tfrecord record 3").format, "");
 }
 
 TEST_F(ImageFieldsTest, ResizeGivesTheShorterSideAsJpeg) {
