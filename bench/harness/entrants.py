@@ -11,6 +11,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OURS, PEER, CEILING = 'ours', 'peer', 'ceiling'
 LIMIT_SECONDS = 600
+TIME = '/usr/bin/time'
 
 
 class Unavailable(Exception):
@@ -22,7 +23,7 @@ class Sample:
     seconds: float
     records: int | None = None  # None: the row's
     bytes: int | None = None
-    peak_mb: float | None = None  # resident memory of the process at its peak
+    peak_mb: float | None = None  # resident memory of the process at its peak, where asked for
 
 
 @dataclasses.dataclass
@@ -48,10 +49,11 @@ class Setting:
             raise Unavailable(f'{command[0]} does not start: {error.strerror}') from error
 
 
-def _last_line(file) -> str:
+def _last_line(file, back: int = 1) -> str:
+    """The `back`-th line from the end that is not empty."""
     file.seek(0)
     lines = [line for line in file.read().decode(errors='replace').splitlines() if line.strip()]
-    return lines[-1][:200] if lines else 'no message'
+    return lines[-back][:200] if len(lines) >= back else 'no message'
 
 
 class Entrant:
@@ -75,14 +77,16 @@ class Process(Entrant):
     """A repetition is a whole process, from its start to its exit.
 
     `command` is words, {data}, {work} and {build} replaced; `out` is a folder below work that is
-    removed before each repetition, outside the time; `before` is run likewise. A program that ends
-    with a line of JSON may say "records" and "bytes" there.
+    removed before each repetition, outside the time. A program that ends with a line of JSON may
+    say "records" and "bytes" there. With `peak`, GNU time says how much memory it took: the kernel
+    counts what a process held before exec, and that would be Python.
     """
+    peak = False
 
     def __init__(self, label: str, role: str, command: list[str], out: str = '', config: str = '',
-                 version: str = '', exits: tuple = (0,)):
+                 version: str = ''):
         super().__init__(label, role)
-        self.command, self.out, self.exits = command, out, exits
+        self.command, self.out = command, out
         self.config, self.version = config or ' '.join(command), version
 
     def start(self, setting, cpus):
@@ -91,22 +95,26 @@ class Process(Entrant):
         self.words = [word.format(**names) for word in self.command]
         if shutil.which(self.words[0]) is None:
             raise Unavailable(f'{self.words[0]} is not there')
+        if self.peak and not pathlib.Path(TIME).exists():
+            raise Unavailable(f'{TIME} is not there (apt install time)')
 
     def run(self):
         out = self.setting.work / 'out' / self.out
         if self.out:
             shutil.rmtree(out, ignore_errors=True)
             out.parent.mkdir(parents=True, exist_ok=True)
+        words = [TIME, '-q', '-f', '%M', *self.words] if self.peak else self.words
         with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complaint:
             began = time.perf_counter()
-            process = self.setting.popen(self.words, self.cpus, stdout=said, stderr=complaint)
-            _, status, usage = os.wait4(process.pid, 0)
+            process = self.setting.popen(words, self.cpus, stdout=said, stderr=complaint)
+            status = process.wait()
             seconds = time.perf_counter() - began
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode not in self.exits:
-                raise Unavailable(f'exit {process.returncode}: {_last_line(complaint)}')
+            if status != 0:
+                why = _last_line(complaint, 2 if self.peak else 1)
+                raise Unavailable(f'exit {status}: {why}')
             result = self.read(said)
-        return Sample(seconds, result.get('records'), result.get('bytes'), usage.ru_maxrss / 1024)
+            peak = int(_last_line(complaint)) / 1024 if self.peak else None
+        return Sample(seconds, result.get('records'), result.get('bytes'), peak)
 
     def read(self, said) -> dict:
         try:

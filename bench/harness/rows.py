@@ -157,18 +157,23 @@ def access(_: Setting) -> list[Row]:
 
 def memory(_: Setting) -> list[Row]:
     """Peak resident memory; the counts of a row should differ in nothing but the mapped index."""
-    def row(job: str, words, out: str = '') -> Row:
-        entrants = [ours(f'{count:,} records', words(count), out)
+    def row(job: str, command: str, words, out: str = '') -> Row:
+        entrants = [ours(f'recpack {command}, {count:,} records', words(count), out)
                     for count in (10_000, 1_000_000)]
-        entrants.append(bench(OURS, '400,000,000 records, sparse', 'memory_bench', job,
-                              '--job', job, '--records', '400000000', '--out', '{work}/out/sparse'))
-        return Row(f'memory-{job}', f'peak memory of {job}', 1_000_000, entrants, unit='MB')
+        entrants += [Program(f'sparse, {count:,}', OURS,
+                             ['{build}/bench/dataset/memory_bench', '--job', job, '--records',
+                              str(count), '--out', f'{{work}}/out/sparse-{count}'], job)
+                     for count in (10_000, 1_000_000, 400_000_000)]
+        for entrant in entrants:
+            entrant.peak = True
+        return Row(f'memory-{job}', f'peak memory of {job}', 1_000_000, entrants, unit='MB',
+                   note='sparse: shards of 1,000 records; bench/dataset/memory_bench.cc')
     small = '{{work}}/small/{}.tfrecord'.format
-    return [row('pack', lambda n: ['pack', small(n), '{work}/out/memory', '--from', 'tfrecord',
-                                   *UNSYNCED], 'memory'),
-            row('read', lambda n: ['verify', small(n), '--quiet', '--json']),
-            row('index', lambda n: ['index', small(n), '--out', '{work}/out/index', '--quiet',
-                                    '--json'], 'index')]
+    return [row('pack', 'pack', lambda n: ['pack', small(n), '{work}/out/memory', '--from',
+                                           'tfrecord', *UNSYNCED], 'memory'),
+            row('index', 'index', lambda n: ['index', small(n), '--out', '{work}/out/index',
+                                             '--quiet', '--json'], 'index'),
+            row('read', 'verify', lambda n: ['verify', small(n), '--quiet', '--json'])]
 
 
 GROUPS = [pack_cifar, pack_files, epoch, reading, parsing, access, memory]

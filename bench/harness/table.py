@@ -54,13 +54,14 @@ def _markdown(header: list[str], lines: list[list[str]]) -> str:
 
 
 def _memory(rows: list[dict]) -> str:
-    """One line a job: what each count of records took."""
+    """A line for each job and count of records."""
     def cell(entry: dict) -> str:
         if 'unavailable' in entry:
             return f"unavailable: {entry['unavailable']}"
         return number(entry['figure']['median'], 'MB')
-    lines = [[row['title'], *map(cell, row['entrants'])] for row in rows]
-    return _markdown(['job', *(e['label'] for e in rows[0]['entrants'])], lines)
+    lines = [[entry['label'], row['title'], cell(entry)]
+             for row in rows for entry in row['entrants']]
+    return _markdown(['what', 'figure', 'MB'], lines)
 
 
 def table(results: dict) -> str:

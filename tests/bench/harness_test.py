@@ -108,6 +108,15 @@ class Harness(unittest.TestCase):
         fails = Process('a', OURS, ['sh', '-c', 'echo no room >&2; exit 3'])
         self.assertEqual(self.measure([fails])['entrants'][0]['unavailable'], 'exit 3: no room')
 
+    @unittest.skipUnless(pathlib.Path('/usr/bin/time').exists(), 'needs GNU time')
+    def test_the_peak_is_that_of_the_process_and_not_of_python(self):
+        small, large = Process('a', OURS, ['true']), Process('b', OURS, [
+            'sh', '-c', 'dd if=/dev/zero of=/dev/null bs=40M count=1'])
+        small.peak = large.peak = True
+        entries = self.measure([small, large], unit='MB')['entrants']
+        self.assertLess(entries[0]['peak_mb'], 8)
+        self.assertGreater(entries[1]['peak_mb'], 40)
+
     def test_a_program_that_is_not_built_is_unavailable(self):
         missing = Program('a', OURS, ['{build}/bench/none'], 'read')
         self.assertIn('is not there', self.measure([missing])['entrants'][0]['unavailable'])
