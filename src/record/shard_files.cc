@@ -1,0 +1,72 @@
+#include "src/record/shard_files.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+
+OpenShard::OpenShard(std::unique_ptr<ReadableFile> file, ShardSummary summary)
+    : file_(std::move(file)), summary_(std::move(summary)) {
+  const uint64_t size = file_->Size();
+  if (size != summary_.file_bytes) {
+    throw Error(ErrorKind::kCorrupt,
+                format("has {} bytes, but {} by its index", size, summary_.file_bytes),
+                {.path = path()},
+                size < summary_.file_bytes ? "copy the file again, it was cut off"
+                                           : "make the index anew with `recpack index`");
+  }
+  // Reading ahead behind a random record would fetch what nobody asked for.
+  if (file_->descriptor() >= 0) {
+    ::posix_fadvise(file_->descriptor(), 0, 0, POSIX_FADV_RANDOM);
+  }
+}
+
+ByteView OpenShard::Mapped() const {
+  std::call_once(mapped_once_, [this] { mapped_ = std::make_unique<MappedFile>(path()); });
+  return mapped_->bytes();
+}
+
+ShardFiles::ShardFiles(Index index, std::string folder, size_t max_open, FileSystem& files)
+    : index_(std::move(index)),
+      folder_(std::move(folder)),
+      max_open_(std::max<size_t>(max_open, 1)),
+      files_(files) {}
+
+std::shared_ptr<const OpenShard> ShardFiles::Open(uint32_t shard) {
+  if (auto found = Find(shard)) return found;
+  // Outside of the lock, so that a slow disk holds up only those who need this shard.
+  ShardSummary summary = index_.shard(shard);
+  auto file = files_.OpenForReading(folder_ + "/" + summary.name);
+  return Keep(shard, std::make_shared<const OpenShard>(std::move(file), std::move(summary)));
+}
+
+std::shared_ptr<const OpenShard> ShardFiles::Find(uint32_t shard) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_shard_.find(shard);
+  if (found == by_shard_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return found->second->second;
+}
+
+std::shared_ptr<const OpenShard> ShardFiles::Keep(uint32_t shard,
+                                                  std::shared_ptr<const OpenShard> opened) {
+  std::shared_ptr<const OpenShard> evicted;  // closed after the lock is gone
+  const std::lock_guard lock(mutex_);
+  if (const auto found = by_shard_.find(shard); found != by_shard_.end()) {
+    return found->second->second;  // another thread was faster
+  }
+  if (recent_.size() >= max_open_) {
+    evicted = std::move(recent_.back().second);
+    by_shard_.erase(recent_.back().first);
+    recent_.pop_back();
+  }
+  recent_.emplace_front(shard, opened);
+  by_shard_[shard] = recent_.begin();
+  return opened;
+}
+
+}  // namespace recpack
