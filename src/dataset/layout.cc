@@ -16,11 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What stands beside shards and is none.
+bool IsSideFile(const std::string& name) {
+  return name.starts_with('.') || name.ends_with(".idx") || name.ends_with(".recindex") ||
+         name.ends_with(".json") || name.find(".tmp") != std::string::npos;
+}
+
 bool HasShardName(const std::string& name) {
-  return !name.starts_with('.') &&
-         (name.find(".tfrecord") != std::string::npos || name.find("-of-") != std::string::npos) &&
-         !name.ends_with(".idx") && !name.ends_with(".recindex") && !name.ends_with(".json") &&
-         name.find(".tmp") == std::string::npos;
+  return !IsSideFile(name) &&
+         (name.find(".tfrecord") != std::string::npos || name.find("-of-") != std::string::npos);
 }
 
 // "train" of "train-00000-of-00012.tfrecord" and of "train-append1-00000-of-00003.tfrecord".
@@ -76,6 +80,7 @@ std::vector<std::string> Glob(const std::string& pattern) {
   std::vector<std::string> paths;
   if (::glob(pattern.c_str(), GLOB_BRACE | GLOB_TILDE, nullptr, &found) == 0) {
     paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    std::erase_if(paths, [](const auto& path) { return IsSideFile(fs::path(path).filename()); });
   }
   ::globfree(&found);
   return paths;

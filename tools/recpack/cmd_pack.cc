@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/pack.h"
+#include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/open_source.h"
@@ -177,6 +178,16 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
   return kDone;
 }
 
+void PrintNotices(const Source& source, const Manifest& manifest) {
+  std::vector<std::string> notices = source.Notices();
+  std::map<int64_t, uint64_t> counts;
+  for (const auto& split : manifest.splits) {
+    for (const auto& [label, count] : split.class_counts) counts[label] += count;
+  }
+  if (const auto notice = OneBasedLabelNotice(counts)) notices.push_back(*notice);
+  for (const auto& notice : notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
+}
+
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
   std::map<std::string, std::string> settings;
@@ -199,13 +210,60 @@ int RunPack(const PackFlags& flags) {
     PrintSummary(result, flags, seconds);
   }
   if (!flags.json) ListSkipped(result);
-  if (!flags.quiet) {
-    for (const auto& notice : source->Notices()) std::fprintf(stderr, "note: %s\n", notice.c_str());
-  }
+  if (!flags.quiet) PrintNotices(*source, result.manifest);
   return result.skip_limit_exceeded ? kFinding : kDone;
 }
 
 }  // namespace
+
+// Options that say what SRC is and how its items become records.
+static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
+  pack.add_option("--from", flags.from, "What SRC is (default: recognised)")
+      ->check(
+          CLI::IsMember({"cifar10", "cifar100", "folder", "imagenet", "tar", "list", "tfrecord"}));
+  pack.add_option("--splits", flags.splits, "Names of CIFAR's splits, with commas");
+  pack.add_option("--split", flags.split, "Name of the split of a tar (default train)");
+  pack.add_option("--field", flags.fields, "TARGET=NAME,...: which fields, and their names");
+  pack.add_option("--filter", flags.filters, "FEATURE=VALUE or FEATURE!=VALUE: records to keep");
+  pack.add_option("--label-offset", flags.label_offset,
+                  "Number of the first class of foreign records (1: labels are 1 to N)");
+  pack.add_option("--labels", flags.labels,
+                  "Labels of ImageNet's validation images: the development kit, or a file of ids");
+  pack.add_flag("--check-images", flags.check_images, "Decode every image");
+  pack.add_option("--resize", flags.resize, "Shorter side of images in pixels, as JPEG")
+      ->check(CLI::Range(1, 65535));
+  pack.add_option("--quality", flags.quality, "JPEG quality of resized images (default 90)")
+      ->check(CLI::Range(1, 100));
+  pack.add_option("--jpeg", flags.jpeg,
+                  "tile: rewrite JPEGs losslessly so that loaders can decode crops alone")
+      ->check(CLI::IsMember({"tile"}));
+}
+
+// Options that say where the shards go and how the job is done.
+static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
+  pack.add_option("--shard-size", flags.shard_size, "Size of a shard (default 100MB)");
+  pack.add_option("--shards", flags.shards, "Number of shards of each split, instead of a size");
+  pack.add_option("--shuffle", flags.shuffle,
+                  "Seed of the shuffle, or off (default: 0 where items lie by class)");
+  pack.add_option("--compression", flags.compression, "none, gzip or zlib");
+  pack.add_option("--level", flags.level, "Compression level, 1 to 9")->check(CLI::Range(1, 9));
+  pack.add_option("--threads", flags.threads, "Threads (default: all); changes no byte");
+  pack.add_option("--limit", flags.limit, "Pack only so many records of each split");
+  pack.add_flag("--dry-run", flags.dry_run, "Print the plan and what it needs, write nothing");
+  pack.add_option("--task", flags.task, "I/N: the I-th of N parts of the job, from 0");
+  pack.add_flag("--append", flags.append, "Add to the data set that OUT holds");
+  pack.add_flag("--overwrite", flags.overwrite, "Remove what was packed into OUT first");
+  pack.add_option("--on-error", flags.on_error, "fail, or skip bad items")
+      ->check(CLI::IsMember({"fail", "skip"}));
+  pack.add_option("--max-skip", flags.max_skip, "Share of bad items to bear (default 0.1%)");
+  pack.add_option("--work-folder", flags.source.work_folder,
+                  "Where compressed archives are unpacked to (default: TMPDIR or /tmp)");
+  pack.add_flag("--dali-index", flags.dali_index, "Also write SHARD.idx for NVIDIA DALI");
+  pack.add_flag("--no-sync", flags.no_sync, "Do not wait until files survive a power cut");
+  pack.add_flag("--no-digest", flags.no_digest, "No SHA-256 of the shards in the manifest");
+  pack.add_flag("--quiet", flags.quiet, "Print errors only");
+  pack.add_flag("--json", flags.json, "Print one JSON object");
+}
 
 void AddPack(CLI::App& app, int& exit_code) {
   CLI::App* pack = app.add_subcommand("pack", "Pack a data set of small files into shards");
@@ -213,40 +271,8 @@ void AddPack(CLI::App& app, int& exit_code) {
   pack->footer(kExamples);
   pack->add_option("SRC", flags->source.path, "What to pack: a file or folder")->required();
   pack->add_option("OUT", flags->out, "Folder to pack into")->required();
-  pack->add_option("--from", flags->source.from, "What SRC is (default: recognised)");
-  pack->add_option("--splits", flags->source.splits, "Names of the splits, with commas");
-  pack->add_option("--split", flags->source.split, "Name of the split of a tar (default train)");
-  pack->add_option("--field", flags->source.fields,
-                   "TARGET=NAME,...: which fields, and their names");
-  pack->add_flag("--check-images", flags->source.check_images, "Decode every image");
-  pack->add_option("--resize", flags->source.resize, "Shorter side of images in pixels, as JPEG")
-      ->check(CLI::Range(1, 65535));
-  pack->add_option("--quality", flags->source.quality,
-                   "JPEG quality of resized images (default 90)")
-      ->check(CLI::Range(1, 100));
-  pack->add_option("--jpeg", flags->source.jpeg,
-                   "tile: rewrite JPEGs losslessly so that loaders can decode crops alone")
-      ->check(CLI::IsMember({"tile"}));
-  pack->add_option("--shard-size", flags->shard_size, "Size of a shard (default 100MB)");
-  pack->add_option("--shards", flags->shards, "Number of shards of each split, instead of a size");
-  pack->add_option("--shuffle", flags->shuffle,
-                   "Seed of the shuffle, or off (default: 0 where items lie by class)");
-  pack->add_option("--compression", flags->compression, "none, gzip or zlib");
-  pack->add_option("--level", flags->level, "Compression level, 1 to 9")->check(CLI::Range(1, 9));
-  pack->add_option("--threads", flags->threads, "Threads (default: all); changes no byte");
-  pack->add_option("--limit", flags->limit, "Pack only so many records of each split");
-  pack->add_flag("--dry-run", flags->dry_run, "Print the plan and what it needs, write nothing");
-  pack->add_option("--task", flags->task, "I/N: the I-th of N parts of the job, from 0");
-  pack->add_flag("--append", flags->append, "Add to the data set that OUT holds");
-  pack->add_flag("--overwrite", flags->overwrite, "Remove what was packed into OUT first");
-  pack->add_option("--on-error", flags->on_error, "fail, or skip bad items")
-      ->check(CLI::IsMember({"fail", "skip"}));
-  pack->add_option("--max-skip", flags->max_skip, "Share of bad items to bear (default 0.1%)");
-  pack->add_flag("--dali-index", flags->dali_index, "Also write SHARD.idx for NVIDIA DALI");
-  pack->add_flag("--no-sync", flags->no_sync, "Do not wait until files survive a power cut");
-  pack->add_flag("--no-digest", flags->no_digest, "No SHA-256 of the shards in the manifest");
-  pack->add_flag("--quiet", flags->quiet, "Print errors only");
-  pack->add_flag("--json", flags->json, "Print one JSON object");
+  AddSourceOptions(*pack, flags->source);
+  AddJobOptions(*pack, *flags);
   pack->callback([flags, &exit_code] { exit_code = RunPack(*flags); });
 }
 

@@ -7,17 +7,23 @@
 #include "recpack/dataset/field_map.h"
 #include "recpack/dataset/folder.h"
 #include "recpack/dataset/image_options.h"
+#include "recpack/dataset/imagenet.h"
+#include "recpack/dataset/list.h"
 #include "recpack/dataset/tar.h"
+#include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
 
 namespace recpack::tool {
 namespace {
 
-constexpr char kKinds[] = "cifar10, cifar100, folder, tar";
+constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, tfrecord";
 
 std::string Recognise(const std::string& path) {
   if (LooksLikeCifar(path)) return "cifar";
+  if (LooksLikeImagenet(path)) return "imagenet";
   if (LooksLikeTar(path)) return "tar";
+  if (LooksLikeList(path)) return "list";
+  if (LooksLikeTfrecord(path)) return "tfrecord";
   if (LooksLikeFolder(path)) return "folder";
   if (!std::filesystem::exists(path)) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
@@ -47,6 +53,30 @@ std::unique_ptr<Source> OpenCifarAs(const std::string& kind, const SourceFlags& 
   return OpenCifar(options);
 }
 
+std::unique_ptr<Source> OpenImagenetAs(const SourceFlags& flags, const ImageOptions& image) {
+  const bool kit = std::filesystem::is_directory(flags.labels) || flags.labels.ends_with(".gz") ||
+                   flags.labels.ends_with(".tar");
+  return OpenImagenet({.path = flags.path,
+                       .devkit = kit ? flags.labels : "",
+                       .labels = kit ? "" : flags.labels,
+                       .image = image,
+                       .work_folder = flags.work_folder,
+                       .threads = flags.threads});
+}
+
+std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOptions& image,
+                                       std::map<std::string, std::string>& settings) {
+  if (flags.label_offset != 0) settings["label-offset"] = std::to_string(flags.label_offset);
+  for (const auto& filter : flags.filters) settings["filter"] += filter + ";";
+  return OpenTfrecord({.path = flags.path,
+                       .fields = ParseFieldMap(flags.fields),
+                       .label_offset = flags.label_offset,
+                       .filters = flags.filters,
+                       .image = image,
+                       .work_folder = flags.work_folder,
+                       .threads = flags.threads});
+}
+
 }  // namespace
 
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
@@ -68,6 +98,14 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
                     .work_folder = flags.work_folder,
                     .threads = flags.threads});
   }
+  if (kind == "imagenet") return OpenImagenetAs(flags, image);
+  if (kind == "list") {
+    return OpenList({.path = flags.path,
+                     .fields = ParseFieldMap(flags.fields),
+                     .image = image,
+                     .threads = flags.threads});
+  }
+  if (kind == "tfrecord") return OpenTfrecordAs(flags, image, settings);
   throw Error(ErrorKind::kInvalidArgument, format("'{}' is no kind of source", kind), {},
               format("choose one of: {}", kKinds));
 }

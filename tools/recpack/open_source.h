@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "recpack/dataset/source.h"
 
@@ -11,10 +12,13 @@ namespace recpack::tool {
 
 struct SourceFlags {
   std::string path;
-  std::string from;    // kind of source; empty: recognised
-  std::string splits;  // as the source understands them
-  std::string split;   // name of the one split of a source that knows none
-  std::string fields;  // TARGET=NAME,...
+  std::string from;                  // kind of source; empty: recognised
+  std::string splits;                // as the source understands them
+  std::string split;                 // name of the one split of a source that knows none
+  std::string fields;                // TARGET=NAME,...
+  std::vector<std::string> filters;  // FEATURE=VALUE, FEATURE!=VALUE
+  int64_t label_offset = 0;          // number of the first class
+  std::string labels;                // of ImageNet's validation images: the kit, or a file of ids
   bool check_images = false;
   int resize = 0;
   int quality = 90;

@@ -1,0 +1,116 @@
+#include "recpack/dataset/repair.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "recpack/base/error.h"
+#include "recpack/dataset/build_index.h"
+#include "recpack/dataset/pack.h"
+#include "recpack/dataset/verify.h"
+#include "recpack/record/index.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/dataset/fake_source.h"
+
+namespace recpack {
+namespace {
+
+class RepairTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    PackOptions options;
+    options.out = out_;
+    options.sync = false;
+    options.plan.shards = 2;
+    options.writer.digest = true;
+    Pack(FakeSource({{"train", 400}}), options);
+  }
+
+  // Puts one byte into a shard.
+  void Damage(uint64_t offset, char byte) {
+    std::fstream file(shard_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.put(byte);
+  }
+
+  RecordLocation Locate(uint64_t ordinal) {
+    return Index::Open(out_ + "/train.recindex").Locate(ordinal);
+  }
+
+  TemporaryFolder folder_;
+  std::string out_ = folder_ / "out";
+  std::string shard_ = out_ + "/train-00000-of-00002.tfrecord";
+};
+
+TEST_F(RepairTest, AWholeDataSetVerifiesAndLosesNothing) {
+  EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());
+  const RepairResult result = Repair(FindLayout(out_), {.out = folder_ / "saved"});
+  EXPECT_EQ(result.records, 400u);
+  EXPECT_TRUE(result.lost.empty());
+  EXPECT_TRUE(Verify(FindLayout(folder_ / "saved"), {}).findings.empty());
+}
+
+TEST_F(RepairTest, SavesAllButTheDamagedRecord) {
+  Damage(Locate(20).offset + 15, '\x7e');
+  const VerifyResult found = Verify(FindLayout(out_), {.threads = 2});
+  ASSERT_EQ(found.findings.size(), 3u);  // the record, the count, the digest
+  EXPECT_EQ(found.findings[0].ordinal, 20u);
+  EXPECT_EQ(found.findings[0].offset, Locate(20).offset);
+  EXPECT_EQ(found.records, 399u);
+
+  const RepairResult result = Repair(FindLayout(out_), {.out = folder_ / "saved"});
+  EXPECT_EQ(result.records, 399u);
+  ASSERT_EQ(result.lost.size(), 1u);
+  EXPECT_EQ(result.lost[0].records, 1u);
+  EXPECT_EQ(result.lost[0].ordinal, 20u);
+  const VerifyResult saved = Verify(FindLayout(folder_ / "saved"), {});
+  EXPECT_TRUE(saved.findings.empty());
+  EXPECT_EQ(saved.records, 399u);
+  EXPECT_GT(std::filesystem::file_size(folder_ / "saved/" + kLedgerName), 0u);
+}
+
+TEST_F(RepairTest, ACutShardLosesItsTail) {
+  std::filesystem::resize_file(shard_, Locate(150).offset + 5);
+  const RepairResult result = Repair(FindLayout(out_), {.out = folder_ / "saved"});
+  EXPECT_EQ(result.records, 400u - (Index::Open(out_ + "/train.recindex").shard(0).records - 150));
+  ASSERT_EQ(result.lost.size(), 1u);
+  EXPECT_EQ(result.lost[0].records, Index::Open(out_ + "/train.recindex").shard(0).records - 150);
+}
+
+TEST_F(RepairTest, AMissingShardIsAFinding) {
+  std::filesystem::remove(shard_);
+  const VerifyResult found = Verify(FindLayout(out_), {});
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_EQ(found.findings[0].path, shard_);
+}
+
+TEST_F(RepairTest, AStaleIndexIsAFindingAndCanBeMadeAnew) {
+  std::filesystem::resize_file(shard_, Locate(100).offset);
+  std::filesystem::remove(out_ + "/manifest.json");
+  const VerifyResult stale = Verify(FindLayout(out_), {});
+  ASSERT_EQ(stale.findings.size(), 1u);
+  EXPECT_NE(stale.findings[0].reason.find("stale"), std::string::npos);
+  const auto built = BuildIndexes(FindLayout(out_), {.threads = 2, .dali = true});
+  ASSERT_EQ(built.size(), 1u);
+  EXPECT_EQ(built[0].records, 100 + Index::Open(built[0].path).shard(1).records);
+  EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());
+  EXPECT_TRUE(std::filesystem::exists(shard_ + ".idx"));
+}
+
+TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
+  Damage(Locate(20).offset + 15, '\x7e');
+  const auto before = std::filesystem::last_write_time(out_ + "/train.recindex");
+  EXPECT_THROW(BuildIndexes(FindLayout(out_), {.threads = 2}), Error);
+  EXPECT_EQ(std::filesystem::last_write_time(out_ + "/train.recindex"), before);
+  for (const auto& entry : std::filesystem::directory_iterator(out_)) {
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos);
+  }
+}
+
+TEST_F(RepairTest, RefusesAFolderThatIsNotEmpty) {
+  EXPECT_THROW(Repair(FindLayout(out_), {.out = out_}), Error);
+}
+
+}  // namespace
+}  // namespace recpack
