@@ -26,6 +26,7 @@ seeds_of() {
   local golden=$repository/tests/golden
   case "$1" in
     cifar) echo "$golden"/cifar* ;;
+    mat) echo "$golden"/imagenet ;;
     framing) echo "$golden"/record "$golden"/tfrecord ;;
     *) echo "$golden/$1" ;;
   esac

@@ -7,6 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/parallel.h"
+#include "src/dataset/text_split.h"
 
 namespace recpack {
 namespace {
@@ -151,9 +152,7 @@ class Scanner {
     for (const Unit& unit : units_) {
       if (unit.labelled) table_.classes.push_back(unit.class_name);
     }
-    std::ranges::sort(table_.classes);
-    const auto repeated = std::ranges::unique(table_.classes);
-    table_.classes.erase(repeated.begin(), repeated.end());
+    SortAndUnite(table_.classes);
   }
 
   int32_t LabelOf(const Unit& unit) const {

@@ -84,12 +84,6 @@ std::vector<std::string> Lines(ByteView text) {
   return lines;
 }
 
-void SortAndUnite(std::vector<std::string>& names) {
-  std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
-}
-
 ImagenetLabels LabelsOf(const DevkitFiles& files, const std::string& path) {
   ImagenetLabels labels = {.path = path, .classes = {}, .labels = {}};
   const auto synsets = ReadSynsets(files.meta);

@@ -1,6 +1,7 @@
-// Splits text at a separator.
+// Small operations on texts.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ inline std::vector<std::string> SplitText(std::string_view text, char separator)
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
+}
+
+// Leaves one of each.
+inline void SortAndUnite(std::vector<std::string>& texts) {
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
 }
 
 }  // namespace recpack
