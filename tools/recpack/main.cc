@@ -24,6 +24,8 @@ int Run(int argc, char** argv) {
   int exit_code = kDone;
   AddPack(app, exit_code);
   AddLs(app, exit_code);
+  AddCat(app, exit_code);
+  AddSheet(app, exit_code);
   AddIndex(app, exit_code);
   AddRepair(app, exit_code);
   AddVerify(app, exit_code);

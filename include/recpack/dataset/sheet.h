@@ -1,0 +1,30 @@
+// A contact sheet: some records of a split as pictures with their classes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "recpack/dataset/layout.h"
+#include "recpack/image/image.h"
+
+namespace recpack {
+
+struct SheetOptions {
+  int columns = 10;
+  int rows = 6;
+  int cell = 96;      // pixels of a picture's longer side, at most
+  uint64_t seed = 0;  // which records: a function of seed and split size
+  // Channels, height and width of pictures that are stored as raw planar bytes; all 0: 3x32x32
+  // where the bytes are 3072.
+  std::array<int, 3> raw_shape = {};
+};
+
+// Pictures are the feature image/encoded, or image, or the first bytes feature that holds a JPEG or
+// a PNG; raw planar pixels are shown, too. Labels are image/class/text, the class name of
+// image/class/label or label, or the number. A record without a picture gives a grey cell. Throws
+// Error (kNotFound) where none has one.
+Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptions& options);
+
+}  // namespace recpack

@@ -1,0 +1,80 @@
+#include "recpack/dataset/pick.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "recpack/base/error.h"
+#include "recpack/dataset/build_index.h"
+#include "recpack/record/reader.h"
+#include "recpack/record/source.h"
+#include "src/base/format.h"
+#include "src/dataset/scratch_folder.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Fits(const Index& index, const LayoutSplit& split) {
+  if (index.shard_count() != split.shards.size()) return false;
+  for (size_t i = 0; i < split.shards.size(); ++i) {
+    const ShardSummary shard = index.shard(i);
+    std::error_code missing;
+    if (fs::path(split.shards[i]).filename() != shard.name ||
+        fs::file_size(split.shards[i], missing) != shard.file_bytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool HasForeignStream(const Index& index) {
+  for (size_t i = 0; i < index.shard_count(); ++i) {
+    if (index.shard(i).compression != Compression::kNone && index.Entries(i).flush_points.empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ReadThrough(const LayoutSplit& split, std::span<const uint64_t> ordinals,
+                 const std::function<void(uint64_t, ByteView)>& visit) {
+  uint64_t ordinal = 0;
+  auto next = ordinals.begin();
+  for (const auto& path : split.shards) {
+    RecordReader reader(PosixFiles().OpenForReading(path), {});
+    for (Record record; next != ordinals.end() && reader.Next(record); ++ordinal) {
+      for (; next != ordinals.end() && *next == ordinal; ++next) visit(ordinal, record.payload);
+    }
+  }
+}
+
+}  // namespace
+
+Index IndexOfSplit(const LayoutSplit& split) {
+  if (!split.index.empty() && PosixFiles().Exists(split.index)) {
+    try {
+      Index index = Index::Open(split.index);
+      if (Fits(index, split)) return index;
+    } catch (const Error&) {  // a damaged index is as good as none
+    }
+  }
+  const ScratchFolder scratch;
+  const Layout alone{.splits = {{.name = "split", .shards = split.shards}}};
+  const auto built = BuildIndexes(alone, {.out = scratch.path(), .verify = false});
+  return Index::Open(built.at(0).path);  // stays mapped when its file is gone
+}
+
+void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const uint64_t> ordinals,
+                  const std::function<void(uint64_t, ByteView)>& visit) {
+  if (!ordinals.empty() && ordinals.back() >= index.record_count()) {
+    throw Error(ErrorKind::kInvalidArgument, format("there is no record {}: the split has {}",
+                                                    ordinals.back(), index.record_count()));
+  }
+  if (HasForeignStream(index)) return ReadThrough(split, ordinals, visit);
+  RecordSource source(index, fs::path(split.shards.front()).parent_path());
+  source.Prefetch(ordinals);
+  for (const uint64_t ordinal : ordinals) visit(ordinal, source.Get(ordinal).payload());
+}
+
+}  // namespace recpack

@@ -1,0 +1,127 @@
+// recpack cat: records as text or JSON, a feature as bytes.
+#include <cstdio>
+#include <memory>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/dataset/pick.h"
+#include "recpack/example/text.h"
+#include "recpack/example/view.h"
+#include "src/base/format.h"
+#include "tools/recpack/command.h"
+#include "tools/recpack/output.h"
+
+namespace recpack::tool {
+namespace {
+
+struct CatFlags {
+  std::string path;
+  std::string split;
+  std::string records = "0";
+  bool json = false;
+  bool text = false;
+  std::string feature;
+  std::string out;
+};
+
+// "7", "3:9", ":9" or "3:", in a split of `count` records.
+std::vector<uint64_t> ParseRange(const std::string& text, uint64_t count) {
+  const size_t colon = text.find(':');
+  const auto number = [&](const std::string& part, uint64_t otherwise) -> uint64_t {
+    if (part.empty()) return otherwise;
+    if (part.find_first_not_of("0123456789") == part.npos && part.size() < 19)
+      return std::stoull(part);
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no record or range", text), {},
+                "write 7, 3:9 (nine not included), 3: or :9");
+  };
+  const uint64_t begin = number(text.substr(0, colon), 0);
+  const uint64_t end = colon == text.npos ? begin + 1 : number(text.substr(colon + 1), count);
+  if (begin >= count || end > count || begin > end) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("there are no records {}: the split has {}", text, count));
+  }
+  std::vector<uint64_t> ordinals;
+  for (uint64_t i = begin; i < end; ++i) ordinals.push_back(i);
+  return ordinals;
+}
+
+// The values of the feature one after the other; numbers as lines of text.
+std::string RawFeature(ByteView payload, const std::string& name) {
+  ExampleView view;
+  view.Parse(payload);
+  const FeatureView* feature = view.Find(name);
+  if (feature == nullptr) {
+    std::string names;
+    for (const auto& there : view) names += (names.empty() ? "" : ", ") + std::string(there.name());
+    throw Error(ErrorKind::kNotFound, format("there is no feature '{}'", name), {},
+                "there are: " + names);
+  }
+  std::string bytes;
+  for (const ByteView value : feature->bytes_values()) bytes += AsText(value);
+  for (const float value : feature->float_values()) bytes += format("{}\n", value);
+  for (const int64_t value : feature->int64_values()) bytes += format("{}\n", value);
+  return bytes;
+}
+
+void Print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    throw SystemError("cannot write", "stdout", errno);
+  }
+}
+
+void RunCat(const CatFlags& flags) {
+  Layout layout = FindLayout(flags.path);
+  if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
+  const LayoutSplit& split = layout.splits.front();
+  const Index index = IndexOfSplit(split);
+  const auto ordinals = ParseRange(flags.records, index.record_count());
+  std::string bytes;
+  VisitRecords(split, index, ordinals, [&](uint64_t ordinal, ByteView payload) {
+    if (!flags.feature.empty()) {
+      bytes = RawFeature(payload, flags.feature);
+      if (flags.out.empty()) Print(bytes);
+    } else if (flags.json) {
+      Print(ExampleToJson(payload) + "\n");
+    } else if (flags.text) {
+      Print(ExampleToText(payload));
+    } else {
+      Print(format("# {} {} ({} bytes)\n{}", split.name, ordinal, payload.size(),
+                   ExampleSummary(payload)));
+    }
+  });
+  if (!flags.out.empty()) WriteFileAtomically(PosixFiles(), flags.out, AsBytes(bytes), false);
+}
+
+void Check(const CatFlags& flags) {
+  if (flags.out.empty()) return;
+  if (flags.feature.empty() || flags.records.find(':') != std::string::npos) {
+    throw Error(ErrorKind::kInvalidArgument, "--out takes one feature of one record", {},
+                "add --feature NAME and --record N");
+  }
+}
+
+}  // namespace
+
+void AddCat(CLI::App& app, int& exit_code) {
+  CLI::App* cat = app.add_subcommand("cat", "Print records, or a feature of one");
+  auto flags = std::make_shared<CatFlags>();
+  cat->footer(
+      "Examples:\n  recpack cat shards --split train --record 0:3\n"
+      "  recpack cat shards --record 7 --json\n"
+      "  recpack cat shards --record 7 --feature image/encoded --out seven.jpg");
+  cat->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
+  cat->add_option("--split", flags->split, "Split (default: the first one)");
+  cat->add_option("--record,--range", flags->records,
+                  "Record or range A:B of the split, from 0 (default 0)");
+  cat->add_flag("--json", flags->json, "Protocol Buffers' JSON, a line a record");
+  cat->add_flag("--text", flags->text, "Protocol Buffers' text format");
+  cat->add_option("--feature", flags->feature, "Only the values of this feature, as they are");
+  cat->add_option("--out", flags->out, "File for the feature (default: stdout)");
+  cat->callback([flags, &exit_code] {
+    Check(*flags);
+    RunCat(*flags);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool
