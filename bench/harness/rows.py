@@ -150,7 +150,7 @@ def access(_: Setting) -> list[Row]:
              Served('lance', 'py', 'lance', 'labels', ('pack-cifar', 'lance-cifar'))], {PEER: 1},
             note='a record holds all of its features: a columnar format reads the one column'),
         Row('start', 'process start to the first record of a 10-shard data set', 1,
-            [ours('recpack cat', ['cat', '{work}/out/ten-shards', '0', '--json']),
+            [ours('recpack cat', ['cat', '{work}/out/ten-shards', '--record', '0', '--json']),
              PeerProcess('tensorflow', 'tf', 'tensorflow', 'start')], {PEER: 1}, unit='ms'),
     ]
 

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Tests recpack against the real programs: TensorFlow, DALI and WebDataset, each in an environment
+# of its own (bench/peers/setup.sh makes them; about 3 GB).
+#
+#   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
+#
+# The last line is `N passed, N failed`; exits 1 if a test failed, 2 where they cannot be run.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd "$here/../.." && pwd)
+build=$(cd "${1:-$repository/build/release}" && pwd)
+export RECPACK=$build/tools/recpack/recpack
+if [ ! -x "$RECPACK" ]; then
+  echo "interop: $RECPACK is not there: build it first" >&2
+  exit 2
+fi
+
+venvs=${RECPACK_VENVS:-$repository/.venvs}
+bash "$repository/bench/peers/setup.sh" tf dali wds
+
+passed=0 failed=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+for pair in tf:tensorflow dali:dali wds:webdataset; do
+  name=${pair#*:}
+  echo "-- interop: $name"
+  status=0
+  "$venvs/${pair%:*}/bin/python" "$here/test_$name.py" 2>&1 | tee "$log" || status=$?
+  tally=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
+  if [ -z "$tally" ]; then
+    echo "$name ended without its closing line (status $status): counted as a failure"
+    tally='0 passed, 1 failed'
+  fi
+  passed=$((passed + ${tally%% *}))
+  tally=${tally#*, }
+  failed=$((failed + ${tally%% *}))
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,104 @@
+"""What the interoperation tests share: recpack's commands, the golden rows, and the closing line.
+
+RECPACK in the environment names the program that is tested (default: the one in build/release/).
+"""
+import base64
+import json
+import os
+import pathlib
+import pickle
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECPACK = os.environ.get('RECPACK', str(ROOT / 'build/release/tools/recpack/recpack'))
+GOLDEN = ROOT / 'tests' / 'golden'
+CIFAR = GOLDEN / 'cifar10' / 'cifar-10-batches-py'
+# As `recpack pack --from cifar10` cuts them when nothing else is said.
+CIFAR_SPLITS = {'train': [f'data_batch_{i}' for i in range(1, 5)],
+                'validation': ['data_batch_5'], 'eval': ['test_batch']}
+COMPRESSIONS = ('none', 'gzip', 'zlib')
+
+
+def recpack(*arguments, expect: int = 0) -> str:
+    """Runs recpack; returns its stdout. Another exit status than `expect` is a failure."""
+    command = [RECPACK, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != expect:
+        raise AssertionError(f"{' '.join(command)}: exit {done.returncode}, not {expect}\n"
+                             f'{done.stdout}{done.stderr}')
+    return done.stdout
+
+
+def recpack_json(*arguments, expect: int = 0) -> dict:
+    return json.loads(recpack(*arguments, '--json', expect=expect))
+
+
+def pack(source, out, *flags) -> dict:
+    return recpack_json('pack', source, out, *flags)
+
+
+def shards(folder: pathlib.Path, split: str) -> list[str]:
+    found = sorted(str(p) for p in folder.glob(f'{split}-*.tfrecord'))
+    if not found:
+        raise AssertionError(f'no shards of {split} in {folder}: {sorted(folder.iterdir())}')
+    return found
+
+
+def golden_rows(split: str) -> list[tuple[bytes, int]]:
+    """(3072 bytes, label) of the exact CIFAR-10 rows, read by Python's own pickle."""
+    rows = []
+    for name in CIFAR_SPLITS[split]:
+        with open(CIFAR / name, 'rb') as file:
+            batch = pickle.load(file, encoding='bytes')
+        rows += [(row.tobytes(), label) for row, label in zip(batch[b'data'], batch[b'labels'])]
+    return rows
+
+
+def _float32(value) -> bytes:
+    """The four bytes of a float in JSON, so that NaN and -0 compare; NaNs are all alike."""
+    number = float(value)
+    return b'NaN' if number != number else struct.pack('<f', number)
+
+
+_READ = {'bytesList': base64.b64decode, 'int64List': int, 'floatList': _float32}
+
+
+def features_of(example: dict) -> dict:
+    """{name: (kind, values)} of an Example in protobuf's JSON form; kind None: it has no list."""
+    features = {}
+    for name, feature in example.get('features', {}).get('feature', {}).items():
+        kind = next(iter(feature), None)
+        values = feature[kind].get('value', []) if kind else []
+        features[name] = (kind, [_READ[kind](value) for value in values])
+    return features
+
+
+def cat(path) -> list[dict]:
+    """Every record of a shard, as features_of() gives them."""
+    lines = recpack('cat', path, '--record', ':', '--json').splitlines()
+    # Integers come as strings: every number is a float, and -0 is one of them.
+    return [features_of(json.loads(line, parse_int=float)) for line in lines]
+
+
+class InFolder(unittest.TestCase):
+    """Each test gets an empty folder."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix='recpack-interop-')
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+
+def main() -> None:
+    """Runs the tests of the calling script; the last line is `N passed, N failed`."""
+    result = unittest.main(exit=False, verbosity=2).result
+    # A test with several failed subtests is one failed test.
+    failed = len({getattr(test, 'test_case', test).id()
+                  for test, _ in result.failures + result.errors})
+    print(f'{result.testsRun - failed - len(result.skipped)} passed, {failed} failed', flush=True)
+    sys.stdout.flush()
+    os._exit(1 if failed or result.testsRun == 0 else 0)  # DALI's threads may hang at exit
