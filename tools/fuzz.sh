@@ -57,7 +57,8 @@ report() {
   fi
 }
 
-configure fuzz >/dev/null && build fuzz
+configure fuzz >/dev/null
+build fuzz
 if [ $# -gt 0 ]; then
   targets=("$@")
 else
@@ -70,17 +71,19 @@ if [ ${#targets[@]} = 0 ]; then
 fi
 
 say "fuzz: ${targets[*]}"
-declare -A status_of name_of
+declare -A name_of
+running=0
 wait_for_one() {
   local process status=0
   wait -n -p process || status=$?
-  status_of[${name_of[$process]}]=$status
+  running=$((running - 1))
   report "${name_of[$process]}" "$status"
 }
 for name in "${targets[@]}"; do
-  if [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; then wait_for_one; fi
+  if [ "$running" -ge "$jobs" ]; then wait_for_one; fi
   run_target "$name" &
   name_of[$!]=$name
+  running=$((running + 1))
 done
-while [ ${#status_of[@]} -lt ${#targets[@]} ]; do wait_for_one; done
+while [ "$running" -gt 0 ]; do wait_for_one; done
 finish

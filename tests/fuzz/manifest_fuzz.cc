@@ -1,0 +1,33 @@
+// Any text as a manifest: refused, or a manifest that is the same after writing and reading it.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "recpack/dataset/manifest.h"
+
+namespace {
+
+void CheckText(const std::string& text) {
+  const recpack::Manifest manifest = recpack::ManifestFromJson(text, "manifest.json");
+  const std::string written = recpack::ManifestToJson(manifest);
+  const std::string again =
+      recpack::ManifestToJson(recpack::ManifestFromJson(written, "manifest.json"));
+  if (written == again) return;
+  std::fprintf(stderr, "the manifest changes when it is written and read:\n%s\n%s\n",
+               written.c_str(), again.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    CheckText(std::string(reinterpret_cast<const char*>(data), size));
+  } catch (const recpack::Error& error) {
+    const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
+                         error.kind() == recpack::ErrorKind::kUnsupported;
+    if (!refusal) throw;
+  }
+  return 0;
+}
