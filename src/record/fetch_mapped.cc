@@ -27,13 +27,14 @@ class MappedFetcher final : public Fetcher {
   }
 
   void Finish(Fetch& fetch) noexcept override {
+    if (fetch.state == Fetch::kDone) return;
     if (fetch.shard->file().descriptor() < 0) return ReadNow(fetch);
     try {
       Copy(fetch);
-    } catch (const Error& error) {
-      fetch.error = error;
+      fetch.state.store(Fetch::kDone, std::memory_order_release);
+    } catch (const std::exception&) {
+      ReadNow(fetch);  // cannot be mapped, but maybe read; if not, this says why
     }
-    fetch.state.store(Fetch::kDone, std::memory_order_release);
   }
 
  private:
@@ -42,7 +43,7 @@ class MappedFetcher final : public Fetcher {
     if (fetch.offset >= mapped.size()) return;
     const size_t size = std::min<uint64_t>(fetch.size, mapped.size() - fetch.offset);
     // A page that is not there: the file was cut, or the disk failed. Reading it says which.
-    const bool copied = GuardedCopy(fetch.memory.get(), mapped.data() + fetch.offset, size);
+    const bool copied = GuardedCopy(fetch.bytes().data(), mapped.data() + fetch.offset, size);
     if (!copied || (check_end_ && fetch.shard->file().Size() < mapped.size())) {
       ReadNow(fetch);
     } else {

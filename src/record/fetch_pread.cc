@@ -21,7 +21,9 @@ class AdvisingFetcher final : public Fetcher {
     ::posix_fadvise(fd, static_cast<off_t>(fetch->offset), static_cast<off_t>(fetch->size),
                     POSIX_FADV_WILLNEED);
   }
-  void Finish(Fetch& fetch) noexcept override { ReadNow(fetch); }
+  void Finish(Fetch& fetch) noexcept override {
+    if (fetch.state != Fetch::kDone) ReadNow(fetch);
+  }
 };
 
 // Helper threads read what was begun, in that order.

@@ -50,7 +50,7 @@ class IoUringFetcher final : public Fetcher {
   bool Request(const std::shared_ptr<Fetch>& fetch) {
     io_uring_sqe* request = io_uring_get_sqe(&ring_);
     if (request == nullptr) return false;
-    io_uring_prep_read(request, fetch->shard->file().descriptor(), fetch->memory.get(),
+    io_uring_prep_read(request, fetch->shard->file().descriptor(), fetch->bytes().data(),
                        static_cast<unsigned>(fetch->size), fetch->offset);
     io_uring_sqe_set_data(request, fetch.get());
     fetch->state = Fetch::kRunning;

@@ -9,6 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/source.h"
+#include "src/record/buffer_pool.h"
 #include "src/record/shard_files.h"
 
 namespace recpack {
@@ -17,18 +18,21 @@ namespace recpack {
 struct Fetch {
   enum State : int { kWaiting, kRunning, kDone };
 
-  Fetch(std::shared_ptr<const OpenShard> opened, uint64_t at, size_t bytes)
-      : shard(std::move(opened)),
-        offset(at),
-        size(bytes),
-        memory(std::make_shared_for_overwrite<uint8_t[]>(bytes)) {}
+  Fetch(std::shared_ptr<const OpenShard> opened, uint64_t at, size_t length,
+        std::shared_ptr<BufferPool> buffers)
+      : shard(std::move(opened)), offset(at), size(length), pool(std::move(buffers)) {}
 
-  std::span<uint8_t> bytes() noexcept { return {memory.get(), size}; }
+  // The memory for it, made when it is first needed: what waits to be read takes none.
+  std::span<uint8_t> bytes() {
+    if (!memory) memory = pool->Take(size);
+    return {memory.get(), size};
+  }
 
   const std::shared_ptr<const OpenShard> shard;
   const uint64_t offset;
   const size_t size;
-  const std::shared_ptr<uint8_t[]> memory;
+  const std::shared_ptr<BufferPool> pool;
+  std::shared_ptr<uint8_t[]> memory;
   size_t got = 0;  // bytes there once it is done; fewer than size: the file ended
   std::optional<Error> error;
   std::atomic<int> state = kWaiting;

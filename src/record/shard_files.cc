@@ -1,6 +1,7 @@
 #include "src/record/shard_files.h"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 
@@ -23,6 +24,17 @@ OpenShard::OpenShard(std::unique_ptr<ReadableFile> file, ShardSummary summary)
   if (file_->descriptor() >= 0) {
     ::posix_fadvise(file_->descriptor(), 0, 0, POSIX_FADV_RANDOM);
   }
+}
+
+bool OpenShard::InPageCache(uint64_t offset) const noexcept {
+#if defined(RWF_NOWAIT)
+  const int fd = file_->descriptor();
+  uint8_t byte;
+  const iovec into = {&byte, 1};
+  return fd >= 0 && ::preadv2(fd, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) == 1;
+#else
+  return false;
+#endif
 }
 
 ByteView OpenShard::Mapped() const {

@@ -23,6 +23,9 @@ class OpenShard {
   const std::string& path() const noexcept { return file_->path(); }
   const ShardSummary& summary() const noexcept { return summary_; }
 
+  // Whether this byte could be read without waiting for the disk. False where nobody can tell.
+  bool InPageCache(uint64_t offset) const noexcept;
+
   // The whole shard, mapped at the first call: may be cut by others, so read it by GuardedCopy().
   ByteView Mapped() const;
 

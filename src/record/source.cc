@@ -19,16 +19,15 @@ using Backend = SourceOptions::Backend;
 
 // Neighbouring records are read together up to this many bytes.
 constexpr uint64_t kMaxRun = uint64_t{1} << 18;
+// Records that are looked at to tell whether all are in the page cache.
+constexpr size_t kProbes = 8;
 // Records taken besides before one that was prefetched counts as forgotten.
 constexpr uint64_t kPatience = 1024;
 
 std::unique_ptr<Fetcher> MakeFetcher(Backend& backend, const SourceOptions& options) {
   if (backend == Backend::kMapped) return MakeMappedFetcher(!options.verify);
-  if (backend != Backend::kPread) {
-    if (auto fetcher = MakeIoUringFetcher()) {
-      backend = Backend::kIoUring;
-      return fetcher;
-    }
+  if (backend == Backend::kIoUring) {
+    if (auto fetcher = MakeIoUringFetcher()) return fetcher;
   }
   backend = Backend::kPread;
   return MakePreadFetcher(options.threads);
@@ -46,6 +45,7 @@ struct RecordSource::State {
         options(given),
         backend(given.backend),
         fetcher(MakeFetcher(backend, given)),
+        pool(std::make_shared<BufferPool>(given.max_prefetched_bytes)),
         segments(files, given.max_segment_bytes) {}
 
   struct Wanted {
@@ -54,6 +54,7 @@ struct RecordSource::State {
   };
 
   std::shared_ptr<const OpenShard> Open(uint32_t shard);
+  bool AllCached(std::span<const uint64_t> ids);
   std::vector<Wanted> Missing(std::span<const uint64_t> ids) const;
   void BeginRun(std::span<const Wanted> run);
   void Settle();
@@ -66,6 +67,7 @@ struct RecordSource::State {
   SourceOptions options;
   Backend backend;
   std::unique_ptr<Fetcher> fetcher;
+  std::shared_ptr<BufferPool> pool;
   Segments segments;
   // The shard used last: the next record often lies there too.
   uint32_t last_shard = UINT32_MAX;
@@ -89,6 +91,17 @@ std::shared_ptr<const OpenShard> RecordSource::State::Open(uint32_t shard) {
     last_shard = shard;
   }
   return last_opened;
+}
+
+// By a sample, spread over the ids.
+bool RecordSource::State::AllCached(std::span<const uint64_t> ids) {
+  const size_t step = std::max<size_t>(ids.size() / kProbes, 1);
+  for (size_t i = 0; i < ids.size(); i += step) {
+    if (ids[i] >= files->index().record_count()) return false;
+    const RecordLocation location = files->index().Locate(ids[i]);
+    if (!Open(location.shard)->InPageCache(location.offset + kFrameHeaderBytes)) return false;
+  }
+  return true;
 }
 
 // Those that can be begun, in the order in which they lie.
@@ -132,7 +145,7 @@ void RecordSource::State::BeginRun(std::span<const Wanted> run) {
   const size_t bytes = end - first.offset;
   if (bytes > options.max_prefetched_bytes - run_bytes) return;
   const auto entry = std::make_shared<Run>();
-  entry->fetch = std::make_shared<Fetch>(shard, first.offset, bytes);
+  entry->fetch = std::make_shared<Fetch>(shard, first.offset, bytes, pool);
   entry->untaken = run.size();
   entry->begun_at = gets;
   for (const Wanted& item : run) {
@@ -184,9 +197,11 @@ OwnedRecord RecordSource::State::FromFetch(const RecordLocation& location,
   fetcher->Finish(*fetch);
   if (fetch->error) throw *fetch->error;
   const uint64_t start = location.offset - fetch->offset;
-  const size_t there = fetch->got > start ? fetch->got - start : 0;
-  const ByteView frame(fetch->memory.get() + start,
-                       std::min<size_t>(there, location.length + kFrameBytes));
+  ByteView frame;
+  if (fetch->got > start) {
+    frame = {fetch->memory.get() + start,
+             std::min<size_t>(fetch->got - start, location.length + kFrameBytes)};
+  }
   Check(*fetch->shard, location, frame);
   return {fetch->memory, frame.subspan(kFrameHeaderBytes, location.length)};
 }
@@ -213,6 +228,11 @@ RecordSource::RecordSource(RecordSource&&) noexcept = default;
 
 void RecordSource::Prefetch(std::span<const uint64_t> ids) {
   State& state = *state_;
+  try {
+    if (!state.options.prefetch_cached && state.AllCached(ids)) return;
+  } catch (const Error&) {
+    // Get() will meet the same error and say so.
+  }
   state.Settle();
   const auto wanted = state.Missing(ids);
   for (size_t i = 0; i < wanted.size();) {
@@ -226,7 +246,7 @@ void RecordSource::Prefetch(std::span<const uint64_t> ids) {
     try {
       state.BeginRun(std::span(wanted).subspan(i, end - i));
     } catch (const Error&) {
-      // Get() will meet the same error and say so.
+      // Likewise.
     }
     i = end;
   }
@@ -245,7 +265,8 @@ OwnedRecord RecordSource::Get(uint64_t id) {
   if (shard->summary().compression != Compression::kNone) return state.FromSegment(location);
   if (FrameEnd(location) > shard->summary().file_bytes) state.Check(*shard, location, {});
   return state.FromFetch(
-      location, std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes));
+      location,
+      std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes, state.pool));
 }
 
 uint64_t RecordSource::record_count() const noexcept {

@@ -15,8 +15,8 @@ namespace recpack {
 struct SourceOptions {
   // How bytes come from the disk; docs/decisions/random-access.md has the measurements.
   enum class Backend {
-    kAutomatic,  // io_uring where the kernel lets us, else pread
-    kPread,      // by `threads` helpers ahead of Get(), or within it
+    kAutomatic,  // kPread
+    kPread,      // the kernel is told what Prefetch() names, or `threads` helpers read it
     kIoUring,    // falls back to pread where the build or the kernel has none: see backend()
     kMapped,     // copies from mappings of whole shards
   };
@@ -31,6 +31,9 @@ struct SourceOptions {
   size_t max_open_files = 256;
   // Most payload bytes that prefetched records may hold; what is beyond is read by Get().
   size_t max_prefetched_bytes = size_t{64} << 20;
+  // Let Prefetch() also begin what is in the page cache already, judged by a sample: then Get()
+  // alone is faster.
+  bool prefetch_cached = false;
   // Longest stretch of a compressed shard, in uncompressed bytes, that is inflated for one record.
   // Ours have a flush point about every 1 MiB; foreign ones have none and are refused if longer.
   size_t max_segment_bytes = size_t{16} << 20;
