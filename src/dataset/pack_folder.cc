@@ -63,6 +63,7 @@ PackFolder::PackFolder(const PackOptions& options)
   const bool alone = options.tasks == 1;
   locks_.push_back(Lock(StatePath("lock"), alone ? LOCK_EX : LOCK_SH));
   if (!alone) locks_.push_back(Lock(StatePath(format("lock-{}", options.task)), LOCK_EX));
+  if (alone) RemoveTemporaries();  // other tasks may be writing theirs
   if (options.overwrite) RemoveOldOutput();
   if (options.append) FindLastAppend();
 }
@@ -95,6 +96,19 @@ void PackFolder::RefuseForeignContent() const {
   if (!fs::exists(folder_) || fs::is_empty(folder_)) return;
   throw Error(ErrorKind::kInvalidArgument, "the output folder is not empty", {.path = folder_},
               "choose another folder, or empty it");
+}
+
+// What a killed packer left: files that were never renamed into place.
+void PackFolder::RemoveTemporaries() {
+  const auto remove_from = [](const std::string& folder, const std::vector<std::string>& marks) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename();
+      const auto is_in = [&](const std::string& mark) { return name.find(mark) != name.npos; };
+      if (std::ranges::any_of(marks, is_in)) RemoveIfThere(entry.path());
+    }
+  };
+  remove_from(state_folder_, {".tmp"});
+  remove_from(folder_, {std::string(kManifestName) + ".tmp-", ".tfrecord.idx.tmp-"});
 }
 
 // Removes what plans and manifest name, and nothing else.

@@ -52,6 +52,7 @@ class PackFolder {
 
  private:
   std::string PlanPath() const;
+  void RemoveTemporaries();
   void RemoveOldOutput();
   void FindLastAppend();
   void RefuseForeignContent() const;

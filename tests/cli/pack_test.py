@@ -1,0 +1,221 @@
+"""recpack pack: every kind of source, every option, on real input."""
+import csv
+import gzip
+import hashlib
+import io
+import pathlib
+import shutil
+import tarfile
+import unittest
+
+from support import CIFAR, FINDING, GOLDEN, CliTest
+
+
+class PackCifar(CliTest):
+    def test_the_archive_becomes_the_splits_of_the_conversion_script(self):
+        result = self.pack(CIFAR / 'cifar-10-python.tar.gz')
+        self.assertEqual(result['records'], 96)
+        self.assertEqual([p.split('/')[-1] for p in (s['path'] for s in result['shards'])],
+                         ['train-00000-of-00001.tfrecord', 'validation-00000-of-00001.tfrecord',
+                          'eval-00000-of-00001.tfrecord'])
+        self.assertEqual([s['records'] for s in result['shards']], [64, 16, 16])
+        for shard in result['shards']:
+            data = pathlib.Path(shard['path']).read_bytes()
+            self.assertEqual(len(data), shard['bytes'])
+            self.assertEqual(hashlib.sha256(data).hexdigest(), shard['sha256'])
+        self.assertEqual(result['skipped'], [])
+        self.assertGreater(result['seconds'], 0)
+
+    def test_archive_folder_and_binary_version_give_the_same_shards(self):
+        for i, name in enumerate(['cifar-10-python.tar.gz', 'cifar-10-batches-py',
+                                  'cifar-10-batches-bin']):
+            self.pack(CIFAR / name, '--from', 'cifar10', out=str(i))
+        self.equal_shards(self.shards('0'), self.shards('1'))
+        self.equal_shards(self.shards('0'), self.shards('2'))
+
+    def test_two_splits(self):
+        result = self.pack(CIFAR / 'cifar-10-batches-py', '--splits', 'train,test')
+        self.assertEqual([s['records'] for s in result['shards']], [80, 16])
+
+    def test_rows_come_out_bit_for_bit(self):
+        self.pack(CIFAR / 'cifar-10-batches-bin')
+        rows = (CIFAR / 'cifar-10-batches-bin/data_batch_2.bin').read_bytes()
+        cat = ['cat', self.folder / 'out', '--split', 'train', '--record', 16 + 3]
+        self.run_recpack(*cat, '--feature', 'image', '--out', self.folder / 'pixels')
+        self.assertEqual((self.folder / 'pixels').read_bytes(), rows[3 * 3073 + 1:4 * 3073])
+        self.assertEqual(self.run_recpack(*cat, '--feature', 'label').stdout.strip(),
+                         str(rows[3 * 3073]))
+
+
+class PackFolder(CliTest):
+    def test_class_folders_are_shuffled_and_counted(self):
+        self.pack(self.class_folder())
+        listed = self.json('ls', self.folder / 'out')
+        self.assertEqual(listed['splits']['train']['records'], 40)
+        self.assertEqual(listed['splits']['train']['classes'], {'0': 20, '1': 20})
+        self.assertEqual(listed['class_names'], ['ant', 'bee'])
+        labels = self.run_recpack('cat', self.folder / 'out', '--record', ':', '--feature',
+                                  'image/class/label').stdout.split()
+        self.assertNotEqual(labels, sorted(labels))
+        self.pack(self.folder / 'photos', '--shuffle', 'off', out='sorted')
+        labels = self.run_recpack('cat', self.folder / 'sorted', '--record', ':', '--feature',
+                                  'image/class/label').stdout.split()
+        self.assertEqual(labels, sorted(labels))
+
+    def test_nested_splits(self):
+        for split in 'train', 'val', 'test':
+            self.class_folder(name=f'nested/{split}', files=6)
+        self.pack(self.folder / 'nested')
+        splits = self.json('ls', self.folder / 'out')['splits']
+        self.assertEqual({n: s['records'] for n, s in splits.items()},
+                         {'train': 6, 'validation': 6, 'test': 6})
+
+    def photos(self):
+        root = self.folder / 'photos' / 'all'
+        root.mkdir(parents=True)
+        for name in 'rgb.jpg', 'progressive.jpg', 'gray.png':
+            if (GOLDEN / 'image' / name).exists():
+                shutil.copy(GOLDEN / 'image' / name, root)
+        self.assertGreaterEqual(len(list(root.iterdir())), 2)
+        return self.folder / 'photos'
+
+    def test_images_are_checked_resized_and_tiled(self):
+        photos = self.photos()
+        plain = self.pack(photos)
+        for flags in ['--check-images'], ['--resize', '16', '--quality', '80'], ['--jpeg', 'tile']:
+            result = self.pack(photos, *flags, out=flags[0])
+            self.assertEqual(result['records'], plain['records'])
+            self.run_recpack('verify', self.folder / flags[0], '--decode')
+        self.assertEqual(self.run_recpack('cat', self.folder / '--resize', '--record', '0',
+                                          '--feature', 'image/format').stdout, 'JPEG')
+        self.run_recpack('sheet', self.folder / 'out', self.folder / 'sheet.png')
+        self.assertTrue((self.folder / 'sheet.png').read_bytes().startswith(b'\x89PNG'))
+
+
+class PackOthers(CliTest):
+    def tar(self, name, members):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode='w') as archive:
+            for member, content in members:
+                info = tarfile.TarInfo(member)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        packed = gzip.compress(data.getvalue()) if name.endswith('gz') else data.getvalue()
+        (self.folder / name).write_bytes(packed)
+        return self.folder / name
+
+    def test_webdataset_tars(self):
+        members = [(f'{i:03}.{e}', b'%d' % (i % 3) if e == 'cls' else b'text %d' % i)
+                   for i in range(9) for e in ('txt', 'cls')]
+        for name in 'a.tar', 'b.tar.gz':
+            self.pack(self.tar(name, members), out=name + '-out')
+            self.assertEqual(self.json('ls', self.folder / (name + '-out'))['schema']['cls'],
+                             {'kind': 'int64', 'length': 1})
+        self.equal_shards(self.shards('a.tar-out'), self.shards('b.tar.gz-out'),
+                          but=['manifest.json'])
+        self.assertIn('text 4', self.run_recpack('cat', self.folder / 'a.tar-out', '--record', 4,
+                                                 '--text').stdout)
+
+    def test_a_member_that_would_escape_is_refused(self):
+        self.fails('pack', self.tar('bad.tar', [('../../x.txt', b'x')]), self.folder / 'out',
+                   saying=['bad.tar', '../../x.txt'])
+
+    def test_lists(self):
+        photos = self.class_folder(files=6)
+        with open(self.folder / 'list.csv', 'w', newline='') as file:
+            rows = csv.writer(file)
+            rows.writerow(['path', 'label', 'weight', 'split'])
+            for i, path in enumerate(sorted(photos.rglob('*.bin'))):
+                rows.writerow([path, i % 2, i / 4, 'train' if i else 'test'])
+        self.pack(self.folder / 'list.csv')
+        listed = self.json('ls', self.folder / 'out')
+        self.assertEqual({n: s['records'] for n, s in listed['splits'].items()},
+                         {'train': 5, 'test': 1})
+        self.assertEqual(listed['schema']['weight']['kind'], 'float')
+
+    def test_shards_are_packed_anew(self):
+        self.pack(CIFAR / 'cifar-10-batches-py')
+        self.pack(self.folder / 'out', '--shards', '4', '--compression', 'gzip', '--shuffle', '3',
+                  out='again')
+        again = self.json('ls', self.folder / 'again')
+        self.assertEqual(again['splits']['train']['shards'], 4)
+        self.assertEqual(again['splits']['train']['records'], 64)
+        self.pack(self.folder / 'again', '--filter', 'label=6', out='few')
+        one_label = self.json('ls', self.folder / 'few')['splits']
+        self.assertEqual({label for s in one_label.values() for label in s['classes']}, {'6'})
+
+    def test_labels_from_one_are_noticed_and_shifted(self):
+        with open(self.folder / 'list.csv', 'w') as file:
+            file.write('path,label\n')
+            for i in range(9):
+                (self.folder / f'{i}.bin').write_bytes(b'x')
+                file.write(f'{i}.bin,{i % 3 + 1}\n')
+        done = self.run_recpack('pack', self.folder / 'list.csv', self.folder / 'out')
+        self.assertIn('--label-offset 1', done.stderr)
+        self.pack(self.folder / 'out', '--label-offset', '1', out='zero')
+        self.assertEqual(self.json('ls', self.folder / 'zero')['splits']['train']['classes'],
+                         {'0': 3, '1': 3, '2': 3})
+
+    def test_fields_of_others_are_mapped(self):
+        self.pack(CIFAR / 'cifar-10-batches-py')
+        self.pack(self.folder / 'out', '--field', 'pixels=image,class=label', out='mapped')
+        schema = self.json('ls', self.folder / 'mapped')['schema']
+        self.assertEqual(set(schema), {'pixels', 'class'})
+
+
+class PackOptions(CliTest):
+    def test_bytes_do_not_depend_on_threads_or_cpu(self):
+        photos = self.class_folder()
+        flags = ['--shard-size', '8kB', '--compression', 'zlib']
+        self.pack(photos, *flags, '--threads', '1')
+        for i, (threads, env) in enumerate([('4', {}), ('2', {'RECPACK_CPU': 'portable'}),
+                                            ('1', {'RECPACK_CPU': 'sse42', 'JSIMD_FORCENONE': '1'})]):
+            self.pack(photos, *flags, '--threads', threads, out=str(i), env=env)
+            self.equal_shards(self.shards(), self.shards(str(i)))
+
+    def test_tasks_make_the_same_shards(self):
+        photos = self.class_folder()
+        self.pack(photos, '--shard-size', '8kB')
+        for task in '2/3', '0/3':
+            self.assertFalse(self.pack(photos, '--shard-size', '8kB', '--task', task,
+                                       out='parts')['complete'])
+        self.assertTrue(self.pack(photos, '--shard-size', '8kB', '--task', '1/3',
+                                  out='parts')['complete'])
+        self.equal_shards(self.shards(), self.shards('parts'), but=['manifest.json'])
+
+    def test_append(self):
+        self.pack(self.class_folder())
+        self.pack(self.class_folder(name='more', files=10), '--append')
+        self.assertEqual(self.json('ls', self.folder / 'out')['splits']['train']['records'], 50)
+        self.run_recpack('verify', self.folder / 'out')
+
+    def test_dry_run_writes_nothing_and_plans_what_comes(self):
+        photos = self.class_folder()
+        plan = self.pack(photos, '--shard-size', '8kB', '--dry-run')
+        self.assertFalse((self.folder / 'out').exists())
+        made = self.pack(photos, '--shard-size', '8kB')
+        self.assertEqual([s['path'] for s in plan['shards']], [s['path'] for s in made['shards']])
+        self.assertEqual(plan['records'], made['records'])
+
+    def test_limit_and_dali_index(self):
+        result = self.pack(self.class_folder(), '--limit', '7', '--dali-index')
+        self.assertEqual(result['records'], 7)
+        lines = (self.folder / 'out/train-00000-of-00001.tfrecord.idx').read_text().splitlines()
+        self.assertEqual(len(lines), 7)
+        offset, size = map(int, lines[-1].split())
+        self.assertEqual(offset + size, result['bytes'])
+
+    def test_bad_items_are_skipped_within_the_limit(self):
+        photos = self.class_folder()
+        (photos / 'ant/0000.bin').write_bytes(b'')
+        self.fails('pack', photos, self.folder / 'out', saying=['0000.bin'])
+        skipped = self.pack(photos, '--on-error', 'skip', code=FINDING)
+        self.assertFalse((self.folder / 'out/manifest.json').exists())
+        self.assertIn('0000.bin', skipped['skipped'][0]['path'])
+        result = self.pack(photos, '--on-error', 'skip', '--max-skip', '5%')
+        self.assertEqual(result['records'], 39)
+        self.assertEqual(len(result['skipped']), 1)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,115 @@
+"""ls, cat, sheet, verify, index and repair."""
+import base64
+import json
+import unittest
+
+from support import CIFAR, FINDING, CliTest
+
+
+class Shards(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / 'out'
+        self.pack(CIFAR / 'cifar-10-batches-py', '--shards', '2')
+        self.shard = self.out / 'train-00000-of-00002.tfrecord'
+
+    def damage(self, record):
+        frame = 16 + 3110
+        data = bytearray(self.shard.read_bytes())
+        data[record * frame + 100] ^= 1
+        self.shard.write_bytes(data)
+        return record * frame
+
+    def test_ls(self):
+        listed = self.json('ls', self.out)
+        self.assertEqual({n: (s['shards'], s['records'], s['bytes'])
+                          for n, s in listed['splits'].items()},
+                         {'train': (2, 64, 64 * 3126), 'validation': (2, 16, 16 * 3126),
+                          'eval': (2, 16, 16 * 3126)})
+        self.assertEqual(listed['schema'], {'image': {'kind': 'bytes', 'length': 1},
+                                            'label': {'kind': 'int64', 'length': 1}})
+        text = self.run_recpack('ls', self.out, '--shards', '--split', 'train').stdout
+        self.assertIn('train-00001-of-00002.tfrecord', text)
+        self.assertNotIn('eval', text)
+        self.assertIn('airplane', text)
+        self.fails('ls', self.out, '--split', 'dev', saying='train, validation, eval')
+        self.fails('ls', self.folder / 'nothing', saying='no such file')
+
+    def test_ls_without_a_manifest(self):
+        before = self.json('ls', self.out)
+        (self.out / 'manifest.json').unlink()
+        after = self.json('ls', self.out)
+        self.assertEqual(after['splits'], before['splits'])
+        self.assertEqual(after['schema'], before['schema'])
+
+    def test_cat(self):
+        text = self.run_recpack('cat', self.out, '--split', 'eval', '--record', '2:4').stdout
+        self.assertEqual(text.count('image: bytes [<3072 bytes>]'), 2)
+        lines = self.run_recpack('cat', self.out, '--record', '30:34', '--json').stdout.splitlines()
+        self.assertEqual(len(lines), 4)  # over the border of two shards
+        features = json.loads(lines[0])['features']['feature']
+        self.assertEqual(len(base64.b64decode(features['image']['bytesList']['value'][0])), 3072)
+        self.assertIn('key: "label"', self.run_recpack('cat', self.out, '--text').stdout)
+        self.fails('cat', self.out, '--record', '64', saying='the split has 64')
+        self.fails('cat', self.out, '--record', 'x', saying='no record or range')
+        self.fails('cat', self.out, '--feature', 'pixels', saying='image, label')
+
+    def test_cat_without_an_index(self):
+        before = self.run_recpack('cat', self.out, '--record', '40', '--json').stdout
+        (self.out / 'train.recindex').unlink()
+        self.assertEqual(self.run_recpack('cat', self.out, '--record', '40', '--json').stdout, before)
+
+    def test_sheet(self):
+        self.run_recpack('sheet', self.out, self.folder / 'a.png', '--columns', '4', '--rows', '2')
+        self.run_recpack('sheet', self.out, self.folder / 'b.png', '--columns', '4', '--rows', '2')
+        self.run_recpack('sheet', self.out, self.folder / 'c.png', '--columns', '4', '--rows', '2',
+                         '--seed', '1')
+        pictures = [(self.folder / f'{n}.png').read_bytes() for n in 'abc']
+        self.assertTrue(pictures[0].startswith(b'\x89PNG'))
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertNotEqual(pictures[0], pictures[2])
+        self.fails('sheet', self.out, self.folder / 'd.png', '--shape', '3x9', saying='is no shape')
+
+    def test_verify(self):
+        whole = self.json('verify', self.out, '--decode')
+        self.assertEqual((whole['records'], whole['findings']), (96, []))
+        offset = self.damage(5)
+        found = self.json('verify', self.out, code=FINDING)
+        self.assertEqual(found['records'], 95)
+        self.assertEqual({k: found['findings'][0][k] for k in ('path', 'offset', 'ordinal')},
+                         {'path': str(self.shard), 'offset': offset, 'ordinal': 5})
+        self.assertIn('CRC', found['findings'][0]['reason'])
+        self.run_recpack('verify', self.out, '--split', 'eval')
+
+    def test_verify_finds_exchanged_and_missing_shards(self):
+        other = self.out / 'train-00001-of-00002.tfrecord'
+        self.shard.write_bytes(other.read_bytes())
+        found = self.json('verify', self.out, code=FINDING)
+        self.assertIn('SHA-256', found['findings'][0]['reason'])
+        other.unlink()
+        found = self.json('verify', self.out, code=FINDING)
+        self.assertIn(str(other), [f['path'] for f in found['findings']])
+
+    def test_repair(self):
+        self.damage(5)
+        saved = self.json('repair', self.out, self.folder / 'saved', code=FINDING)
+        self.assertEqual(saved['records'], 95)
+        self.assertEqual((saved['lost'][0]['ordinal'], saved['lost'][0]['records']), (5, 1))
+        ledger = (self.folder / 'saved/repair-ledger.jsonl').read_text().splitlines()
+        self.assertEqual(json.loads(ledger[0])['ordinal'], 5)
+        self.run_recpack('verify', self.folder / 'saved')
+        self.fails('repair', self.out, self.folder / 'saved', saying='not empty')
+
+    def test_index(self):
+        before = (self.out / 'train.recindex').read_bytes()
+        (self.out / 'train.recindex').unlink()
+        made = self.json('index', self.out, '--dali-index')
+        self.assertEqual([i['records'] for i in made['indexes']], [64, 16, 16])
+        self.assertEqual((self.out / 'train.recindex').read_bytes(), before)
+        self.assertTrue((self.out / 'eval-00001-of-00002.tfrecord.idx').exists())
+        self.json('index', self.out, '--out', self.folder / 'cache')
+        self.assertEqual((self.folder / 'cache/train.recindex').read_bytes(), before)
+
+
+if __name__ == '__main__':
+    unittest.main()
