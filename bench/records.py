@@ -50,17 +50,17 @@ def say(text: str) -> None:
 
 def run(options: argparse.Namespace) -> dict:
     setting = Setting(options.data.resolve(), options.work.resolve(), options.build.resolve(),
-                      options.venvs.absolute())
+                      options.venvs.absolute(), 1 if options.quick else options.reps)
     prepare(setting, say)
     chosen = tuple(options.rows.split(',')) if options.rows else ('',)
-    reps = 1 if options.quick else options.reps
     rows = []
     for row in all_rows(setting):
         if row.name.startswith(chosen):
             say(f'{row.name}: {row.title}')
-            rows.append(measure(row, setting, reps, say))
+            rows.append(measure(row, setting, setting.reps, say))
     recpack = str(setting.build / 'tools' / 'recpack' / 'recpack')
-    return {'date': machine.today(), 'reps': reps, 'machine': machine.describe(setting.work),
+    return {'date': machine.today(), 'reps': setting.reps,
+            'machine': machine.describe(setting.work),
             'versions': {'recpack': machine.first_line(recpack, '--version')}, 'rows': rows}
 
 

@@ -33,6 +33,7 @@ class Setting:
     work: pathlib.Path
     build: pathlib.Path
     venvs: pathlib.Path
+    reps: int = 5
     cpus: list[int] = dataclasses.field(default_factory=lambda: sorted(os.sched_getaffinity(0)))
 
     def environment(self) -> dict:
@@ -230,3 +231,54 @@ class Program(Process):
         whole = super().run()
         seconds = self.line.get('seconds_median', self.line.get('seconds'))
         return dataclasses.replace(whole, seconds=seconds)
+
+
+class Report:
+    """A bench program that has its own rounds and prints a line for each of its sides: run once.
+
+    {data}, {work}, {build} and {reps} are replaced in its words.
+    """
+
+    def __init__(self, command: list[str]):
+        self.command, self.lines, self.reason = command, None, None
+
+    def read(self, setting: Setting, cpus: int) -> list[dict]:
+        if self.lines is None and self.reason is None:
+            try:
+                self.lines = self._run(setting, cpus)
+            except Unavailable as error:
+                self.reason = str(error)
+        if self.reason:
+            raise Unavailable(self.reason)
+        return self.lines
+
+    def _run(self, setting: Setting, cpus: int) -> list[dict]:
+        words = [word.format(data=setting.data, work=setting.work, build=setting.build,
+                             reps=setting.reps) for word in self.command]
+        if shutil.which(words[0]) is None:
+            raise Unavailable(f'{words[0]} is not there')
+        with tempfile.TemporaryFile() as complaint:
+            process = setting.popen(words, cpus, stdout=subprocess.PIPE, stderr=complaint,
+                                    text=True)
+            said, _ = process.communicate()
+            if process.returncode != 0:
+                raise Unavailable(f'exit {process.returncode}: {_last_line(complaint)}')
+        return [json.loads(line) for line in said.splitlines() if line.startswith('{')]
+
+
+class Reported(Entrant):
+    """One side in such a report: the line that has all of `match`; its median counts each time."""
+
+    def __init__(self, label: str, role: str, report: Report, match: dict):
+        super().__init__(label, role)
+        self.report, self.match, self.config = report, match, ' '.join(report.command)
+
+    def start(self, setting, cpus):
+        lines = [line for line in self.report.read(setting, cpus)
+                 if self.match.items() <= line.items()]
+        if len(lines) != 1:
+            raise Unavailable(f'{len(lines)} lines of its report have {self.match}')
+        self.rate = lines[0]['records_per_s']
+
+    def run(self):
+        return Sample(1 / self.rate, 1)

@@ -17,6 +17,7 @@ class Row:
     cpus: int = 2  # that every entrant is bound to
     unit: str = 'records/s'  # or 'ms' (for one repetition), 'MB' (peak memory)
     cold: Callable[[Setting], str] | None = None  # run before each repetition; says how
+    cache: str = ''  # its state, where the entrants see to it themselves
     note: str = ''
 
 
@@ -126,5 +127,5 @@ def _result(row: Row, samples, reasons: dict, how_cold: str | None, say) -> dict
         figure = entry.get('unavailable') or f"{entry['figure']['median']:,.1f} {row.unit}"
         say(f"  {entry['label']:<28} {figure}")
     return {'name': row.name, 'title': row.title, 'unit': row.unit, 'cpus': row.cpus,
-            'cache': f'cold, by {how_cold}' if how_cold else 'warm', 'note': row.note,
-            'entrants': entries, 'ratios': ratios, 'targets': judge(row, entries, ratios)}
+            'cache': row.cache or (f'cold, by {how_cold}' if how_cold else 'warm'),
+            'note': row.note, 'entrants': entries, 'ratios': ratios, 'targets': judge(row, entries, ratios)}

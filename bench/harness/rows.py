@@ -1,6 +1,6 @@
 """The rows of bench/results/records.json: what is compared with what."""
-from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Served,
-                              Setting)
+from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Report,
+                              Reported, Served, Setting)
 from harness.machine import drop_cache
 from harness.measure import Row
 
@@ -64,7 +64,7 @@ def pack_files(_: Setting) -> list[Row]:
                  ours('recpack, shuffled', words, 'recpack-files'), *packers('pack-files', 'files'),
                  shell(CEILING, 'tar cf', 'mkdir -p {work}/out/tar && '
                        'tar cf {work}/out/tar/files.tar -C ' + FILES + ' .', 'tar')],
-                {CEILING: 0.8}, note='our records also hold size, format, class name and file name')]
+                {CEILING: 0.8}, note='our records also hold size, format, class and file names')]
 
 
 def epoch(setting: Setting) -> list[Row]:
@@ -124,10 +124,32 @@ def parsing(_: Setting) -> list[Row]:
                 {'tensorflow': 8, 'tensorflow, 2 files': 8})]
 
 
+def random_access() -> list[Row]:
+    report = Report(['{build}/bench/record/random_bench', '{work}/out/random', '{reps}'])
+
+    def side(label: str, role: str, entrant: str, cache: str, size: int) -> Reported:
+        return Reported(label, role, report,
+                        {'entrant': entrant, 'cache': cache, 'record_bytes': size})
+
+    def sides(cache: str, size: int, bare: list[str]) -> list:
+        return [side('recpack', OURS, 'automatic', cache, size),
+                *[side(name.replace('_', ' '), CEILING, name, cache, size) for name in bare]]
+    cold = ['bare_64_threads', 'bare_64_threads_direct']
+    peers = [Served(name, 'py', name, 'random-cifar', ('pack-cifar', f'{name}-cifar'))
+             for name in ('array_record', 'lance')]
+    return [
+        Row('random-warm', '3 KB records in random order, warm', 1,
+            [*sides('warm', 3080, ['bare_pread']), *peers], {PEER: 1},
+            note='ours and the ceiling: medians of one report on 1 GB; peers on 185 MB of CIFAR'),
+        Row('random-cold', '3 KB records in random order, cold', 1, sides('cold', 3080, cold),
+            {CEILING: 0.9}, cache='cold', note='medians of one report, whose sides take turns'),
+        Row('random-cold-photo', '100 KB records in random order, cold', 1,
+            sides('cold', 100_000, cold), {CEILING: 0.9},
+            note='medians of one report, whose sides take turns'),
+    ]
+
+
 def access(_: Setting) -> list[Row]:
-    def cold(at: Setting) -> str:
-        return drop_cache([at.work / 'shards' / 'cifar'])
-    taken = 1_000
     index = ['index', '{work}/shards/cifar', '--out', '{work}/out/index', '--quiet', '--json']
     return [
         Row('index', 'make the index by scanning', ROWS,
@@ -135,15 +157,7 @@ def access(_: Setting) -> list[Row]:
              ours('recpack index, all CRCs checked', index, 'index'),
              Served('tfrecord', 'py', 'tfrecord', 'index')], {'tfrecord': 5},
             note='ours is a whole process, theirs a call in a running one; theirs checks nothing'),
-        Row('random-warm', 'records in random order, warm', taken,
-            [bench(OURS, 'recpack', 'random_bench', 'random', '{work}/shards/cifar',
-                   '--records', str(taken)),
-             *[Served(name, 'py', name, 'random-cifar', ('pack-cifar', f'{name}-cifar'))
-               for name in ('array_record', 'lance')]], {PEER: 1}),
-        Row('random-cold', 'all records in random order, cold', ROWS,
-            [bench(OURS, 'recpack', 'random_bench', 'random', '{work}/shards/cifar', '--cold'),
-             bench(CEILING, 'random reads of the disk', 'random_bench', 'bare',
-                   '{work}/shards/cifar', '--cold')], {CEILING: 0.9}, cold=cold),
+        *random_access(),
         Row('labels', 'the labels alone, of all records', ROWS,
             [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
                    '--threads', '2'),

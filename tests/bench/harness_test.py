@@ -7,8 +7,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
-from harness.entrants import (CEILING, OURS, PEER, Entrant, Process, Program, Sample, Served,
-                              Setting, Unavailable)
+from harness.entrants import (CEILING, OURS, PEER, Entrant, Process, Program, Report, Reported,
+                              Sample, Served, Setting, Unavailable)
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
 
@@ -73,7 +73,8 @@ class Harness(unittest.TestCase):
         self.assertFalse(result['targets'][0]['met'])
 
     def test_nobody_is_compared_with_us_when_we_are_not_there(self):
-        result = self.measure([Scripted('a', OURS, [None, None]), Scripted('b', PEER, [1] * 3)], {PEER: 1})
+        result = self.measure([Scripted('a', OURS, [None, None]), Scripted('b', PEER, [1] * 3)],
+                              {PEER: 1})
         self.assertEqual(result['ratios'], {})
         self.assertFalse(result['targets'][0]['met'])
 
@@ -127,6 +128,19 @@ class Harness(unittest.TestCase):
         result = self.measure([Program('a', OURS, ['sh', '-c', script], 'read'),
                                Program('b', CEILING, ['sh', '-c', script], 'bare')])
         self.assertEqual(result['ratios']['b']['median'], 0.5)
+
+    def test_a_report_is_run_once_for_all_of_its_sides(self):
+        count = 'echo x >> {work}/runs; '
+        line = '"{{\\"entrant\\": \\"$n\\", \\"records_per_s\\": {reps}}}"'
+        lines = f'for n in a b; do echo {line}; done'
+        report = Report(['sh', '-c', count + lines])
+        result = self.measure([Reported('a', OURS, report, {'entrant': 'a'}),
+                               Reported('b', CEILING, report, {'entrant': 'b'}),
+                               Reported('c', PEER, report, {'entrant': 'c'})])
+        self.assertEqual((self.work / 'runs').read_text(encoding='ascii'), 'x\n')
+        self.assertAlmostEqual(result['entrants'][0]['figure']['median'], self.setting.reps)
+        self.assertEqual(result['ratios']['b']['median'], 1)
+        self.assertIn('0 lines', result['entrants'][2]['unavailable'])
 
     def test_a_peer_without_its_environment_says_how_to_get_it(self):
         peer = Served('lance', 'py', 'lance', 'read-cifar')
