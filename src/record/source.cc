@@ -113,8 +113,8 @@ std::vector<RecordSource::State::Wanted> RecordSource::State::Missing(
     if (id < files->index().record_count() && !begun.contains(id)) wanted.push_back({id, {}});
   }
   std::ranges::sort(wanted, {}, &Wanted::id);
-  const auto repeated = std::ranges::unique(wanted, {}, &Wanted::id);
-  wanted.erase(repeated.begin(), repeated.end());
+  const auto same = [](const Wanted& a, const Wanted& b) { return a.id == b.id; };
+  wanted.erase(std::unique(wanted.begin(), wanted.end(), same), wanted.end());
   for (Wanted& item : wanted) item.location = files->index().Locate(item.id);
   return wanted;
 }
