@@ -5,7 +5,7 @@
 
 #include "recpack/record/index.h"
 #include "src/dataset/ordered_index.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 
 namespace recpack {
 namespace {

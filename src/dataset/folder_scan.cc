@@ -6,7 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 #include "src/dataset/text_split.h"
 
 namespace recpack {

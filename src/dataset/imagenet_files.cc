@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "src/dataset/field_values.h"
 #include "src/dataset/folder_listing.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 #include "src/dataset/path_pattern.h"
 
 namespace recpack {

@@ -8,7 +8,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 
 namespace recpack {
 namespace {

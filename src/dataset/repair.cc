@@ -13,7 +13,7 @@
 #include "src/base/format.h"
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 
 namespace recpack {
 namespace {

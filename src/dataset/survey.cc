@@ -9,7 +9,7 @@
 #include "recpack/example/view.h"
 #include "recpack/record/reader.h"
 #include "src/dataset/manifest_schema.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {

@@ -7,7 +7,7 @@
 #include "src/dataset/feature_names.h"
 #include "src/dataset/field_values.h"
 #include "src/dataset/image_fields.h"
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 #include "src/dataset/path_pattern.h"
 #include "src/dataset/read_buffer.h"
 #include "src/dataset/tar_samples.h"

@@ -1,4 +1,4 @@
-#include "src/dataset/parallel.h"
+#include "recpack/base/parallel.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,0 +1,29 @@
+// Many shards read at once.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "recpack/base/file.h"
+#include "recpack/record/reader.h"
+
+namespace recpack {
+
+// Where a record was found.
+struct ShardRecord {
+  size_t worker = 0;  // the thread: below the number of threads asked for
+  size_t shard = 0;   // into the paths
+  Record record;
+};
+
+// Reads all records of the shards on `threads` threads (0: AvailableThreads()), each shard by one
+// thread from its start to its end, shards in ascending order. Calls on_record from these threads,
+// one call at a time a worker. The first exception, of a reader or of on_record, ends all and is
+// thrown again here.
+void ReadShards(std::span<const std::string> paths, int threads, const ReaderOptions& options,
+                const std::function<void(const ShardRecord&)>& on_record,
+                FileSystem& files = PosixFiles());
+
+}  // namespace recpack
