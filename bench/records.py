@@ -3,8 +3,8 @@
 
     bash bench/peers/setup.sh                                   the peers' environments, once
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
-    python3 bench/records.py --data DIR --out bench/results/records.json      about 8 minutes
-    python3 bench/records.py --data DIR --quick                               about 2 minutes
+    python3 bench/records.py --data DIR --out bench/results/records.json      about 12 minutes
+    python3 bench/records.py --data DIR --quick                               about 3 minutes
     python3 bench/records.py --table bench/results/records.json               for the README
 
 DIR holds cifar-10-batches-py/ (the official pickles), cifar10-jpeg/SPLIT/CLASS/*.jpg (the same
