@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kFewFeatures = 32;
 
+// Messages around a field, which leave the less room for nested groups.
+enum Depth { kInExample, kInFeatures, kInEntry, kInFeature, kInList };
+
 bool ByName(const FeatureView& a, const FeatureView& b) { return a.name() < b.name(); }
 
 }  // namespace
@@ -22,7 +25,7 @@ class ExampleView::Parser {
   Parser(ExampleView& view, const uint8_t* base) : view_(view), base_(base) {}
 
   void Example(ByteView bytes) {
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInExample, [&](uint32_t tag, WireReader& reader) {
       if (tag != Tag(1, kLengthDelimited)) return false;
       Features(reader.ReadLengthDelimited());
       return true;
@@ -31,16 +34,16 @@ class ExampleView::Parser {
 
  private:
   template <typename OnField>
-  void ForEachField(ByteView bytes, OnField on_field) {
+  void ForEachField(ByteView bytes, Depth depth, OnField on_field) {
     WireReader reader(base_, bytes);
     while (!reader.AtEnd()) {
       const uint32_t tag = reader.ReadTag();
-      if (!on_field(tag, reader)) reader.Skip(tag);
+      if (!on_field(tag, reader)) reader.Skip(tag, depth);
     }
   }
 
   void Features(ByteView bytes) {
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInFeatures, [&](uint32_t tag, WireReader& reader) {
       if (tag != Tag(1, kLengthDelimited)) return false;
       MapEntry(reader.ReadLengthDelimited());
       return true;
@@ -49,7 +52,7 @@ class ExampleView::Parser {
 
   void MapEntry(ByteView bytes) {
     FeatureView feature;
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInEntry, [&](uint32_t tag, WireReader& reader) {
       if (tag == Tag(1, kLengthDelimited)) {
         feature.name_ = AsText(reader.ReadLengthDelimited());
         if (!IsUtf8(feature.name_)) reader.Fail("a feature's name is not UTF-8");
@@ -71,7 +74,7 @@ class ExampleView::Parser {
   }
 
   void Feature(ByteView bytes, FeatureView& feature) {
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInFeature, [&](uint32_t tag, WireReader& reader) {
       switch (tag) {
         case Tag(1, kLengthDelimited):
           Start(feature, FeatureKind::kBytes, view_.bytes_.size());
@@ -95,7 +98,7 @@ class ExampleView::Parser {
   }
 
   void BytesList(ByteView bytes) {
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInList, [&](uint32_t tag, WireReader& reader) {
       if (tag != Tag(1, kLengthDelimited)) return false;
       view_.bytes_.push_back(reader.ReadLengthDelimited());
       return true;
@@ -103,7 +106,7 @@ class ExampleView::Parser {
   }
 
   void FloatList(ByteView bytes) {
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInList, [&](uint32_t tag, WireReader& reader) {
       if (tag == Tag(1, kFixed32)) {
         view_.floats_.push_back(std::bit_cast<float>(reader.ReadFixed32()));
         return true;
@@ -119,7 +122,7 @@ class ExampleView::Parser {
   }
 
   void Int64List(ByteView bytes) {
-    ForEachField(bytes, [&](uint32_t tag, WireReader& reader) {
+    ForEachField(bytes, kInList, [&](uint32_t tag, WireReader& reader) {
       if (tag == Tag(1, kVarint)) {
         view_.ints_.push_back(static_cast<int64_t>(reader.ReadVarint()));
         return true;
@@ -153,7 +156,12 @@ void ExampleView::Parse(ByteView record) {
   bytes_.clear();
   floats_.clear();
   ints_.clear();
-  Parser(*this, record.data()).Example(record);
+  try {
+    Parser(*this, record.data()).Example(record);
+  } catch (...) {
+    features_.clear();  // half a record is none
+    throw;
+  }
 
   const auto not_ascending = [](const FeatureView& a, const FeatureView& b) {
     return !(a.name() < b.name());

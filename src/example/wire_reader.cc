@@ -7,7 +7,7 @@
 namespace recpack {
 namespace {
 
-// Protocol Buffers' own limit on nesting.
+// Protocol Buffers' own limit on nesting; messages count as well as groups.
 constexpr int kMaxDepth = 100;
 
 }  // namespace
@@ -35,13 +35,25 @@ uint32_t WireReader::ReadLongTag() {
     const uint8_t byte = *at_++;
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte >= 0x80) continue;
-    if (value > UINT32_MAX || value < 8) break;  // field 0 does not exist
-    return static_cast<uint32_t>(value);
+    const auto tag = static_cast<uint32_t>(value);  // what is above 32 bits is dropped
+    if (tag < 8) break;                             // field 0 does not exist
+    return tag;
   }
   Fail("a field's tag is no tag");
 }
 
-void WireReader::SkipNested(uint32_t tag, int depth) {
+uint64_t WireReader::ReadLongLength() {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 35; shift += 7) {
+    if (at_ == end_) Fail("a length is cut off");
+    const uint8_t byte = *at_++;
+    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  Fail("a length has more than 5 bytes");
+}
+
+void WireReader::Skip(uint32_t tag, int depth) {
   switch (tag & 7) {
     case kVarint:
       ReadVarint();
@@ -59,7 +71,7 @@ void WireReader::SkipNested(uint32_t tag, int depth) {
         const uint32_t inner = ReadTag();
         if (inner == (tag - kStartGroup + kEndGroup)) return;
         if ((inner & 7) == kEndGroup) Fail("a group ends that did not begin");
-        SkipNested(inner, depth + 1);
+        Skip(inner, depth + 1);
       }
     case kFixed32:
       ReadFixed32();

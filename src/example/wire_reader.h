@@ -30,7 +30,7 @@ class WireReader {
   }
 
   ByteView ReadLengthDelimited() {
-    const uint64_t length = ReadVarint();
+    const uint64_t length = at_ < end_ && *at_ < 0x80 ? *at_++ : ReadLongLength();
     if (length > left()) Fail("a field is longer than what it is in");
     const ByteView bytes(at_, length);
     at_ += length;
@@ -43,15 +43,15 @@ class WireReader {
     return LoadLittleEndian<uint32_t>(at_ - 4);
   }
 
-  // Passes over the field whose tag was just read.
-  void Skip(uint32_t tag) { SkipNested(tag, 0); }
+  // Passes over the field whose tag was just read. `depth`: messages and groups it is in.
+  void Skip(uint32_t tag, int depth);
 
   [[noreturn]] void Fail(std::string_view reason) const;
 
  private:
   uint32_t ReadLongTag();
   uint64_t ReadLongVarint();
-  void SkipNested(uint32_t tag, int depth);
+  uint64_t ReadLongLength();
 
   const uint8_t* base_;
   const uint8_t* at_;

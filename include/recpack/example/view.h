@@ -58,7 +58,8 @@ class ExampleView {
  public:
   // Views `record`, which must stay as it is. What Protocol Buffers accepts is accepted and means
   // the same: unknown fields are skipped, the last of several entries with one name counts, lists
-  // that come in pieces are joined. Throws Error (kCorrupt) with the byte offset in the record.
+  // that come in pieces are joined. Throws Error (kCorrupt) with the byte offset in the record;
+  // the view is empty then.
   void Parse(ByteView record);
 
   // Empty where there is no such feature.
