@@ -17,6 +17,7 @@ struct FolderItem {
   uint64_t name = 0;    // where its name begins in FolderTable::names
   uint32_t folder = 0;  // into FolderTable::folders
 };
+static_assert(sizeof(FolderItem) == 24);  // docs/sources.md says so
 
 struct FolderPlace {
   std::string path;    // relative to the root, with a slash at its end unless empty

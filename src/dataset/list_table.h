@@ -19,6 +19,7 @@ struct ListItem {
   ListRow row;
   uint64_t file_size = 0;  // bytes; 0 also where the file is not there
 };
+static_assert(sizeof(ListItem) == 24);  // docs/sources.md says so
 
 // A column that becomes a feature.
 struct ListFeature {

@@ -29,12 +29,14 @@ struct TarSampleMember {
   uint64_t size = 0;       // bytes
   uint32_t extension = 0;  // into TarSamples::extensions
 };
+static_assert(sizeof(TarSampleMember) == 24);  // docs/sources.md says so
 
 struct TarSample {
   uint64_t first_member = 0;
   uint64_t key = 0;  // where it begins in TarSamples::keys
   uint32_t volume = 0;
 };
+static_assert(sizeof(TarSample) == 24);
 
 struct TarSamples {
   std::vector<TarSample> samples;
