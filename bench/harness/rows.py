@@ -18,7 +18,7 @@ def ours(label: str, words: list[str], out: str = '') -> Process:
 
 
 def bench(role: str, label: str, program: str, job: str, *words: str) -> Program:
-    return Program(label, role, [BENCH + program, *words], job)
+    return Program(label, role, [BENCH + program, job, *words], job)
 
 
 def shell(role: str, label: str, script: str, out: str = '') -> Process:

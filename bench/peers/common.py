@@ -36,6 +36,7 @@ class Job:
     """One way to run a peer: what is repeated, and the settings that matter."""
     run: Callable[[], tuple[int, int]]  # one repetition: records and payload bytes handled
     config: str = ''
+    settle: Callable[[], object] = lambda: None  # before each repetition, outside the time
 
 
 @dataclasses.dataclass
@@ -143,6 +144,7 @@ def main(peer: str, version: str, jobs: dict[str, Callable[[Context], Job]]) -> 
     job = jobs[options.job](Context(options.data, options.work, options.threads))
 
     def repeat() -> tuple[float, int, int]:
+        job.settle()
         start = time.perf_counter()
         records, size = job.run()
         return time.perf_counter() - start, int(records), int(size)

@@ -104,7 +104,10 @@ def pack_files(context: Context) -> Job:
 
 
 def live(dataset, files: list[str], config: str, records: int) -> Job:
-    """One repetition takes an epoch's worth of records from an iterator that never ends."""
+    """One repetition takes an epoch's worth of records from an iterator that never ends.
+
+    It reads ahead while others have their turn: what it gathered so is used up before the time.
+    """
     iterator = iter(dataset)
     total = sum(os.path.getsize(name) for name in files)
 
@@ -115,7 +118,7 @@ def live(dataset, files: list[str], config: str, records: int) -> Job:
             label = batch[1] if isinstance(batch, tuple) else batch
             count += int(label.shape[0])
         return count, total * count // records
-    return Job(run, config)
+    return Job(run, config, run)
 
 
 def count_records(files: list[str]) -> int:
