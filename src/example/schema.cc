@@ -25,12 +25,10 @@ void SchemaBuilder::Add(const ExampleView& record) {
     Seen& seen = found->second;
     FeatureSpec& spec = seen.spec;
     spec.mixed |= spec.kind != feature.kind();
-    const bool no_value_yet = spec.max_length == 0;
     Widen(feature.size(), seen.records == 0, spec.min_length, spec.max_length);
-    bool first = no_value_yet;
     for (const ByteView value : feature.bytes_values()) {
-      Widen(value.size(), first, spec.min_bytes, spec.max_bytes);
-      first = false;
+      Widen(value.size(), !seen.bytes, spec.min_bytes, spec.max_bytes);
+      seen.bytes = true;
     }
     ++seen.records;
   }

@@ -57,7 +57,10 @@ TEST(SchemaTest, RecordsThatDisagreeOnTheKindAreMixed) {
   Learn(builder, schema);
   builder.AddFloat("a", 1);
   Learn(builder, schema);
+  builder.AddBytes("a", AsBytes("12345"));
+  Learn(builder, schema);
   EXPECT_TRUE(schema.Finish()[0].mixed);
+  EXPECT_EQ(schema.Finish()[0].min_bytes, 5u);  // numbers have no size
 }
 
 }  // namespace

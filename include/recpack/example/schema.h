@@ -36,6 +36,7 @@ class SchemaBuilder {
   struct Seen {
     FeatureSpec spec;
     uint64_t records = 0;
+    bool bytes = false;  // a value of bytes was among them
   };
 
   std::map<std::string, Seen, std::less<>> seen_;
