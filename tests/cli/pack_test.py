@@ -196,6 +196,8 @@ class PackOptions(CliTest):
         made = self.pack(photos, '--shard-size', '8kB')
         self.assertEqual([s['path'] for s in plan['shards']], [s['path'] for s in made['shards']])
         self.assertEqual(plan['records'], made['records'])
+        self.assertAlmostEqual(plan['bytes'] / made['bytes'], 1, delta=0.2)
+        self.assertGreater(plan['seconds'], 0)
 
     def test_limit_and_dali_index(self):
         result = self.pack(self.class_folder(), '--limit', '7', '--dali-index')

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "recpack/base/error.h"
+#include "recpack/dataset/estimate.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
@@ -157,9 +158,14 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
   std::filesystem::path there = std::filesystem::absolute(flags.out);
   while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
   const auto space = std::filesystem::space(there, unknown);
+  const PackEstimate estimate = EstimatePack(source, plan, options);
+  const auto bytes =
+      static_cast<uint64_t>(static_cast<double>(plan.bytes()) * estimate.bytes_ratio);
   if (flags.json) {
-    Json json = {
-        {"records", plan.items()}, {"bytes", plan.bytes()}, {"free_bytes", space.available}};
+    Json json = {{"records", plan.items()},
+                 {"bytes", bytes},
+                 {"seconds", estimate.seconds},
+                 {"free_bytes", space.available}};
     json["shards"] = Json::array();
     for (const auto& shard : plan.shards) {
       json["shards"].push_back({{"path", flags.out + "/" + shard.file},
@@ -173,8 +179,11 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
     std::printf("%s  %s records  about %s\n", shard.file.c_str(),
                 HumanCount(shard.end - shard.begin).c_str(), HumanBytes(shard.bytes).c_str());
   }
-  std::printf("would write about %s in %s shards; %s are free\n", HumanBytes(plan.bytes()).c_str(),
+  std::printf("would write about %s in %s shards; %s are free\n", HumanBytes(bytes).c_str(),
               HumanCount(plan.shards.size()).c_str(), HumanBytes(space.available).c_str());
+  std::printf(
+      "reading and encoding would take about %s, from a trial of %s items; writing comes on top\n",
+      HumanSeconds(estimate.seconds).c_str(), HumanCount(estimate.tried).c_str());
   return kDone;
 }
 

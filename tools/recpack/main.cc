@@ -41,6 +41,7 @@ int Run(int argc, char** argv) {
   AddIndex(app, exit_code);
   AddRepair(app, exit_code);
   AddVerify(app, exit_code);
+  AddCompletion(app, exit_code);
   AddStandIn(app, exit_code);
   RefuseUnknownCommand(app, argc, argv);
   try {
