@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <string>
 
 #include "recpack/base/error.h"
@@ -15,10 +16,12 @@ constexpr size_t kReadBytes = size_t{1} << 18;
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(const ReadableFile& file, uint64_t offset) : file_(file), position_(offset) {}
+  FileSource(const ReadableFile& file, uint64_t offset, uint64_t end)
+      : file_(file), position_(offset), end_(end) {}
 
   size_t Read(std::span<uint8_t> out) override {
-    const size_t got = file_.ReadAt(position_, out);
+    const uint64_t left = end_ - std::min(end_, position_);
+    const size_t got = file_.ReadAt(position_, out.first(std::min<uint64_t>(out.size(), left)));
     position_ += got;
     return got;
   }
@@ -26,6 +29,7 @@ class FileSource final : public ByteSource {
  private:
   const ReadableFile& file_;
   uint64_t position_;
+  const uint64_t end_;
 };
 
 enum class Format { kWithHeader, kRaw };
@@ -125,8 +129,9 @@ std::unique_ptr<ByteSource> MakeByteSource(const ReadableFile& file, Compression
   return std::make_unique<InflateSource>(file, 0, Format::kWithHeader, kReadBytes);
 }
 
-std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset) {
-  return std::make_unique<FileSource>(file, offset);
+std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset,
+                                             uint64_t end) {
+  return std::make_unique<FileSource>(file, offset, end);
 }
 
 std::unique_ptr<ByteSource> MakeFlushPointSource(const ReadableFile& file, uint64_t file_offset,

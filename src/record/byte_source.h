@@ -29,8 +29,9 @@ Compression DetectCompression(const ReadableFile& file);
 
 std::unique_ptr<ByteSource> MakeByteSource(const ReadableFile& file, Compression compression);
 
-// An uncompressed file from `offset` on.
-std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset);
+// An uncompressed file from `offset` on, up to `end` or its own end.
+std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset,
+                                             uint64_t end = UINT64_MAX);
 
 // Starts at a flush point: `file_offset` bytes into the compressed file, which is read by
 // `read_bytes` at a time.

@@ -124,6 +124,8 @@ ShardSummary Index::shard(size_t i) const {
           .compression = static_cast<Compression>(shard.compression)};
 }
 
+uint64_t Index::shard_bytes(size_t i) const noexcept { return state_->shards[i].file_bytes; }
+
 RecordLocation Index::Locate(uint64_t ordinal) const {
   const auto shards = state_->shards;
   // The last shard that begins at or before the record; empty shards never contain one.

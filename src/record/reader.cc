@@ -14,11 +14,26 @@ namespace {
 constexpr char kAdvice[] = "recpack verify lists all damage, recpack repair saves what is whole";
 
 Compression CompressionOf(const ReadableFile& file, const ReaderOptions& options) {
-  return options.entries ? options.entries->compression : DetectCompression(file);
+  if (options.entries) return options.entries->compression;
+  // A piece may begin with a damaged header that looks like that of a compressed file.
+  if (options.piece && options.piece->offset > 0) return Compression::kNone;
+  return DetectCompression(file);
 }
 
-uint64_t MostBytes(const ReadableFile& file, Compression compression) {
-  return compression == Compression::kNone ? file.Size() : file.Size() * kMostDeflated;
+uint64_t MostBytes(const ReadableFile& file, Compression compression,
+                   const ReaderOptions& options) {
+  if (compression != Compression::kNone) return file.Size() * kMostDeflated;
+  return options.piece ? std::min(file.Size(), options.piece->end) : file.Size();
+}
+
+std::unique_ptr<ByteSource> SourceOf(const ReadableFile& file, Compression compression,
+                                     const ReaderOptions& options) {
+  if (!options.piece) return MakeByteSource(file, compression);
+  if (compression != Compression::kNone) {
+    throw Error(ErrorKind::kInvalidArgument, "a compressed shard cannot be read in pieces",
+                {.path = file.path()}, "read it as a whole");
+  }
+  return MakeByteSourceAt(file, options.piece->offset, options.piece->end);
 }
 
 }  // namespace
@@ -27,10 +42,12 @@ RecordReader::State::State(std::unique_ptr<ReadableFile> opened, ReaderOptions g
     : file(std::move(opened)),
       options(std::move(given)),
       compression(CompressionOf(*file, options)),
-      most_bytes(MostBytes(*file, compression)),
-      window(MakeByteSource(*file, compression),
-             std::min<uint64_t>(options.buffer_bytes, most_bytes)),
-      entries_hold(options.entries != nullptr),
+      most_bytes(MostBytes(*file, compression, options)),
+      window(SourceOf(*file, compression, options),
+             std::min<uint64_t>(options.buffer_bytes, most_bytes),
+             options.piece ? options.piece->offset : 0),
+      ordinal(options.piece ? options.piece->first_record : 0),
+      entries_hold(options.entries != nullptr && !options.piece),
       search_budget(16 * file->Size() + (uint64_t{64} << 20)) {}
 
 RecordReader::State::Frame RecordReader::State::Look(Window& at, bool verify, Record& record,

@@ -34,11 +34,11 @@ struct RecordReader::State {
   Compression compression;
   uint64_t most_bytes;  // that the uncompressed stream can have; exact without compression
   Window window;
-  uint64_t ordinal = 0;
+  uint64_t ordinal;
   size_t to_skip = 0;  // frame of the record handed out last
   bool ended = false;
-  bool entries_hold = false;  // what was read so far is what the entries say
-  uint64_t search_budget;     // bytes that searches may still check in vain
+  bool entries_hold;       // what was read so far is what the entries say
+  uint64_t search_budget;  // bytes that searches may still check in vain
   std::vector<Damage> damages;
 
  private:

@@ -1,21 +1,106 @@
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 
+#include "recpack/base/error.h"
 #include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/record/byte_source.h"
 
 namespace recpack {
+namespace {
+
+// One read call; shorter records are read over, which costs less than a call for each.
+constexpr size_t kReadBytes = size_t{256} << 10;
+// What is read where records are so long that headers are all that is wanted.
+constexpr size_t kSkimBytes = 512;
+constexpr uint64_t kLongRecord = 24 << 10;
+
+uint32_t CheckedLength(uint64_t length, const std::string& path, uint64_t offset, size_t ordinal) {
+  if (length > kMaxPayloadBytes) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("a record of {} bytes is longer than 4 GiB, the most an index can hold", length),
+        {.path = path, .offset = offset, .ordinal = ordinal});
+  }
+  return static_cast<uint32_t>(length);
+}
+
+// Goes from header to header of an uncompressed shard; payloads are not looked at.
+class HeaderScan {
+ public:
+  explicit HeaderScan(const ReadableFile& file)
+      : file_(file),
+        size_(file.Size()),
+        buffer_(std::make_unique_for_overwrite<uint8_t[]>(kReadBytes)) {}
+
+  std::vector<uint32_t> Run() {
+    std::vector<uint32_t> lengths;
+    for (uint64_t at = 0; at < size_;) {
+      const uint8_t* header = HeaderAt(at);
+      if (header == nullptr)
+        Fail("the file ends within the header of a record", at, lengths.size());
+      if (!FrameHeaderHolds(header)) {
+        Fail("the CRC of the length does not match", at, lengths.size());
+      }
+      const uint64_t length = FrameLength(header);
+      if (size_ - at < kFrameBytes || length > size_ - at - kFrameBytes) {
+        Fail(format("the file ends within a record of {} bytes", length), at, lengths.size());
+      }
+      lengths.push_back(CheckedLength(length, file_.path(), at, lengths.size()));
+      at += length + kFrameBytes;
+      read_bytes_ = length < kLongRecord ? kReadBytes : kSkimBytes;
+    }
+    return lengths;
+  }
+
+ private:
+  const uint8_t* HeaderAt(uint64_t at) {
+    if (at - begin_ + kFrameHeaderBytes > have_) {
+      begin_ = at;
+      have_ = file_.ReadAt(at, {buffer_.get(), read_bytes_});
+      if (have_ < kFrameHeaderBytes) return nullptr;
+    }
+    return buffer_.get() + (at - begin_);
+  }
+
+  [[noreturn]] void Fail(const std::string& reason, uint64_t offset, size_t ordinal) const {
+    throw Error(ErrorKind::kCorrupt, reason,
+                {.path = file_.path(), .offset = offset, .ordinal = ordinal},
+                "recpack verify lists all damage, recpack repair saves what is whole");
+  }
+
+  const ReadableFile& file_;
+  const uint64_t size_;
+  const std::unique_ptr<uint8_t[]> buffer_;
+  size_t read_bytes_ = kReadBytes;
+  uint64_t begin_ = 0;  // file offset of the buffer
+  size_t have_ = 0;
+};
+
+void ReadLengths(std::unique_ptr<ReadableFile> file, bool verify, ShardEntries& entries) {
+  const std::string path = file->path();
+  RecordReader reader(std::move(file), {.verify = verify});
+  for (Record record; reader.Next(record);) {
+    entries.lengths.push_back(
+        CheckedLength(record.payload.size(), path, record.offset, record.ordinal));
+  }
+}
+
+}  // namespace
 
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) {
   auto file = files.OpenForReading(path);
   ShardEntries entries;
   entries.name = std::filesystem::path(path).filename();
   entries.file_bytes = file->Size();
-  RecordReader reader(std::move(file), {.verify = verify});
-  entries.compression = reader.compression();
-  for (Record record; reader.Next(record);) {
-    entries.lengths.push_back(static_cast<uint32_t>(record.payload.size()));
+  entries.compression = DetectCompression(*file);
+  if (verify || entries.compression != Compression::kNone) {
+    ReadLengths(std::move(file), verify, entries);
+  } else {
+    entries.lengths = HeaderScan(*file).Run();
   }
   return entries;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -15,30 +14,22 @@ namespace recpack {
 // One thread at a time.
 class Window {
  public:
-  Window(std::unique_ptr<ByteSource> source, size_t buffer_bytes)
-      : source_(std::move(source)), buffer_(std::max<size_t>(buffer_bytes, 4096)) {}
+  Window(std::unique_ptr<ByteSource> source, size_t buffer_bytes, uint64_t offset = 0)
+      : source_(std::move(source)),
+        capacity_(std::max<size_t>(buffer_bytes, 4096)),
+        buffer_(std::make_unique_for_overwrite<uint8_t[]>(capacity_)),
+        offset_(offset) {}
 
   // Offset of the first byte of bytes() in the uncompressed stream.
   uint64_t offset() const noexcept { return offset_; }
 
-  ByteView bytes() const noexcept { return {buffer_.data() + begin_, end_ - begin_}; }
+  ByteView bytes() const noexcept { return {data(), end_ - begin_}; }
 
-  const uint8_t* data() const noexcept { return buffer_.data() + begin_; }
+  const uint8_t* data() const noexcept { return buffer_.get() + begin_; }
 
   // Makes bytes() at least `size` long, and as long as the buffer allows; false where the source
   // ends before. The buffer grows as bytes arrive, never ahead of them by more than twofold.
-  bool Ensure(size_t size) {
-    if (end_ - begin_ >= size) return true;
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    end_ -= std::exchange(begin_, 0);
-    while (end_ < size) {
-      if (end_ == buffer_.size()) buffer_.resize(std::min(size, buffer_.size() * 2));
-      const size_t got = source_->Read(std::span(buffer_).subspan(end_));
-      if (got == 0) return false;
-      end_ += got;
-    }
-    return true;
-  }
+  bool Ensure(size_t size) { return end_ - begin_ >= size || Fill(size); }
 
   // Drops the first `size` bytes of bytes().
   void Skip(size_t size) noexcept {
@@ -54,11 +45,15 @@ class Window {
   }
 
  private:
+  bool Fill(size_t size);
+  void Grow(size_t capacity);
+
   std::unique_ptr<ByteSource> source_;
-  ByteBuffer buffer_;
+  size_t capacity_;
+  std::unique_ptr<uint8_t[]> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
 };
 
 }  // namespace recpack

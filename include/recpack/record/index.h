@@ -67,6 +67,7 @@ class Index {
   uint64_t record_count() const noexcept;
   size_t shard_count() const noexcept;
   ShardSummary shard(size_t i) const;
+  uint64_t shard_bytes(size_t i) const noexcept;  // size of its file
 
   // O(1) but for the search of the shard (O(log shards)); ordinal < record_count().
   RecordLocation Locate(uint64_t ordinal) const;
@@ -79,9 +80,9 @@ class Index {
   std::shared_ptr<const State> state_;
 };
 
-// Lists a shard's records by reading it once from its start; `verify` also checks the CRCs of
-// lengths and payloads. Throws Error (kCorrupt) at the first damage. A foreign compressed shard
-// gets no flush points.
+// Lists a shard's records from its start. The CRCs of lengths are checked; `verify` also checks
+// those of payloads, for which all of an uncompressed shard must be read. Throws Error (kCorrupt)
+// at the first damage. A foreign compressed shard gets no flush points.
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
 
 // One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes.

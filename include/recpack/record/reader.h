@@ -14,6 +14,13 @@
 
 namespace recpack {
 
+// A part of an uncompressed shard that begins and ends at records.
+struct ShardPiece {
+  uint64_t offset = 0;  // of its first frame
+  uint64_t end = UINT64_MAX;
+  uint64_t first_record = 0;  // ordinal, in the shard, of its first record
+};
+
 struct ReaderOptions {
   // Check the CRCs of length and payload. Off: only lengths are checked against the file's end.
   bool verify = true;
@@ -22,6 +29,8 @@ struct ReaderOptions {
   enum class OnDamage { kFail, kResynchronise } on_damage = OnDamage::kFail;
   // Known boundaries to resynchronise at; without, the next offset where both CRCs hold is taken.
   std::shared_ptr<const ShardEntries> entries = nullptr;
+  // Read this only. Of a compressed shard: Error (kInvalidArgument). `entries` are not made use of.
+  std::optional<ShardPiece> piece = {};
 };
 
 struct Record {

@@ -1,0 +1,103 @@
+// The lengths of a shard, found by going over it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "recpack/base/error.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/record/memory_files.h"
+
+namespace recpack {
+namespace {
+
+// Short records, and ones so long that only their headers are read.
+std::vector<ByteBuffer> Payloads() {
+  std::vector<ByteBuffer> payloads;
+  for (const size_t size : {0u, 10u, 3000u, 40000u, 70000u, 5u, 300000u, 270000u, 1u}) {
+    payloads.push_back(MakePayloads(1, size)[0]);
+  }
+  return payloads;
+}
+
+class Scan : public testing::TestWithParam<bool> {
+ protected:
+  ShardEntries Of(const ByteBuffer& bytes) const {
+    PosixFiles().Create(path_)->Write(bytes);
+    return ScanShard(PosixFiles(), path_, GetParam());
+  }
+
+  void ExpectCorrupt(const ByteBuffer& bytes, uint64_t offset, uint64_t ordinal) const {
+    try {
+      Of(bytes);
+      ADD_FAILURE() << "was scanned";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+      EXPECT_EQ(error.place().path, path_);
+      EXPECT_EQ(error.place().offset, offset);
+      EXPECT_EQ(error.place().ordinal, ordinal);
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "shard";
+};
+
+TEST_P(Scan, FindsWhatTheWriterWrote) {
+  for (const auto compression : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    const Shard shard = WriteShard(Payloads(), {.compression = compression});
+    const ShardEntries entries = Of(shard.bytes);
+    EXPECT_EQ(entries.name, "shard");
+    EXPECT_EQ(entries.lengths, shard.entries.lengths);
+    EXPECT_EQ(entries.file_bytes, shard.bytes.size());
+    EXPECT_EQ(entries.compression, compression);
+  }
+}
+
+TEST_P(Scan, OfAnEmptyShard) { EXPECT_TRUE(Of({}).lengths.empty()); }
+
+TEST_P(Scan, ManyRecords) {
+  const Shard shard = WriteShard(MakePayloads(5000, 150));
+  EXPECT_EQ(Of(shard.bytes).lengths, shard.entries.lengths);
+}
+
+TEST_P(Scan, EveryCutIsAnErrorButAtABoundary) {
+  const Shard shard = WriteShard(MakePayloads(3, 30));
+  for (size_t size = 0; size < shard.bytes.size(); ++size) {
+    const ByteBuffer cut(shard.bytes.begin(), shard.bytes.begin() + static_cast<int>(size));
+    const size_t whole = size / 46;
+    if (size % 46 == 0) {
+      EXPECT_EQ(Of(cut).lengths.size(), whole);
+    } else {
+      ExpectCorrupt(cut, whole * 46, whole);
+    }
+  }
+}
+
+TEST_P(Scan, DamagedLengthIsAnError) {
+  Shard shard = WriteShard(MakePayloads(3, 30));
+  shard.bytes[46 + 2] ^= 1;
+  ExpectCorrupt(shard.bytes, 46, 1);
+}
+
+TEST_P(Scan, LengthPastTheEndIsAnError) {
+  Shard shard = WriteShard(MakePayloads(3, 30));
+  for (const uint64_t length : {uint64_t{77}, UINT64_MAX, UINT64_MAX - 15}) {
+    StoreFrameHeader(shard.bytes.data() + 46, length);
+    ExpectCorrupt(shard.bytes, 46, 1);
+  }
+}
+
+TEST_P(Scan, DamagedPayloadIsAnErrorWhereVerified) {
+  Shard shard = WriteShard(MakePayloads(3, 30));
+  shard.bytes[46 + 20] ^= 1;
+  if (GetParam()) {
+    ExpectCorrupt(shard.bytes, 46, 1);
+  } else {
+    EXPECT_EQ(Of(shard.bytes).lengths, shard.entries.lengths);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Verified, Scan, testing::Bool());
+
+}  // namespace
+}  // namespace recpack
