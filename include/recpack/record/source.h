@@ -13,7 +13,7 @@
 namespace recpack {
 
 struct SourceOptions {
-  // How bytes come from the disk; docs/decisions/random-access.md has the measurements.
+  // How bytes come from the disk; docs/decisions/0002-random-access.md has the measurements.
   enum class Backend {
     kAutomatic,  // kPread
     kPread,      // the kernel is told what Prefetch() names, or `threads` helpers read it
