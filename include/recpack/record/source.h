@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "recpack/base/bytes.h"
 #include "recpack/base/file.h"
