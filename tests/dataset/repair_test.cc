@@ -98,6 +98,15 @@ TEST_F(RepairTest, AStaleIndexIsAFindingAndCanBeMadeAnew) {
   EXPECT_TRUE(std::filesystem::exists(shard_ + ".idx"));
 }
 
+TEST_F(RepairTest, AnIndexOfOtherShardsIsNoFinding) {
+  std::filesystem::remove(out_ + "/manifest.json");
+  std::filesystem::rename(shard_, out_ + "/a.tfrecord");
+  std::filesystem::rename(out_ + "/train-00001-of-00002.tfrecord", out_ + "/b.tfrecord");
+  BuildIndexes(FindLayout(out_ + "/a.tfrecord"), {});
+  EXPECT_TRUE(Verify(FindLayout(out_ + "/a.tfrecord"), {}).findings.empty());
+  EXPECT_TRUE(Verify(FindLayout(out_ + "/b.tfrecord"), {}).findings.empty());
+}
+
 TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   Damage(Locate(20).offset + 15, '\x7e');
   const auto before = std::filesystem::last_write_time(out_ + "/train.recindex");
