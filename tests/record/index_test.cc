@@ -120,6 +120,21 @@ TEST(IndexRoundTrip, LengthsPastFourGigabytesOfShard) {
   ExpectLocations(Index::Open(WriteIndex(folder, shards)), shards);
 }
 
+TEST(IndexBytes, AreThoseOfTheDocument) {
+  // The example of docs/format/index.md.
+  const TemporaryFolder folder;
+  const ByteBuffer bytes =
+      ReadWholeFile(PosixFiles(), WriteIndex(folder, {MakeEntries("a.tfrecord", {5, 5, 5})}));
+  ASSERT_EQ(bytes.size(), 0x98u);
+  EXPECT_EQ(AsText(ByteView(bytes).first(8)), "RECINDEX");
+  EXPECT_EQ(AsText(ByteView(bytes).subspan(0x10, 10)), "a.tfrecord");
+  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x20]), 63u);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x64]), 5u);
+  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x70]), 0x20u);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x88]), 0x8b3ecd52u);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x8c]), 0x851cbcfau);
+}
+
 // --- damage ---
 
 class IndexDamage : public testing::Test {
