@@ -75,12 +75,16 @@ build() {
   cmake --build "$repository/build/$1" --parallel "$jobs" ${targets[@]:+--target "${targets[@]}"}
 }
 
+# Leaves out the lines on tests that begin and that pass.
+only_findings() { grep -vE '^ +Start +[0-9]+: | Passed +[0-9.]+ sec$'; }
+
 # run_ctest PRESET CTEST_ARGUMENTS...: prints ctest's own report, then `N passed, N failed`.
 run_ctest() {
-  local report status=0 header tests failures skipped disabled
+  local report status header tests failures skipped disabled
   report=$(mktemp)
   ctest --test-dir "$repository/build/$1" --parallel "$jobs" --output-on-failure --timeout 900 \
-    --no-tests=error --output-junit "$report" "${@:2}" </dev/null || status=$?
+    --no-tests=error --output-junit "$report" "${@:2}" </dev/null | only_findings
+  status=${PIPESTATUS[0]}
   header=$(tr '\n' ' ' <"$report" | grep -oE '<testsuite [^>]*>' | head -n 1)
   rm -f "$report"
   number() { sed -nE "s/.*[[:space:]]$1=\"([0-9]+)\".*/\1/p" <<<"$header"; }
