@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/example/utf8.h"
 #include "src/example/wire.h"
 
 namespace recpack {
@@ -17,6 +18,9 @@ constexpr uint8_t kFeaturesEntry = Tag(1, kLengthDelimited);
 constexpr uint8_t kEntryKey = Tag(1, kLengthDelimited);
 constexpr uint8_t kEntryValue = Tag(2, kLengthDelimited);
 constexpr uint8_t kListValues = Tag(1, kLengthDelimited);  // bytes, or packed numbers
+
+// Protocol Buffers counts bytes of a message in 31 bits.
+constexpr uint64_t kMaxMessageBytes = INT32_MAX;
 
 uint8_t* WriteBytes(uint8_t* out, const void* from, size_t size) {
   if (size > 0) std::memcpy(out, from, size);
@@ -99,10 +103,21 @@ size_t ExampleBuilder::ByteSize() {
       throw Error(ErrorKind::kInvalidArgument,
                   format("the feature '{}' was added twice", entries_[i].name));
     }
+    if (!IsUtf8(entries_[i].name)) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "the name of a feature is not UTF-8, and no parser would take the record");
+    }
     Measure(entries_[i]);
     features_bytes_ += LengthDelimitedBytes(entries_[i].entry_bytes);
   }
-  return LengthDelimitedBytes(features_bytes_);
+  const uint64_t size = LengthDelimitedBytes(features_bytes_);
+  if (size > kMaxMessageBytes) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("an example of {} bytes is longer than 2 GiB, the most that parsers take", size), {},
+        "split it up");
+  }
+  return size;
 }
 
 uint8_t* ExampleBuilder::WriteValues(const Entry& entry, uint8_t* out) const {

@@ -20,9 +20,19 @@ namespace pb = google::protobuf;
 
 constexpr size_t kLongestText = 80;  // bytes shown as they are
 
+// Nothing that a terminal would act on: no control characters of ASCII, nor U+0080 to U+009F.
 bool IsPrintable(std::string_view text) {
-  return text.size() <= kLongestText && IsUtf8(text) &&
-         std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (text.size() > kLongestText || !IsUtf8(text)) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    if (byte < 0x20 || byte == 0x7f) return false;
+    if (byte == 0xc2 && static_cast<uint8_t>(text[i + 1]) < 0xa0) return false;
+  }
+  return true;
+}
+
+std::string ShownName(std::string_view name) {
+  return IsPrintable(name) ? std::string(name) : format("<a name of {} bytes>", name.size());
 }
 
 std::string Shown(ByteView value) {
@@ -66,7 +76,8 @@ std::string ExampleSummary(ByteView record, size_t max_values) {
     if (feature.kind() == FeatureKind::kInt64) {
       values = List(feature.int64_values(), max_values, [](int64_t v) { return format("{}", v); });
     }
-    text += format("{}: {} {}\n", feature.name(), FeatureKindName(feature.kind()), values);
+    text +=
+        format("{}: {} {}\n", ShownName(feature.name()), FeatureKindName(feature.kind()), values);
   }
   return text;
 }

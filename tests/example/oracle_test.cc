@@ -210,14 +210,34 @@ TEST(OracleTest, MergesPiecesAsProtobufDoes) {
 }
 
 TEST(OracleTest, NamesMustBeUtf8AsForProtobuf) {
-  for (const char* name :
+  for (const std::string name :
        {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xc0\x80", "\xed\xa0\x80", "\xff",
         "a\xe2\x82", "\xf4\x90\x80\x80", "\xe0\x80\x80"}) {
     ExampleBuilder builder;
+    const std::string placeholder(name.size(), 'n');
+    builder.AddInt64(placeholder, 1);
+    ByteBuffer record = Build(builder);
+    std::ranges::copy(name, record.begin() + 6);  // behind two messages' and the name's headers
+    const auto taken = ByView(record);
+    EXPECT_EQ(taken, ByOracle(record)) << name;
+
+    builder.Clear();
     builder.AddInt64(name, 1);
-    const ByteBuffer record = Build(builder);
-    EXPECT_EQ(ByView(record), ByOracle(record)) << name;
+    if (taken) {
+      EXPECT_EQ(Build(builder), record) << name;
+    } else {
+      EXPECT_THROW(builder.ByteSize(), Error) << name;
+    }
   }
+}
+
+TEST(OracleTest, BuilderRefusesWhatIsLongerThanParsersTake) {
+  const std::string half(size_t{1} << 30, 'x');
+  ExampleBuilder builder;
+  builder.AddBytes("a", AsBytes(half));
+  builder.ByteSize();
+  builder.AddBytes("b", AsBytes(half));
+  EXPECT_THROW(builder.ByteSize(), Error);
 }
 
 TEST(ViewTest, FindsFeaturesAndSaysWhereARecordIsBroken) {
@@ -281,6 +301,10 @@ TEST(TextTest, SummaryShowsTextAndHidesLongBytes) {
       ExampleSummary(Build(builder), 2),
       "image: bytes [<3072 bytes>]\nn: int64 [1, 2, ... 3 in all]\nname: bytes [\"a cat\"]\n");
   EXPECT_NE(ExampleToText(Build(builder)).find("key: \"name\""), std::string::npos);
+  builder.Clear();
+  builder.AddBytes("bell\a", AsBytes("\xc2\x9b"
+                                     "31m"));  // would colour a terminal
+  EXPECT_EQ(ExampleSummary(Build(builder)), "<a name of 5 bytes>: bytes [<5 bytes>]\n");
   EXPECT_THROW(ExampleToText(AsBytes("\x0a\xff")), Error);
 }
 

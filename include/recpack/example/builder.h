@@ -13,7 +13,8 @@ namespace recpack {
 // Collects the features of one example and serialises them in ascending order of their names, int64
 // and float lists packed: equal features give equal bytes. Names and byte values are viewed, not
 // copied, and must live until Clear(); numbers are copied. One thread at a time; reuse it, Clear()
-// keeps the memory. Adding a name twice throws Error (kInvalidArgument) from ByteSize().
+// keeps the memory. ByteSize() throws Error: kInvalidArgument for a name that was added twice or is
+// not UTF-8, kUnsupported for more than 2 GiB.
 class ExampleBuilder {
  public:
   void AddBytes(std::string_view name, ByteView value);
