@@ -46,16 +46,18 @@ missing_of() {
   comm -23 <(printf '%s\n' "$@" | sort -u) <(printf '%s\n' "$installed")
 }
 
+# dpkg wants the folders of root's programs, which a user's PATH may lack.
 as_root() {
+  local whole=(env "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin" "$@")
   if [ "$(id -u)" = 0 ]; then
-    "$@"
+    "${whole[@]}"
   else
-    sudo "$@"
+    sudo "${whole[@]}"
   fi
 }
 
 apt_install() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends \
+  as_root DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends \
     -o Dpkg::Use-Pty=0 install "$@" </dev/null
 }
 
