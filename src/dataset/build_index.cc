@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <mutex>
 
+#include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
 #include "src/dataset/ordered_index.h"
-#include "recpack/base/parallel.h"
 
 namespace recpack {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "recpack/base/error.h"
-#include "src/base/format.h"
 #include "recpack/base/parallel.h"
+#include "src/base/format.h"
 #include "src/dataset/text_split.h"
 
 namespace recpack {

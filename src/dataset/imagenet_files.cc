@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "recpack/base/parallel.h"
 #include "src/base/format.h"
 #include "src/dataset/field_values.h"
 #include "src/dataset/folder_listing.h"
-#include "recpack/base/parallel.h"
 #include "src/dataset/path_pattern.h"
 
 namespace recpack {

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "recpack/base/error.h"
+#include "recpack/base/parallel.h"
 #include "src/base/format.h"
 #include "src/dataset/feature_names.h"
-#include "recpack/base/parallel.h"
 #include "src/dataset/text_split.h"
 
 namespace recpack {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/parallel.h"
 #include "src/base/format.h"
 #include "src/dataset/finish_pack.h"
 #include "src/dataset/pack_folder.h"
-#include "recpack/base/parallel.h"
 #include "src/dataset/shard_job.h"
 
 namespace recpack {

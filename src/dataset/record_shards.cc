@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
+#include "recpack/base/parallel.h"
 #include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
-#include "recpack/base/parallel.h"
 
 namespace recpack {
 namespace {

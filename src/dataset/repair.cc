@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
-#include "recpack/base/parallel.h"
 
 namespace recpack {
 namespace {

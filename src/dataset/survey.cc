@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "recpack/base/parallel.h"
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
 #include "recpack/record/reader.h"
 #include "src/dataset/manifest_schema.h"
-#include "recpack/base/parallel.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {

@@ -2,12 +2,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
+#include "recpack/base/parallel.h"
 #include "recpack/dataset/tar.h"
 #include "src/base/format.h"
 #include "src/dataset/feature_names.h"
 #include "src/dataset/field_values.h"
 #include "src/dataset/image_fields.h"
-#include "recpack/base/parallel.h"
 #include "src/dataset/path_pattern.h"
 #include "src/dataset/read_buffer.h"
 #include "src/dataset/tar_samples.h"

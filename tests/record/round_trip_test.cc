@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(All, RoundTrip,
 
 TEST(Framing, BytesAreThoseOfTheDocument) {
   // The example of docs/format/tfrecord.md.
-  const ByteBuffer expected = {0x03, 0,   0,   0,   0,   0,    0,    0,    0xb0, 0x99,
+  const ByteBuffer expected = {0x03, 0,    0,   0,   0,   0,    0,    0,    0xb0, 0x99,
                                0x49, 0x0e, 'a', 'b', 'c', 0x6e, 0x57, 0xf1, 0x21};
   EXPECT_EQ(WriteShard({ByteBuffer{'a', 'b', 'c'}}).bytes, expected);
 }
