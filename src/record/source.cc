@@ -163,7 +163,7 @@ std::shared_ptr<Fetch> RecordSource::State::Take(uint64_t id) {
   const auto found = begun.find(id);
   if (found == begun.end()) return nullptr;
   Run& run = *found->second;
-  const std::shared_ptr<Fetch> fetch = run.fetch;
+  std::shared_ptr<Fetch> fetch = run.fetch;
   if (--run.untaken == 0) {
     run_bytes -= fetch->size;
     run.fetch.reset();  // the memory goes with the last record of it
