@@ -7,6 +7,9 @@ file(MAKE_DIRECTORY ${work})
 if(WAY STREQUAL installed)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${RECPACK_BUILD} --prefix ${work}/prefix
                   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  if(TOOLS)
+    execute_process(COMMAND ${work}/prefix/bin/recpack --version COMMAND_ERROR_IS_FATAL ANY)
+  endif()
   set(where -DCMAKE_PREFIX_PATH=${work}/prefix)
 else()
   # It is all compiled again: what is cheap to compile shows as much.
