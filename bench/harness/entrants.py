@@ -42,12 +42,16 @@ class Setting:
         return names | {'TF_CPP_MIN_LOG_LEVEL': '3', 'TF_ENABLE_ONEDNN_OPTS': '1'}
 
     def popen(self, command: list[str], cpus: int, **more) -> subprocess.Popen:
-        chosen = self.cpus[:cpus]
+        # A child inherits the affinity. To set it behind the fork would make Python copy itself
+        # whole, which takes longer than some of the processes that are measured.
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, self.cpus[:cpus])
         try:
-            return subprocess.Popen(command, env=self.environment(),
-                                    preexec_fn=lambda: os.sched_setaffinity(0, chosen), **more)
+            return subprocess.Popen(command, env=self.environment(), **more)
         except OSError as error:
             raise Unavailable(f'{command[0]} does not start: {error.strerror}') from error
+        finally:
+            os.sched_setaffinity(0, before)
 
 
 def _last_line(file, back: int = 1) -> str:

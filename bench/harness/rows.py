@@ -110,13 +110,19 @@ def reading(_: Setting) -> list[Row]:
                 [bench(OURS, '2 threads', 'read_bench', 'read', '{work}/shards/cifar',
                        '--threads', '2'),
                  bench(OURS, '1 thread', 'read_bench', 'read', '{work}/shards/cifar',
-                       '--threads', '1')], {'1 thread': 1.8})]
+                       '--threads', '1'),
+                 bench(CEILING, 'bare loop, 2 threads', 'read_bench', 'bare',
+                       '{work}/shards/cifar', '--threads', '2'),
+                 bench(CEILING, 'bare loop, 1 thread', 'read_bench', 'bare',
+                       '{work}/shards/cifar', '--threads', '1')], {'1 thread': 1.8})]
 
 
 def parsing(_: Setting) -> list[Row]:
     return [Row('parse-cifar', 'read and parse to batches of (image, label)', ROWS,
                 [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
                        '--threads', '2'),
+                 bench(CEILING, 'bare loop, read and CRC, 2 threads', 'read_bench', 'bare',
+                       '{work}/shards/cifar', '--threads', '2'),
                  Served('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
                  Served('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
                  Served('dali', 'dali', 'dali', 'parse-cifar'),
