@@ -29,7 +29,7 @@ void Copy(std::string_view name, const FeatureView& feature, Sample& sample) {
     case FeatureKind::kInt64:
       return sample.features.AddInt64List(name, feature.int64_values());
     case FeatureKind::kNone:
-      return;
+      return sample.features.AddNone(name);
   }
 }
 

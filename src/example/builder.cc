@@ -65,6 +65,10 @@ void ExampleBuilder::AddFloatList(std::string_view name, std::span<const float> 
   floats_.insert(floats_.end(), values.begin(), values.end());
 }
 
+void ExampleBuilder::AddNone(std::string_view name) {
+  entries_.push_back({.name = name, .kind = Kind::kNone});
+}
+
 void ExampleBuilder::Clear() noexcept {
   entries_.clear();
   bytes_.clear();
@@ -89,7 +93,7 @@ void ExampleBuilder::Measure(Entry& entry) const {
     size = LengthDelimitedBytes(packed);
   }
   entry.values_bytes = size;
-  entry.feature_bytes = LengthDelimitedBytes(size);
+  entry.feature_bytes = entry.kind == Kind::kNone ? 0 : LengthDelimitedBytes(size);
   entry.entry_bytes =
       LengthDelimitedBytes(entry.name.size()) + LengthDelimitedBytes(entry.feature_bytes);
 }
@@ -153,6 +157,7 @@ uint8_t* ExampleBuilder::SerializeTo(uint8_t* out) const {
     out = WriteLengthHeader(out, kEntryKey, entry.name.size());
     out = WriteBytes(out, entry.name.data(), entry.name.size());
     out = WriteLengthHeader(out, kEntryValue, entry.feature_bytes);
+    if (entry.kind == Kind::kNone) continue;
     // The oneof: bytes_list = 1, float_list = 2, int64_list = 3.
     const uint32_t field = static_cast<uint32_t>(entry.kind) + 1;
     out = WriteLengthHeader(out, Tag(field, kLengthDelimited), entry.values_bytes);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "recpack/base/error.h"
+#include "recpack/example/view.h"
 
 namespace recpack {
 namespace {
@@ -98,6 +99,7 @@ std::unique_ptr<pb::Message> ParseExampleMessage(ByteView record) {
   const pb::LogSilencer quiet;  // it would print to stderr what the error below says
   if (record.size() > INT_MAX ||
       !message->ParseFromArray(record.data(), static_cast<int>(record.size()))) {
+    ExampleView().Parse(record);  // fails, too, and says where
     throw Error(ErrorKind::kCorrupt, "the record is no tf.train.Example");
   }
   return message;

@@ -14,7 +14,7 @@ namespace recpack {
 // TensorFlow holds generated types of the same names, which must not clash. Any thread.
 std::unique_ptr<google::protobuf::Message> NewExampleMessage();
 
-// Throws Error (kCorrupt) where Protocol Buffers cannot parse the record.
+// Throws Error (kCorrupt) with the byte offset where Protocol Buffers cannot parse the record.
 std::unique_ptr<google::protobuf::Message> ParseExampleMessage(ByteView record);
 
 }  // namespace recpack

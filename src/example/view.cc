@@ -9,12 +9,8 @@
 namespace recpack {
 namespace {
 
-constexpr size_t kFewFeatures = 32;
-
 // Messages around a field, which leave the less room for nested groups.
 enum Depth { kInExample, kInFeatures, kInEntry, kInFeature, kInList };
-
-bool ByName(const FeatureView& a, const FeatureView& b) { return a.name() < b.name(); }
 
 }  // namespace
 
@@ -62,6 +58,7 @@ class ExampleView::Parser {
       Feature(reader.ReadLengthDelimited(), feature);
       return true;
     });
+    feature.entry_ = static_cast<uint32_t>(view_.features_.size());
     view_.features_.push_back(feature);
   }
 
@@ -167,15 +164,11 @@ void ExampleView::Parse(ByteView record) {
     return !(a.name() < b.name());
   };
   if (std::ranges::adjacent_find(features_, not_ascending) != features_.end()) {
-    if (features_.size() <= kFewFeatures) {  // in place: no memory is asked for
-      for (size_t i = 1; i < features_.size(); ++i) {
-        for (size_t j = i; j > 0 && ByName(features_[j], features_[j - 1]); --j) {
-          std::swap(features_[j], features_[j - 1]);
-        }
-      }
-    } else {
-      std::ranges::stable_sort(features_, ByName);
-    }
+    // In place, so that no memory is asked for; by entry, since a stable sort would ask for some.
+    std::ranges::sort(features_, [](const FeatureView& a, const FeatureView& b) {
+      const auto order = a.name_ <=> b.name_;
+      return order == 0 ? a.entry_ < b.entry_ : order < 0;
+    });
     // Of equal names the last one stays.
     size_t kept = 0;
     for (size_t i = 0; i < features_.size(); ++i) {

@@ -195,6 +195,21 @@ TEST_F(TfrecordSourceTest, TheLabelOffsetIsTakenOff) {
   EXPECT_EQ(ErrorOf([&] { ReadItem(*source, 0, 1); }).kind(), ErrorKind::kCorrupt);
 }
 
+TEST_F(TfrecordSourceTest, FeaturesOfNoKindAreKeptWhereRecordsAreMadeAnew) {
+  const auto record = [](int64_t label) {
+    ExampleBuilder builder;
+    builder.AddNone("empty");
+    builder.AddInt64("label", label);
+    return Serialised(builder);
+  };
+  Write("a.tfrecord", {record(1), record(2)});
+  const auto source = Open({.label_offset = 1});
+  Sample sample;
+  const auto reader = source->NewReader();
+  reader->Read(0, 0, sample);
+  EXPECT_EQ(Serialised(sample.features), record(0));
+}
+
 TEST_F(TfrecordSourceTest, MapsFeaturesAndDropsTheOthers) {
   ExampleBuilder builder;
   const std::string png = PngHeader(8, 9);

@@ -68,6 +68,17 @@ TEST(OracleTest, BuilderWritesWhatProtobufWrites) {
   }
 }
 
+TEST(OracleTest, AFeatureOfNoKindIsWrittenAsByProtobuf) {
+  ExampleBuilder builder;
+  builder.AddInt64("a", 1);
+  builder.AddNone("b");
+  builder.AddFloat("c", 2);
+  const ByteBuffer record = Build(builder);
+  EXPECT_EQ(SerializeByOracle(record), AsText(record));
+  EXPECT_EQ(ByView(record), ByOracle(record));
+  EXPECT_EQ(ByView(record)->at("b").kind, FeatureKind::kNone);
+}
+
 // At each length where a varint of a length grows.
 TEST(OracleTest, ListsOfEverySizeAroundTheLimitsOfVarints) {
   for (const size_t count :
@@ -305,7 +316,19 @@ TEST(TextTest, SummaryShowsTextAndHidesLongBytes) {
   builder.AddBytes("bell\a", AsBytes("\xc2\x9b"
                                      "31m"));  // would colour a terminal
   EXPECT_EQ(ExampleSummary(Build(builder)), "<a name of 5 bytes>: bytes [<5 bytes>]\n");
-  EXPECT_THROW(ExampleToText(AsBytes("\x0a\xff")), Error);
+}
+
+TEST(TextTest, SaysWhereARecordIsBroken) {
+  const ByteView record = AsBytes("\x0a\x04\x0a\x7f\x0a\x01");  // an entry longer than the features
+  for (const auto to_text : {ExampleToText, ExampleToJson}) {
+    try {
+      to_text(record);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+      EXPECT_EQ(error.place().offset, 4u) << error.what();
+    }
+  }
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ class ExampleBuilder {
   void AddFloat(std::string_view name, float value);
   void AddFloatList(std::string_view name, std::span<const float> values);
 
+  // A feature of no kind, as TensorFlow writes one of which nothing was set.
+  void AddNone(std::string_view name);
+
   // Serialised size in bytes. Call it before SerializeTo.
   size_t ByteSize();
 
@@ -33,7 +36,7 @@ class ExampleBuilder {
   void Clear() noexcept;
 
  private:
-  enum class Kind : uint8_t { kBytes, kFloat, kInt64 };
+  enum class Kind : uint8_t { kBytes, kFloat, kInt64, kNone };
   struct Entry {
     std::string_view name;
     Kind kind = Kind::kBytes;

@@ -13,10 +13,11 @@ namespace recpack {
 // are shown. Throws Error (kCorrupt).
 std::string ExampleSummary(ByteView record, size_t max_values = 8);
 
-// Protocol Buffers' text format, whole.
+// Protocol Buffers' text format, whole. Throws Error (kCorrupt) with the byte offset in the record.
 std::string ExampleToText(ByteView record);
 
-// Protocol Buffers' JSON mapping on one line: bytes in base64, int64 as strings.
+// Protocol Buffers' JSON mapping on one line: bytes in base64, int64 as strings. Throws Error as
+// ExampleToText().
 std::string ExampleToJson(ByteView record);
 
 // The reverse, serialised as ExampleBuilder does it: features by name. Throws Error

@@ -48,7 +48,8 @@ class FeatureView {
 
   std::string_view name_;
   FeatureKind kind_ = FeatureKind::kNone;
-  size_t first_ = 0;  // into the view's values of the kind, while parsing
+  uint32_t entry_ = 0;  // place in the record, while parsing
+  size_t first_ = 0;    // into the view's values of the kind, while parsing
   size_t count_ = 0;
   const void* values_ = nullptr;
 };
