@@ -37,7 +37,8 @@ bool FoldersAreSplits(const FolderTree& tree, const std::vector<std::string>& fo
   const std::string& other = *std::ranges::find_if_not(folders, is_split);
   throw Error(ErrorKind::kInvalidArgument,
               format("holds both train and {}: splits or classes?", other),
-              {.path = tree.FullPath("")}, "move what is no split away, or say which it is");
+              {.path = tree.FullPath("")},
+              "move what is no split away, or say which with --layout splits or --layout classes");
 }
 
 // A part of the table that is scanned by one thread: a class of a split, or a split's own files.

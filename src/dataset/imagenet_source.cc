@@ -35,7 +35,8 @@ ImagenetLabels ReadLabels(const ImagenetOptions& options, const ImagenetFiles& f
   if (!files.devkit.empty()) return ReadImagenetDevkit(files.devkit);
   throw Error(ErrorKind::kNotFound, "the labels of the validation images are not there",
               {.path = options.path},
-              "put ILSVRC2012_devkit_t12.tar.gz beside the images, or name it");
+              "put ILSVRC2012_devkit_t12.tar.gz beside the images, or name it with --devkit, or a "
+              "file of ids with --labels");
 }
 
 class ImagenetSource final : public Source {

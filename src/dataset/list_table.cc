@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -17,7 +18,7 @@ namespace recpack {
 namespace {
 
 constexpr size_t kRowsATask = 4096;
-constexpr const char* kTypeNames[] = {"int64", "float", "bytes"};
+constexpr std::array<const char*, 3> kTypeNames = {"int64", "float", "bytes"};
 
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -92,14 +93,14 @@ class ListScan {
       AtRow(row->line, [&] {
         if (header) return table_.format.LearnHeader(content);
         table_.format.Parse(content, cells, true);
-        WidenTypes(cells);
+        WidenTypes(cells, row->line);
       });
       if (!header) rows_.push_back({.row = *row});
       header = false;
     }
   }
 
-  void WidenTypes(const std::vector<ListCell>& cells) {
+  void WidenTypes(const std::vector<ListCell>& cells, uint32_t line) {
     seen_.resize(cells.size());
     for (size_t i = 0; i < cells.size(); ++i) {
       if (!cells[i].present || cells[i].texts.empty()) continue;
@@ -110,7 +111,9 @@ class ListScan {
                     format("{} is {} here and {} above", table_.format.columns()[i],
                            is_text ? "a text" : "a number", was_text ? "a text" : "a number"));
       }
-      seen_[i] = {.any = true, .type = std::max(seen_[i].type, cells[i].type)};
+      if (!seen_[i].any || cells[i].type > seen_[i].type) {
+        seen_[i] = {.any = true, .type = cells[i].type, .line = line};
+      }
     }
   }
 
@@ -122,10 +125,11 @@ class ListScan {
     for (const auto& [column, type] : options_.types) {
       ListType& known = table_.types[Column(column)];
       if (known > type) {
-        throw Error(ErrorKind::kInvalidArgument,
-                    format("column {} has values that are not {}", column,
-                           kTypeNames[static_cast<size_t>(type)]),
-                    {.path = options_.path});
+        throw AtLine(Error(ErrorKind::kInvalidArgument,
+                           format("column {} has values that are not {}", column,
+                                  kTypeNames[static_cast<size_t>(type)]),
+                           {}, "mend them, or give the column a wider type"),
+                     options_.path, seen_[Column(column)].line);
       }
       known = type;
     }
@@ -263,6 +267,7 @@ class ListScan {
   struct Seen {
     bool any = false;
     ListType type = ListType::kInt64;
+    uint32_t line = 0;  // of the first value of that type
   };
 
   ListTable& table_;
@@ -280,6 +285,27 @@ ListTable::ListTable(const ListOptions& options)
       folder(FolderOf(options.path)),
       format(SeparatorOf(options.path)) {
   ListScan(*this, options).Run();
+}
+
+std::vector<std::pair<std::string, ListType>> ParseListTypes(std::string_view text) {
+  std::vector<std::pair<std::string, ListType>> types;
+  if (text.empty()) return types;
+  for (const std::string& part : SplitText(text, ',')) {
+    const size_t equals = std::min(part.rfind('='), part.size());
+    const std::string column = part.substr(0, equals);
+    const auto* const name =
+        std::ranges::find(kTypeNames, part.substr(std::min(equals + 1, part.size())));
+    const bool again =
+        std::ranges::any_of(types, [&](const auto& type) { return type.first == column; });
+    if (column.empty() || name == kTypeNames.end() || again) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  recpack::format("cannot read the columns '{}': '{}' is {}", text, part,
+                                  again ? "there twice" : "not COLUMN=TYPE"),
+                  {}, "write them as zip=bytes,score=float; types are int64, float and bytes");
+    }
+    types.emplace_back(column, static_cast<ListType>(name - kTypeNames.begin()));
+  }
+  return types;
 }
 
 Error AtLine(const Error& error, const std::string& list_path, uint32_t line) {

@@ -1,11 +1,7 @@
-"""recpack pack: every kind of source, every option, on real input."""
-import csv
-import gzip
+"""recpack pack: CIFAR, folders, and how the job is done."""
 import hashlib
-import io
 import pathlib
 import shutil
-import tarfile
 import unittest
 
 from support import CIFAR, FINDING, GOLDEN, CliTest
@@ -90,77 +86,6 @@ class PackFolder(CliTest):
                                           '--feature', 'image/format').stdout, 'JPEG')
         self.run_recpack('sheet', self.folder / 'out', self.folder / 'sheet.png')
         self.assertTrue((self.folder / 'sheet.png').read_bytes().startswith(b'\x89PNG'))
-
-
-class PackOthers(CliTest):
-    def tar(self, name, members):
-        data = io.BytesIO()
-        with tarfile.open(fileobj=data, mode='w') as archive:
-            for member, content in members:
-                info = tarfile.TarInfo(member)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-        packed = gzip.compress(data.getvalue()) if name.endswith('gz') else data.getvalue()
-        (self.folder / name).write_bytes(packed)
-        return self.folder / name
-
-    def test_webdataset_tars(self):
-        members = [(f'{i:03}.{e}', b'%d' % (i % 3) if e == 'cls' else b'text %d' % i)
-                   for i in range(9) for e in ('txt', 'cls')]
-        for name in 'a.tar', 'b.tar.gz':
-            self.pack(self.tar(name, members), out=name + '-out')
-            self.assertEqual(self.json('ls', self.folder / (name + '-out'))['schema']['cls'],
-                             {'kind': 'int64', 'length': 1})
-        self.equal_shards(self.shards('a.tar-out'), self.shards('b.tar.gz-out'),
-                          but=['manifest.json'])
-        self.assertIn('text 4', self.run_recpack('cat', self.folder / 'a.tar-out', '--record', 4,
-                                                 '--text').stdout)
-
-    def test_a_member_that_would_escape_is_refused(self):
-        self.fails('pack', self.tar('bad.tar', [('../../x.txt', b'x')]), self.folder / 'out',
-                   saying=['bad.tar', '../../x.txt'])
-
-    def test_lists(self):
-        photos = self.class_folder(files=6)
-        with open(self.folder / 'list.csv', 'w', newline='') as file:
-            rows = csv.writer(file)
-            rows.writerow(['path', 'label', 'weight', 'split'])
-            for i, path in enumerate(sorted(photos.rglob('*.bin'))):
-                rows.writerow([path, i % 2, i / 4, 'train' if i else 'test'])
-        self.pack(self.folder / 'list.csv')
-        listed = self.json('ls', self.folder / 'out')
-        self.assertEqual({n: s['records'] for n, s in listed['splits'].items()},
-                         {'train': 5, 'test': 1})
-        self.assertEqual(listed['schema']['weight']['kind'], 'float')
-
-    def test_shards_are_packed_anew(self):
-        self.pack(CIFAR / 'cifar-10-batches-py')
-        self.pack(self.folder / 'out', '--shards', '4', '--compression', 'gzip', '--shuffle', '3',
-                  out='again')
-        again = self.json('ls', self.folder / 'again')
-        self.assertEqual(again['splits']['train']['shards'], 4)
-        self.assertEqual(again['splits']['train']['records'], 64)
-        self.pack(self.folder / 'again', '--filter', 'label=6', out='few')
-        one_label = self.json('ls', self.folder / 'few')['splits']
-        self.assertEqual({label for s in one_label.values() for label in s['classes']}, {'6'})
-
-    def test_labels_from_one_are_noticed_and_shifted(self):
-        with open(self.folder / 'list.csv', 'w') as file:
-            file.write('path,label\n')
-            for i in range(9):
-                (self.folder / f'{i}.bin').write_bytes(b'x')
-                file.write(f'{i}.bin,{i % 3 + 1}\n')
-        done = self.run_recpack('pack', self.folder / 'list.csv', self.folder / 'out')
-        self.assertIn('--label-offset 1', done.stderr)
-        self.pack(self.folder / 'out', '--label-offset', '1', out='zero')
-        self.assertEqual(self.json('ls', self.folder / 'zero')['splits']['train']['classes'],
-                         {'0': 3, '1': 3, '2': 3})
-
-    def test_fields_of_others_are_mapped(self):
-        self.pack(CIFAR / 'cifar-10-batches-py')
-        self.pack(self.folder / 'out', '--field', 'pixels=image,class=label', out='mapped')
-        schema = self.json('ls', self.folder / 'mapped')['schema']
-        self.assertEqual(set(schema), {'pixels', 'class'})
 
 
 class PackOptions(CliTest):

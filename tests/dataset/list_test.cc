@@ -10,6 +10,7 @@ namespace recpack {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class ListSourceTest : public ::testing::Test {
@@ -138,9 +139,21 @@ TEST_F(ListSourceTest, TypesCanBeWidenedButNotNarrowed) {
   const auto source =
       Open("l.csv", "path,zip\nc.txt,01234\n", {.types = {{"zip", ListType::kBytes}}});
   EXPECT_EQ(ReadItem(*source, 0, 0).text("zip"), "01234");
-  EXPECT_EQ(
-      ErrorOfOpening("l.csv", "path,x\nc.txt,a\n", {.types = {{"x", ListType::kInt64}}}).kind(),
-      ErrorKind::kInvalidArgument);
+  const Error error = ErrorOfOpening("l.csv", "path,x\nc.txt,1\nc.txt,a\nc.txt,b\n",
+                                     {.types = {{"x", ListType::kInt64}}});
+  EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+  EXPECT_THAT(error.place().path, EndsWith("l.csv:3"));
+}
+
+TEST(ParseListTypesTest, ReadsColumnsAndTypes) {
+  const auto types = ParseListTypes("zip=bytes,a=b=float");
+  ASSERT_EQ(types.size(), 2u);
+  EXPECT_EQ(types[0], std::pair(std::string("zip"), ListType::kBytes));
+  EXPECT_EQ(types[1], std::pair(std::string("a=b"), ListType::kFloat));
+  EXPECT_TRUE(ParseListTypes("").empty());
+  for (const char* text : {"zip", "zip=", "=bytes", "zip=text", "a=int64,a=float", "a=int64,"}) {
+    EXPECT_EQ(ErrorOf([&] { ParseListTypes(text); }).kind(), ErrorKind::kInvalidArgument) << text;
+  }
 }
 
 TEST_F(ListSourceTest, AMissingFileIsAnErrorOfItsRow) {

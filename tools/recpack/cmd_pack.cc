@@ -233,16 +233,27 @@ static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
   pack.add_option("--splits", flags.splits, "Names of CIFAR's splits, with commas");
   pack.add_option("--split", flags.split, "Name of the split of a tar (default train)");
   pack.add_option("--field", flags.fields, "TARGET=NAME,...: which fields, and their names");
+  pack.add_option("--column", flags.columns,
+                  "COLUMN=TYPE,...: int64, float or bytes, where a list's values do not tell");
+  pack.add_option("--layout", flags.layout,
+                  "What the folders in SRC are: splits or classes (default: by their names)")
+      ->check(CLI::IsMember({"splits", "classes"}));
   pack.add_option("--filter", flags.filters, "FEATURE=VALUE or FEATURE!=VALUE: records to keep");
   pack.add_option("--label-offset", flags.label_offset,
                   "Number of the first class of foreign records (1: labels are 1 to N)");
+  CLI::Option* devkit = pack.add_option(
+      "--devkit", flags.devkit,
+      "ImageNet's development kit, with the labels of the validation images (default: beside SRC)");
   pack.add_option("--labels", flags.labels,
-                  "Labels of ImageNet's validation images: the development kit, or a file of ids");
+                  "Instead of the kit: a file with the WordNet id of validation image N in line N")
+      ->excludes(devkit);
   pack.add_flag("--check-images", flags.check_images, "Decode every image");
-  pack.add_option("--resize", flags.resize, "Shorter side of images in pixels, as JPEG")
-      ->check(CLI::Range(1, 65535));
+  CLI::Option* resize =
+      pack.add_option("--resize", flags.resize, "Shorter side of images in pixels, as JPEG")
+          ->check(CLI::Range(1, 65535));
   pack.add_option("--quality", flags.quality, "JPEG quality of resized images (default 90)")
-      ->check(CLI::Range(1, 100));
+      ->check(CLI::Range(1, 100))
+      ->needs(resize);
   pack.add_option("--jpeg", flags.jpeg,
                   "tile: rewrite JPEGs losslessly so that loaders can decode crops alone")
       ->check(CLI::IsMember({"tile"}));

@@ -12,6 +12,7 @@
 #include "recpack/dataset/tar.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
+#include "tools/recpack/source_flags.h"
 
 namespace recpack::tool {
 namespace {
@@ -54,14 +55,34 @@ std::unique_ptr<Source> OpenCifarAs(const std::string& kind, const SourceFlags& 
 }
 
 std::unique_ptr<Source> OpenImagenetAs(const SourceFlags& flags, const ImageOptions& image) {
+  // Labels may name the kit, too.
   const bool kit = std::filesystem::is_directory(flags.labels) || flags.labels.ends_with(".gz") ||
                    flags.labels.ends_with(".tar");
   return OpenImagenet({.path = flags.path,
-                       .devkit = kit ? flags.labels : "",
+                       .devkit = kit ? flags.labels : flags.devkit,
                        .labels = kit ? "" : flags.labels,
                        .image = image,
                        .work_folder = flags.work_folder,
                        .threads = flags.threads});
+}
+
+std::unique_ptr<Source> OpenFolderAs(const SourceFlags& flags, const ImageOptions& image,
+                                     std::map<std::string, std::string>& settings) {
+  FolderOptions options{.path = flags.path, .threads = flags.threads, .image = image};
+  if (!flags.layout.empty()) settings["layout"] = flags.layout;
+  if (flags.layout == "splits") options.layout = FolderOptions::Layout::kSplits;
+  if (flags.layout == "classes") options.layout = FolderOptions::Layout::kClasses;
+  return OpenFolder(options);
+}
+
+std::unique_ptr<Source> OpenListAs(const SourceFlags& flags, const ImageOptions& image,
+                                   std::map<std::string, std::string>& settings) {
+  if (!flags.columns.empty()) settings["column"] = flags.columns;
+  return OpenList({.path = flags.path,
+                   .fields = ParseFieldMap(flags.fields),
+                   .types = ParseListTypes(flags.columns),
+                   .image = image,
+                   .threads = flags.threads});
 }
 
 std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOptions& image,
@@ -82,13 +103,12 @@ std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOpti
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
                                    std::map<std::string, std::string>& settings) {
   const std::string kind = flags.from.empty() ? Recognise(flags.path) : flags.from;
+  RefuseForeignFlags(flags, kind);
   if (!flags.splits.empty()) settings["splits"] = flags.splits;
   if (!flags.fields.empty()) settings["field"] = flags.fields;
   const ImageOptions image = ImagesOf(flags, settings);
   if (kind == "cifar" || kind == "cifar10" || kind == "cifar100") return OpenCifarAs(kind, flags);
-  if (kind == "folder") {
-    return OpenFolder({.path = flags.path, .threads = flags.threads, .image = image});
-  }
+  if (kind == "folder") return OpenFolderAs(flags, image, settings);
   if (kind == "tar") {
     if (!flags.split.empty()) settings["split"] = flags.split;
     return OpenTar({.path = flags.path,
@@ -99,12 +119,7 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
                     .threads = flags.threads});
   }
   if (kind == "imagenet") return OpenImagenetAs(flags, image);
-  if (kind == "list") {
-    return OpenList({.path = flags.path,
-                     .fields = ParseFieldMap(flags.fields),
-                     .image = image,
-                     .threads = flags.threads});
-  }
+  if (kind == "list") return OpenListAs(flags, image, settings);
   if (kind == "tfrecord") return OpenTfrecordAs(flags, image, settings);
   throw Error(ErrorKind::kInvalidArgument, format("'{}' is no kind of source", kind), {},
               format("choose one of: {}", kKinds));

@@ -18,6 +18,9 @@ struct SourceFlags {
   std::string fields;                // TARGET=NAME,...
   std::vector<std::string> filters;  // FEATURE=VALUE, FEATURE!=VALUE
   int64_t label_offset = 0;          // number of the first class
+  std::string columns;               // COLUMN=TYPE,... of a list
+  std::string layout;                // of a folder: "splits", "classes", or empty: recognised
+  std::string devkit;                // ImageNet's
   std::string labels;                // of ImageNet's validation images: the kit, or a file of ids
   bool check_images = false;
   int resize = 0;
@@ -28,7 +31,7 @@ struct SourceFlags {
 };
 
 // What the packed bytes depend on goes into `settings`. Throws Error where SRC is missing or is
-// nothing that is known, listing what is.
+// nothing that is known, listing what is, and for flags that a source of its kind has no use for.
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
                                    std::map<std::string, std::string>& settings);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace recpack {
 // Kinds of features, each holding what the ones before it hold.
 enum class ListType : uint8_t { kInt64, kFloat, kBytes };
 
+// Reads "zip=bytes,score=float"; "" gives none. Throws Error (kInvalidArgument).
+std::vector<std::pair<std::string, ListType>> ParseListTypes(std::string_view text);
+
 struct ListOptions {
   // .csv, .tsv (tabs), .jsonl or .ndjson. Relative file names in it are relative to its folder.
   std::string path = {};
@@ -24,7 +28,8 @@ struct ListOptions {
   // `label` the label's (default: `label`), `split` the split's (default: `split`).
   FieldMap fields = {};
 
-  // Columns whose type is not to be told by their values: {"zip", ListType::kBytes}.
+  // Columns whose type is not to be told by their values: {"zip", ListType::kBytes}. A label's may
+  // be named, too: as bytes, numbers become class names.
   std::vector<std::pair<std::string, ListType>> types = {};
 
   ImageOptions image = {};
