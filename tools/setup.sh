@@ -14,7 +14,7 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                 test     GoogleTest, Python
                 demo     download of the data set
                 interop  Python environments for other programs' packages
-                ci       clang and its tools, a cross compiler and an emulator for aarch64
+                ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells
                 all      all of these
   --list      print the packages, one a line, and stop
 END
@@ -31,7 +31,8 @@ packages_of() {
     test) echo libgtest-dev libgmock-dev python3 ;;
     demo) echo curl ca-certificates ;;
     interop) echo python3-venv ca-certificates ;;
-    ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user ;;
+    ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \
+        zsh fish ;;
     *)
       echo "setup: unknown set '$1'; choose from build, test, demo, interop, ci, all" >&2
       exit 2

@@ -19,23 +19,6 @@ class Errors(CliTest):
         self.fails('pack', CIFAR, self.folder / 'out', '--task', '4/4', saying='is not a task')
         self.fails('pack', CIFAR, self.folder / 'out', '--max-skip', 'all', saying='is not a share')
 
-    def test_help_has_examples(self):
-        for command in ('pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair',
-                        'completion'):
-            text = self.run_recpack(command, '--help').stdout
-            self.assertIn('Example', text)
-            self.assertIn(f'recpack {command}', text)
-        self.assertRegex(self.run_recpack('--version').stdout, r'^\d+\.\d+\.\d+$')
-
-    def test_completion_in_a_real_shell(self):
-        script = self.run_recpack('completion', 'bash').stdout
-        ask = ('COMP_WORDS=(recpack pack --shard); COMP_CWORD=2; _recpack; echo "${COMPREPLY[*]}";'
-               'COMP_WORDS=(recpack ver); COMP_CWORD=1; _recpack; echo "${COMPREPLY[*]}"')
-        done = subprocess.run(['bash', '-c', script + ask], capture_output=True, text=True,
-                              check=True)
-        self.assertEqual(done.stdout.split(), ['--shard-size', '--shards', 'verify'])
-        self.assertIn('bashcompinit', self.run_recpack('completion', 'zsh').stdout)
-
     def test_a_missing_source(self):
         self.fails('pack', self.folder / 'nothing', self.folder / 'out',
                    saying=['nothing', 'no such file'])

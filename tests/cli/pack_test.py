@@ -1,4 +1,5 @@
 """recpack pack: CIFAR, folders, and how the job is done."""
+import gzip
 import hashlib
 import pathlib
 import shutil
@@ -123,6 +124,32 @@ class PackOptions(CliTest):
         self.assertEqual(plan['records'], made['records'])
         self.assertAlmostEqual(plan['bytes'] / made['bytes'], 1, delta=0.2)
         self.assertGreater(plan['seconds'], 0)
+
+    def test_compression_levels_change_the_size_and_no_record(self):
+        texts = self.folder / 'texts/all'
+        texts.mkdir(parents=True)
+        (texts / '1.txt').write_text(' '.join(str(i * i) for i in range(20_000)))
+        for level in '19':
+            self.pack(texts.parent, '--compression', 'gzip', '--level', level, out=level)
+        shards = [self.shards(out)['train-00000-of-00001.tfrecord'] for out in '19']
+        self.assertGreater(len(shards[0]), len(shards[1]))
+        self.assertEqual(gzip.decompress(shards[0]), gzip.decompress(shards[1]))
+        self.fails('pack', CIFAR, self.folder / 'out', '--level', '10', saying='--level')
+
+    def test_no_digest(self):
+        result = self.pack(self.class_folder(), '--no-digest')
+        self.assertEqual([s['sha256'] for s in result['shards']], [None])
+        self.assertNotIn('sha256', (self.folder / 'out/manifest.json').read_text())
+        self.run_recpack('verify', self.folder / 'out')
+
+    def test_quiet(self):
+        photos = self.class_folder()
+        (photos / 'beside.txt').write_text('left out, of which a note would tell')
+        done = self.run_recpack('pack', photos, self.folder / 'out', '--quiet')
+        self.assertEqual((done.stdout, done.stderr), ('', ''))
+        done = self.run_recpack('pack', photos, self.folder / 'loud')
+        self.assertIn('packed 40 records', done.stdout)
+        self.assertIn('1 files beside class folders left out', done.stderr)
 
     def test_limit_and_dali_index(self):
         result = self.pack(self.class_folder(), '--limit', '7', '--dali-index')

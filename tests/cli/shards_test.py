@@ -1,6 +1,7 @@
 """ls, cat, sheet, verify, index and repair."""
 import base64
 import json
+import struct
 import unittest
 
 from support import CIFAR, FINDING, CliTest
@@ -50,6 +51,8 @@ class Shards(CliTest):
         features = json.loads(lines[0])['features']['feature']
         self.assertEqual(len(base64.b64decode(features['image']['bytesList']['value'][0])), 3072)
         self.assertIn('key: "label"', self.run_recpack('cat', self.out, '--text').stdout)
+        self.assertEqual(self.run_recpack('cat', self.out, '--range', '2:4').stdout,
+                         self.run_recpack('cat', self.out, '--record', '2:4').stdout)
         self.fails('cat', self.out, '--record', '64', saying='the split has 64')
         self.fails('cat', self.out, '--record', 'x', saying='no record or range')
         self.fails('cat', self.out, '--feature', 'pixels', saying='image, label')
@@ -70,6 +73,33 @@ class Shards(CliTest):
         self.assertNotEqual(pictures[0], pictures[2])
         self.fails('sheet', self.out, self.folder / 'd.png', '--shape', '3x9', saying='is no shape')
 
+    def size_of(self, name):
+        """Width and height of a PNG."""
+        return struct.unpack('>II', (self.folder / name).read_bytes()[16:24])
+
+    def test_sheet_of_a_split_in_cells(self):
+        one = ['--columns', '1', '--rows', '1']
+        done = self.run_recpack('sheet', self.out, self.folder / 'a.png', *one, '--split', 'eval')
+        self.assertIn('split eval', done.stdout)
+        done = self.run_recpack('sheet', self.out, self.folder / 'b.png', *one, '--cell', '32',
+                                '--quiet')
+        self.assertEqual(done.stdout, '')
+        width, height = zip(self.size_of('a.png'), self.size_of('b.png'))
+        self.assertEqual((width[0] - width[1], height[0] - height[1]), (64, 64))
+
+    def test_sheet_of_raw_pictures(self):
+        path = self.folder / 'list.csv'
+        path.write_text('path\nraw.bin\n')
+        (self.folder / 'raw.bin').write_bytes(bytes(range(40)) * 20)  # a gray picture, 20 by 40
+        self.pack(path, out='raw')
+        one = ['--columns', '1', '--rows', '1', '--cell', '40']
+        self.run_recpack('sheet', self.folder / 'raw', self.folder / 'a.png', *one, '--shape',
+                         '1x40x20')
+        self.run_recpack('sheet', self.folder / 'raw', self.folder / 'b.png', *one, '--shape',
+                         '1x20x40')
+        self.assertNotEqual((self.folder / 'a.png').read_bytes(),
+                            (self.folder / 'b.png').read_bytes())
+
     def test_verify(self):
         whole = self.json('verify', self.out, '--decode')
         self.assertEqual((whole['records'], whole['findings']), (96, []))
@@ -80,6 +110,8 @@ class Shards(CliTest):
                          {'path': str(self.shard), 'offset': offset, 'ordinal': 5})
         self.assertIn('CRC', found['findings'][0]['reason'])
         self.run_recpack('verify', self.out, '--split', 'eval')
+        done = self.run_recpack('verify', self.out, '--quiet', '--threads', '2', code=FINDING)
+        self.assertEqual((done.stdout, done.stderr), ('', ''))
 
     def test_verify_finds_exchanged_and_missing_shards(self):
         other = self.out / 'train-00001-of-00002.tfrecord'
@@ -99,6 +131,10 @@ class Shards(CliTest):
         self.assertEqual(json.loads(ledger[0])['ordinal'], 5)
         self.run_recpack('verify', self.folder / 'saved')
         self.fails('repair', self.out, self.folder / 'saved', saying='not empty')
+        done = self.run_recpack('repair', self.out, self.folder / 'again', '--threads', '1',
+                                '--quiet', code=FINDING)
+        self.assertEqual(done.stdout, '')
+        self.equal_shards(self.shards('saved'), self.shards('again'))
 
     def test_index(self):
         before = (self.out / 'train.recindex').read_bytes()
@@ -109,6 +145,14 @@ class Shards(CliTest):
         self.assertTrue((self.out / 'eval-00001-of-00002.tfrecord.idx').exists())
         self.json('index', self.out, '--out', self.folder / 'cache')
         self.assertEqual((self.folder / 'cache/train.recindex').read_bytes(), before)
+        done = self.run_recpack('index', self.out, '--quiet', '--threads', '1')
+        self.assertEqual(done.stdout, '')
+        self.assertEqual((self.out / 'train.recindex').read_bytes(), before)
+
+    def test_index_checks_payloads_unless_told_not_to(self):
+        self.damage(5)
+        self.fails('index', self.out, saying=['train-00000-of-00002', 'record 5', 'CRC'])
+        self.run_recpack('index', self.out, '--no-verify')
 
 
 if __name__ == '__main__':

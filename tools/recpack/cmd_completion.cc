@@ -1,6 +1,8 @@
 // recpack completion: what a shell needs to complete commands, options and file names.
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
@@ -8,11 +10,19 @@
 namespace recpack::tool {
 namespace {
 
-// The visible commands, and a case of the shell's `case` for the options of each.
-struct Words {
-  std::string commands;
-  std::string cases;
-};
+std::vector<const CLI::App*> VisibleCommands(const CLI::App& app) {
+  auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  std::erase_if(commands, [](const CLI::App* command) { return command->get_group().empty(); });
+  return {commands.begin(), commands.end()};
+}
+
+std::string NamesOf(const std::vector<const CLI::App*>& commands) {
+  std::string names;
+  for (const CLI::App* command : commands) {
+    names += (names.empty() ? "" : " ") + command->get_name();
+  }
+  return names;
+}
 
 std::string OptionsOf(const CLI::App& command) {
   std::string names;
@@ -24,21 +34,14 @@ std::string OptionsOf(const CLI::App& command) {
   return names;
 }
 
-Words WordsOf(const CLI::App& app) {
-  Words words;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->get_group().empty()) continue;
-    words.commands += (words.commands.empty() ? "" : " ") + command->get_name();
-    words.cases += format("    {}) options=\"{}\" ;;\n", command->get_name(), OptionsOf(*command));
+// Of bash, and of zsh in its likeness. Files are left to the shell, which knows how to quote them.
+std::string BashScript(const CLI::App& app) {
+  const auto commands = VisibleCommands(app);
+  std::string cases;
+  for (const CLI::App* command : commands) {
+    cases += format("    {}) options=\"{}\" ;;\n", command->get_name(), OptionsOf(*command));
   }
-  return words;
-}
-
-std::string Script(const CLI::App& app, const std::string& shell) {
-  const Words words = WordsOf(app);
-  std::string script;
-  if (shell == "zsh") script = "autoload -U +X bashcompinit && bashcompinit\n";
-  return script + format(R"(_recpack() {{
+  return format(R"(_recpack() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} options=""
   COMPREPLY=()
   if [ "$COMP_CWORD" = 1 ]; then
@@ -49,13 +52,46 @@ std::string Script(const CLI::App& app, const std::string& shell) {
 {}  esac
   if [ "${{current#-}}" != "$current" ]; then
     COMPREPLY=($(compgen -W "$options" -- "$current"))
-  else
-    COMPREPLY=($(compgen -f -- "$current"))
   fi
 }}
-complete -o filenames -F _recpack recpack
+complete -o default -F _recpack recpack
 )",
-                         words.commands, words.cases);
+                NamesOf(commands), cases);
+}
+
+constexpr char kZshPreamble[] =
+    "(( $+functions[compdef] )) || { autoload -U compinit && compinit; }\n"
+    "autoload -U +X bashcompinit && bashcompinit\n";
+
+std::string FishQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string FishScript(const CLI::App& app) {
+  const auto commands = VisibleCommands(app);
+  std::string script = "complete -c recpack -n __fish_use_subcommand -f -l help -l version\n";
+  for (const CLI::App* command : commands) {
+    script += format("complete -c recpack -n __fish_use_subcommand -f -a {} -d {}\n",
+                     command->get_name(), FishQuoted(command->get_description()));
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        script += format("complete -c recpack -n '__fish_seen_subcommand_from {}' -l {}{} -d {}\n",
+                         command->get_name(), name, option->get_items_expected() > 0 ? " -r" : "",
+                         FishQuoted(option->get_description()));
+      }
+    }
+  }
+  return script;
+}
+
+std::string Script(const CLI::App& app, const std::string& shell) {
+  if (shell == "fish") return FishScript(app);
+  return (shell == "zsh" ? kZshPreamble : "") + BashScript(app);
 }
 
 }  // namespace
@@ -66,10 +102,12 @@ void AddCompletion(CLI::App& app, int& exit_code) {
   auto shell = std::make_shared<std::string>();
   completion->footer(
       "Examples:\n  eval \"$(recpack completion bash)\"\n"
-      "  recpack completion zsh > ~/.recpack-completion && . ~/.recpack-completion");
-  completion->add_option("SHELL", *shell, "bash or zsh")
+      "  eval \"$(recpack completion zsh)\"\n"
+      "  recpack completion fish | source\n"
+      "In ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish it is there in every shell.");
+  completion->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}));
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   completion->callback([&app, shell, &exit_code] {
     std::fputs(Script(app, *shell).c_str(), stdout);
     exit_code = kDone;

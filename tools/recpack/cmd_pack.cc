@@ -21,7 +21,11 @@ constexpr char kExamples[] =
     "  recpack pack cifar-10-python.tar.gz shards\n"
     "  recpack pack photos/ shards --shard-size 200MB --compression gzip\n"
     "  recpack pack photos/ shards --on-error skip --max-skip 0.1%\n"
-    "  recpack pack photos/ shards --task 0/4      (one of four machines)\n"
+    "  recpack pack photos/ shards --task 0/4   # one of four machines\n"
+    "  recpack pack photos/ shards --resize 256 --quality 90 --dry-run\n"
+    "  recpack pack list.csv shards --field image=file,label=kind --column zip=bytes\n"
+    "  recpack pack 'samples-{000..002}.tar' shards --split train\n"
+    "  recpack pack others/ shards --from tfrecord --filter label=3 --shuffle 7\n"
     "Interrupted at any moment, the same command goes on where it was.";
 
 constexpr uint64_t kManyShards = 10'000;
