@@ -107,6 +107,7 @@ bool FinishPack(const Source& source, const Plan& plan, const PackFolder& folder
     if (!sidecar) return false;
     AddShard(plan.splits[shard.split].name, *sidecar, manifest);
   }
+  const Descriptor turn = folder.TakeTurn();
   for (const auto& split : manifest.splits) {
     WriteIndex(split, folder, options);
     if (options.dali_index) WriteDaliIndexes(split, options);
@@ -117,6 +118,7 @@ bool FinishPack(const Source& source, const Plan& plan, const PackFolder& folder
     std::error_code ignored;
     std::filesystem::remove(folder.IndexPartPath(shard.file), ignored);
   }
+  folder.RemoveStaleTemporaries(plan);
   return true;
 }
 

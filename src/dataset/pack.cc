@@ -39,12 +39,14 @@ Plan PlanAppend(const Source& source, const PackOptions& options, uint32_t appen
 }
 
 Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& folder) {
+  const Descriptor turn = folder.TakeTurn();
   Plan plan = PlanAppend(source, options, folder.append());
   if (options.append && folder.LastAppendIsAnotherJob(plan)) {
     folder.StartNextAppend();
     plan = PlanAppend(source, options, folder.append());
   }
   folder.Adopt(plan);
+  folder.RemoveStaleTemporaries(plan);
   return plan;
 }
 
@@ -116,6 +118,11 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   if (options.tasks == 0 || options.task >= options.tasks) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("there is no task {} of {}", options.task, options.tasks));
+  }
+  if (options.overwrite && options.tasks > 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "one task cannot overwrite what the others may have made", {.path = options.out},
+                "remove the folder, then start all tasks");
   }
   PackFolder folder(options);
   const Plan plan = AdoptPlan(source, options, folder);

@@ -1,18 +1,16 @@
 #include "src/dataset/pack_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/dataset/folder_lock.h"
 #include "src/dataset/sidecar.h"
+#include "src/dataset/temporaries.h"
 
 namespace recpack {
 namespace {
@@ -21,26 +19,29 @@ namespace fs = std::filesystem;
 
 constexpr char kStateFolder[] = ".recpack";
 
+std::string TaskLock(uint32_t task) { return format("lock-{}", task); }
+
 void MakeFolder(const std::string& path) {
   std::error_code code;
   fs::create_directories(path, code);
   if (code) throw SystemError("cannot make the folder", path, code.value());
 }
 
-int Lock(const std::string& path, int mode) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) throw SystemError("cannot open the lock", path, errno);
-  if (::flock(fd, mode | LOCK_NB) == 0) return fd;
-  const int reason = errno;
-  ::close(fd);
-  if (reason != EWOULDBLOCK) throw SystemError("cannot lock", path, reason);
-  throw Error(ErrorKind::kInvalidArgument, "another recpack is packing into this folder",
-              {.path = fs::path(path).parent_path().parent_path().string()},
-              "wait for it to end, or choose another folder");
-}
-
 std::string ReadText(FileSystem& files, const std::string& path) {
   return std::string(AsText(ReadWholeFile(files, path)));
+}
+
+// The task that writes a file of the state folder; none for what tasks write in turn.
+std::optional<uint32_t> TaskOf(std::string_view name, const Plan& plan, uint32_t tasks) {
+  if (name.ends_with(".json")) name.remove_suffix(5);  // a sidecar
+  const auto shard = std::ranges::find(plan.shards, name, &PlannedShard::file);
+  if (shard == plan.shards.end()) return {};
+  return static_cast<uint32_t>(static_cast<size_t>(shard - plan.shards.begin()) % tasks);
+}
+
+// Beside the shards may lie files of others'.
+bool IsFinishersFile(const std::string& name) {
+  return name == kManifestName || name.ends_with(".tfrecord.idx");
 }
 
 void RemoveIfThere(const std::string& path) {
@@ -61,15 +62,22 @@ PackFolder::PackFolder(const PackOptions& options)
   if (!state_was_there && !options.overwrite && !options.append) RefuseForeignContent();
   MakeFolder(state_folder_);
   const bool alone = options.tasks == 1;
-  locks_.push_back(Lock(StatePath("lock"), alone ? LOCK_EX : LOCK_SH));
-  if (!alone) locks_.push_back(Lock(StatePath(format("lock-{}", options.task)), LOCK_EX));
-  if (alone) RemoveTemporaries();  // other tasks may be writing theirs
+  LockOrThrow("lock", !alone);
+  if (!alone) {
+    const Descriptor turn = TakeTurn();  // so that nobody tries the task's lock just now
+    LockOrThrow(TaskLock(options.task), false);
+  }
   if (options.overwrite) RemoveOldOutput();
   if (options.append) FindLastAppend();
 }
 
-PackFolder::~PackFolder() {
-  for (const int fd : locks_) ::close(fd);
+void PackFolder::LockOrThrow(const std::string& name, bool shared) {
+  auto lock = TryLock(StatePath(name), shared);
+  if (!lock) {
+    throw Error(ErrorKind::kInvalidArgument, "another recpack is packing into this folder",
+                {.path = folder_}, "wait for it to end, or choose another folder");
+  }
+  locks_.push_back(std::move(*lock));
 }
 
 std::string PackFolder::StatePath(const std::string& name) const {
@@ -98,17 +106,16 @@ void PackFolder::RefuseForeignContent() const {
               "choose another folder, or empty it");
 }
 
-// What a killed packer left: files that were never renamed into place.
-void PackFolder::RemoveTemporaries() {
-  const auto remove_from = [](const std::string& folder, const std::vector<std::string>& marks) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename();
-      const auto is_in = [&](const std::string& mark) { return name.find(mark) != name.npos; };
-      if (std::ranges::any_of(marks, is_in)) RemoveIfThere(entry.path());
-    }
-  };
-  remove_from(state_folder_, {".tmp"});
-  remove_from(folder_, {std::string(kManifestName) + ".tmp-", ".tfrecord.idx.tmp-"});
+Descriptor PackFolder::TakeTurn() const {
+  return options_.tasks == 1 ? Descriptor() : WaitForLock(StatePath("lock-turn"));
+}
+
+void PackFolder::RemoveStaleTemporaries(const Plan& plan) const {
+  RemoveTemporaries(state_folder_, [&](const std::string& name) {
+    const auto task = TaskOf(name, plan, options_.tasks);
+    return !task || *task == options_.task || TryLock(StatePath(TaskLock(*task)));
+  });
+  RemoveTemporaries(folder_, IsFinishersFile);
 }
 
 // Removes what plans and manifest name, and nothing else.

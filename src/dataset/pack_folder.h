@@ -9,6 +9,7 @@
 #include "recpack/dataset/manifest.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/plan.h"
+#include "src/dataset/descriptor.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {
@@ -19,7 +20,6 @@ class PackFolder {
  public:
   // Makes the folder if needed and locks it: alone, or together with other tasks of the same job.
   explicit PackFolder(const PackOptions& options);
-  ~PackFolder();
   PackFolder(const PackFolder&) = delete;
 
   // The manifest that is there, where options.append asks for one.
@@ -38,6 +38,14 @@ class PackFolder {
   // they differ or the folder holds something else.
   void Adopt(const Plan& wanted);
 
+  // Waits until no other task writes plan, index or manifest, which tasks do in turn. Hold what is
+  // returned meanwhile.
+  Descriptor TakeTurn() const;
+
+  // Removes what killed packers left and no living process holds: temporary files of this task, of
+  // tasks whose lock is free, and of index and manifest. In this task's turn, while it packs none.
+  void RemoveStaleTemporaries(const Plan& plan) const;
+
   // Of a complete shard; empty where it is missing or its size is not what its sidecar says.
   // Any thread.
   std::optional<Sidecar> FindComplete(const PlannedShard& shard) const;
@@ -52,7 +60,7 @@ class PackFolder {
 
  private:
   std::string PlanPath() const;
-  void RemoveTemporaries();
+  void LockOrThrow(const std::string& name, bool shared);
   void RemoveOldOutput();
   void FindLastAppend();
   void RefuseForeignContent() const;
@@ -60,7 +68,7 @@ class PackFolder {
   const PackOptions& options_;
   std::string folder_;
   std::string state_folder_;
-  std::vector<int> locks_;
+  std::vector<Descriptor> locks_;
   std::optional<Manifest> base_;
   uint32_t append_ = 0;
 };

@@ -1,5 +1,7 @@
 """What recpack says and leaves behind when something is wrong."""
 import os
+import pathlib
+import random
 import resource
 import signal
 import subprocess
@@ -48,41 +50,76 @@ class Errors(CliTest):
         self.run_recpack('verify', self.folder / 'out')
 
     def test_a_full_disk_leaves_what_is_complete(self):
-        photos = self.class_folder(files=200)
-        words = ['pack', photos, self.folder / 'out', '--shard-size', '50kB', '--threads', '1']
+        photos = self.class_folder(files=60)
+        (photos / 'bee/last.bin').write_bytes(random.Random(3).randbytes(50_000))
+        words = ['pack', photos, self.folder / 'out', '--shuffle', 'off', '--shard-size', '20kB',
+                 '--threads', '1']
 
         def no_big_files():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
-        self.fails(*words, saying='cannot write', preexec_fn=no_big_files)
+        self.fails(*words, saying=['cannot write', 'File too large'], preexec_fn=no_big_files)
         self.assertEqual([n for n in os.listdir(self.folder / 'out/.recpack') if 'tmp' in n], [])
+        complete = self.shards()
+        inodes = {name: (self.folder / 'out' / name).stat().st_ino for name in complete}
+        self.assertGreaterEqual(len(complete), 3)
+        self.assertNotIn('manifest.json', complete)
         self.run_recpack(*words)
+        after = self.shards()
+        self.equal_shards(complete, {name: after[name] for name in complete})
+        self.assertEqual({name: (self.folder / 'out' / name).stat().st_ino for name in complete},
+                         inodes)  # not packed anew
+        self.assertGreater(len(after), len(complete))
         self.run_recpack('verify', self.folder / 'out')
 
+    def held_packer(self, photos):
+        """A packer that has listed and planned all, and waits before its second shard.
+
+        For the index of the first one is to be written into a named pipe that nobody reads.
+        """
+        (self.folder / 'out/.recpack').mkdir(parents=True)
+        plan = self.json('pack', photos, self.folder / 'out', '--shuffle', 'off', '--shards', '3',
+                         '--dry-run')
+        first = pathlib.Path(plan['shards'][0]['path']).name
+        self.pipe = self.folder / 'out/.recpack' / (first + '.recindex')
+        os.mkfifo(self.pipe)
+        packer = subprocess.Popen(
+            [RECPACK, 'pack', photos, self.folder / 'out', '--shuffle', 'off', '--shards', '3',
+             '--threads', '1', '--no-sync'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True)
+        self.addCleanup(packer.kill)
+        deadline = time.time() + 60
+        while not (self.folder / 'out/.recpack/plan.json').exists():
+            self.assertIsNone(packer.poll())
+            self.assertLess(time.time(), deadline, 'the packer makes no plan')
+            time.sleep(0.001)
+        return packer
+
+    def release(self, packer):
+        """Lets the held packer go on; returns its exit code and what it said."""
+        # Under another name, so that the packer does not find the pipe again later on.
+        pipe = self.pipe.rename(self.folder / 'pipe')
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        _, text = packer.communicate(timeout=60)
+        os.close(reader)
+        return packer.returncode, text
+
     def test_a_file_that_changed_since_it_was_listed(self):
-        # A named pipe holds the packer between listing and reading.
-        photos = self.class_folder(files=4000)
-        packer = subprocess.Popen([RECPACK, 'pack', photos, self.folder / 'out', '--shuffle', 'off',
-                                   '--threads', '1'], stderr=subprocess.PIPE, text=True)
-        deadline = time.time() + 20
-        while not (self.folder / 'out/.recpack/plan.json').exists() and time.time() < deadline:
-            time.sleep(0.0005)
+        photos = self.class_folder()
+        packer = self.held_packer(photos)
         last = max((photos / 'bee').iterdir())
         last.write_bytes(b'x' * 5000)
-        _, text = packer.communicate(timeout=60)
-        self.assertEqual(packer.returncode, FAILURE)
-        self.assertIn(last.name, text)
+        code, text = self.release(packer)
+        self.assertEqual(code, FAILURE)
+        self.assertIn(f'{last}: changed while it was packed', text)
 
     def test_two_packers_at_once(self):
-        photos = self.class_folder(files=3000)
-        words = [RECPACK, 'pack', photos, self.folder / 'out', '--shard-size', '20kB']
-        first = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-        while not (self.folder / 'out/.recpack/plan.json').exists():
-            time.sleep(0.0005)
-        second = subprocess.run(words, capture_output=True, text=True)
-        self.assertEqual(second.returncode, FAILURE)
-        self.assertIn('another recpack is packing', second.stderr)
-        self.assertEqual(first.wait(), 0)
+        photos = self.class_folder()
+        first = self.held_packer(photos)
+        self.fails('pack', photos, self.folder / 'out', '--shuffle', 'off', '--shards', '3',
+                   saying=[str(self.folder / 'out'), 'another recpack is packing'])
+        self.assertIsNone(first.poll())
+        self.assertEqual(self.release(first)[0], 0)
 
     def test_a_cut_archive(self):
         archive = (CIFAR / 'cifar-10-python.tar.gz').read_bytes()

@@ -12,17 +12,29 @@ KILLS = 60
 
 
 class Kill(CliTest):
-    def kill_until_done(self, flags):
-        photos = self.folder / 'photos'
-        words = [RECPACK, 'pack', photos, self.folder / 'out', '--shard-size', '60kB', *flags]
+    def files(self, out):
+        """Names of all files there are, those of recpack's own folder included."""
+        return {str(p.relative_to(self.folder / out)) for p in (self.folder / out).rglob('*')}
+
+    def take_shards_away(self):
+        for name in sorted(os.listdir(self.folder / 'out'))[::3]:
+            path = self.folder / 'out' / name
+            if path.is_file():
+                path.unlink()
+
+    def kill_until_done(self, flags=(), tasks=('0/1',)):
+        """Kills packers, a task after the other, until each was left to end; returns the kills."""
+        words = ['pack', self.folder / 'photos', self.folder / 'out', '--shard-size', '60kB',
+                 *flags]
         started = time.time()
-        subprocess.run([*words[:3], self.folder / 'whole', *words[4:]], check=True,
-                       stdout=subprocess.DEVNULL)
+        self.run_recpack(*words[:2], self.folder / 'whole', *words[3:])
         whole = time.time() - started
         chance = random.Random(11)
         kills = 0
-        while True:
-            packer = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        ended = set()
+        for launch in range(8 * KILLS):
+            task = tasks[launch % len(tasks)]
+            packer = subprocess.Popen([RECPACK, *words, '--task', task], stdout=subprocess.DEVNULL)
             try:
                 # Mostly early, so that many kills fit in; now and then anywhere.
                 packer.wait(chance.uniform(0, whole / (1 if kills % 8 == 7 else 10)))
@@ -33,29 +45,35 @@ class Kill(CliTest):
             else:
                 self.assertEqual(packer.returncode, 0)
                 if kills >= KILLS // 2:
-                    break
-                # Done too soon: take a few shards away, as if they had never been.
-                for name in sorted(os.listdir(self.folder / 'out'))[::3]:
-                    path = self.folder / 'out' / name
-                    if path.is_file():
-                        path.unlink()
-            if kills >= 5 * KILLS:
-                break
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # finds all complete
-        self.equal_shards(self.shards(), self.shards('whole'))
-        self.assertEqual([n for n in os.listdir(self.folder / 'out/.recpack') if '.tmp' in n], [])
+                    ended.add(task)
+                    if ended == set(tasks):
+                        break
+                else:
+                    self.take_shards_away()
+        for task in tasks:  # finds all complete
+            self.run_recpack(*words, '--task', task)
         self.run_recpack('verify', self.folder / 'out')
         return kills
 
     def test_killed_again_and_again(self):
         self.class_folder(files=3000)
-        kills = self.kill_until_done([]) + self.kill_until_done_with_gzip()
+        kills = 0
+        for flags in [], ['--compression', 'gzip', '--level', '1']:
+            kills += self.kill_until_done(flags)
+            self.equal_shards(self.shards(), self.shards('whole'))
+            self.assertEqual(self.files('out'), self.files('whole'))
+            for name in 'out', 'whole':
+                os.rename(self.folder / name, self.folder / (name + str(len(flags))))
         self.assertGreaterEqual(kills, 50)
 
-    def kill_until_done_with_gzip(self):
-        for name in 'out', 'whole':
-            os.rename(self.folder / name, self.folder / (name + '-plain'))
-        return self.kill_until_done(['--compression', 'gzip', '--level', '1'])
+    def test_tasks_killed_again_and_again(self):
+        self.class_folder(files=3000)
+        kills = self.kill_until_done(tasks=('0/2', '1/2'))
+        self.assertGreaterEqual(kills, KILLS // 2)
+        self.equal_shards(self.shards(), self.shards('whole'), but=['manifest.json'])
+        self.assertEqual(self.files('out') - self.files('whole'),
+                         {f'.recpack/lock-{name}' for name in (0, 1, 'turn')})
+        self.assertEqual(self.files('whole') - self.files('out'), set())
 
 
 if __name__ == '__main__':

@@ -10,6 +10,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/record/reader.h"
+#include "src/dataset/folder_lock.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"
@@ -265,6 +266,88 @@ TEST(PackTest, TasksTogetherMakeWhatOneMakes) {
   EXPECT_EQ(parts.erase("manifest.json"), 1u);
   EXPECT_EQ(whole.erase("manifest.json"), 1u);
   EXPECT_EQ(parts, whole);
+}
+
+// Names of the temporary files, in order.
+std::vector<std::string> Temporaries(const std::string& out) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(out)) {
+    const std::string name = entry.path().filename();
+    if (name.find(".tmp") != std::string::npos) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(PackTest, TasksRemoveWhatNoLivingTaskHolds) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.tasks = 3;
+  const PackResult first = Pack(Source1(), options);
+  const std::string state = options.out + "/.recpack/";
+  const std::string of_task1 = std::string(first.shards[0].file).replace(8, 3, "001");
+  const auto leave = [&](const std::string& path) {
+    WriteFileAtomically(PosixFiles(), path, AsBytes("half"), false);
+  };
+  for (const std::string& name :
+       {first.shards[0].file + ".tmp", first.shards[0].file + ".json.tmp-99", of_task1 + ".tmp",
+        of_task1 + ".json.tmp-99", std::string("plan.json.tmp-99"),
+        std::string("train.recindex.tmp-99")}) {
+    leave(state + name);
+  }
+  leave(options.out + "/manifest.json.tmp-99");
+  leave(options.out + "/notes.tmp");  // not ours
+  {
+    const auto lives = TryLock(state + "lock-1");
+    ASSERT_TRUE(lives);
+    Pack(Source1(), options);
+    EXPECT_EQ(
+        Temporaries(options.out),
+        (std::vector<std::string>{"notes.tmp", of_task1 + ".json.tmp-99", of_task1 + ".tmp"}));
+  }
+  options.task = 2;
+  Pack(Source1(), options);  // any task clears up after a dead one
+  EXPECT_EQ(Temporaries(options.out), std::vector<std::string>{"notes.tmp"});
+  leave(state + "plan.json.tmp-7");
+  options.task = 1;
+  EXPECT_TRUE(Pack(Source1(), options).complete);
+  EXPECT_EQ(Temporaries(options.out), std::vector<std::string>{"notes.tmp"});
+}
+
+TEST(PackTest, TheLastTaskRemovesWhatWasLeftMeanwhile) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.tasks = 2;
+  options.threads = 1;
+  Pack(Source1(), options);
+  FakeSource source = Source1();
+  source.before_read = [&](size_t, uint64_t item) {
+    if (item != 5) return;
+    WriteFileAtomically(PosixFiles(), options.out + "/.recpack/train.recindex.tmp-99",
+                        AsBytes("half"), false);
+  };
+  options.task = 1;
+  EXPECT_TRUE(Pack(source, options).complete);
+  EXPECT_TRUE(Temporaries(options.out).empty());
+}
+
+TEST(PackTest, ASplitMayBeCalledAsATemporaryFile) {
+  const TemporaryFolder folder;
+  const FakeSource source({{"a.tmp", 100}});
+  Pack(source, Options(folder));
+  const PackResult again = Pack(source, Options(folder));
+  EXPECT_EQ(again.shards_found, again.shards.size());
+}
+
+TEST(PackTest, ATaskCannotOverwriteTheOthersShards) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.tasks = 2;
+  Pack(Source1(), options);
+  const auto before = Contents(options.out);
+  options.overwrite = true;
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("one task cannot overwrite"));
+  EXPECT_EQ(Contents(options.out), before);
 }
 
 TEST(PackTest, AppendsAndCanBeRepeated) {

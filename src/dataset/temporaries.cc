@@ -1,0 +1,42 @@
+#include "src/dataset/temporaries.h"
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "recpack/base/error.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "a" of "a.tmp" and "a.tmp-123" (include/recpack/base/file.h); nothing of other names.
+std::optional<std::string> NameBehind(const std::string& temporary) {
+  constexpr char kMark[] = ".tmp";
+  const size_t mark = temporary.rfind(kMark);
+  if (mark == std::string::npos) return {};
+  const std::string end = temporary.substr(mark + sizeof kMark - 1);
+  const bool numbered = end.size() > 1 && end.front() == '-' &&
+                        end.find_first_not_of("0123456789", 1) == std::string::npos;
+  if (!end.empty() && !numbered) return {};
+  return temporary.substr(0, mark);
+}
+
+}  // namespace
+
+void RemoveTemporaries(const std::string& folder,
+                       const std::function<bool(const std::string& name)>& is_stale) {
+  std::vector<fs::path> stale;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto name = NameBehind(entry.path().filename());
+    if (name && is_stale(*name)) stale.push_back(entry.path());
+  }
+  for (const auto& path : stale) {
+    std::error_code code;
+    fs::remove(path, code);
+    if (code) throw SystemError("cannot remove", path, code.value());
+  }
+}
+
+}  // namespace recpack
