@@ -6,19 +6,15 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/json.h"
+#include "src/dataset/planned_bytes.h"
 
 namespace recpack {
 namespace {
 
-constexpr uint64_t kFrameBytes = 16;
 constexpr int kPlanVersion = 1;
 
 // Streams of the keyed permutation, so that splits are shuffled independently.
 constexpr uint32_t kShuffleStream = 0x7061636b;  // "pack"
-
-uint64_t FileBytes(const Source& source, size_t split, uint64_t item) {
-  return source.ItemBytes(split, item) + kFrameBytes;
-}
 
 std::string ShardName(const std::string& split, uint32_t append, uint64_t shard, uint64_t of) {
   const std::string part = append == 0 ? "" : format("-append{}", append);
@@ -30,7 +26,7 @@ void PlanSplit(const Source& source, const PlanOptions& options, size_t split, P
   const uint64_t items = plan.splits[split].items;
   const PackingOrder order(plan, split);
   uint64_t total = 0;
-  for (uint64_t i = 0; i < items; ++i) total += FileBytes(source, split, order(i));
+  for (uint64_t i = 0; i < items; ++i) total += PlannedBytes(source, split, order(i));
   uint64_t shards = options.shards;
   if (shards == 0) shards = (total + options.shard_bytes - 1) / options.shard_bytes;
   shards = std::clamp<uint64_t>(shards, 1, std::max<uint64_t>(1, items));
@@ -45,7 +41,7 @@ void PlanSplit(const Source& source, const PlanOptions& options, size_t split, P
     const uint64_t leave = shards - shard - 1;  // every later shard gets an item at least
     const bool last = leave == 0;
     while (position + leave < items) {
-      const uint64_t bytes = FileBytes(source, split, order(position));
+      const uint64_t bytes = PlannedBytes(source, split, order(position));
       if (!last && planned.end > planned.begin && before + planned.bytes + bytes / 2 > share) break;
       planned.bytes += bytes;
       planned.end = ++position;

@@ -1,6 +1,5 @@
 #include "src/dataset/shard_job.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
 #include "src/dataset/manifest_schema.h"
+#include "src/dataset/write_sample.h"
 
 namespace recpack {
 namespace {
@@ -29,20 +29,6 @@ class TemporaryShard {
  private:
   std::string path_;
 };
-
-// Writes the record; the view of its payload lasts until the next one.
-ByteView WriteSample(Sample& sample, RecordWriter& writer) {
-  const bool finished = !sample.payload.empty();
-  const std::span<uint8_t> room =
-      writer.Begin(finished ? sample.payload.size() : sample.features.ByteSize());
-  if (finished) {
-    std::ranges::copy(sample.payload, room.begin());
-  } else {
-    sample.features.SerializeTo(room.data());
-  }
-  writer.End();
-  return room;
-}
 
 // Learns the schema from the first records of a shard.
 class SchemaSample {

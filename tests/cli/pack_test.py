@@ -124,6 +124,11 @@ class PackOptions(CliTest):
         self.assertEqual(plan['records'], made['records'])
         self.assertAlmostEqual(plan['bytes'] / made['bytes'], 1, delta=0.2)
         self.assertGreater(plan['seconds'], 0)
+        self.assertIn('reading', plan['seconds_include'])
+        self.assertIn('writing', plan['seconds_exclude'])
+        text = self.run_recpack('pack', photos, self.folder / 'other', '--dry-run').stdout
+        self.assertIn('reading, encoding and compressing would take about', text)
+        self.assertIn('writing and syncing, which depend on the disk, come on top', text)
 
     def test_compression_levels_change_the_size_and_no_record(self):
         texts = self.folder / 'texts/all'

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "recpack/dataset/estimate.h"
+#include "tests/dataset/fake_source.h"
 
 namespace recpack {
 namespace {
@@ -117,6 +119,30 @@ TEST(PlanTest, RefusesDamagedJson) {
   std::string escaping = text;
   escaping.replace(escaping.find("train-"), 6, "../in-");
   EXPECT_THROW(PlanFromJson(escaping, "plan.json"), Error);
+}
+
+TEST(EstimateTest, TriesTheCompressionToo) {
+  const FakeSource source({{"train", 2000}, {"test", 10}});
+  PackOptions options;
+  const Plan plan = PlanPack(source, options);
+  const auto ratio = [&](Compression compression) {
+    options.writer.compression = compression;
+    const PackEstimate estimate = EstimatePack(source, plan, options, 1e9);
+    EXPECT_EQ(estimate.tried, 1010u);  // 1,000 places in each split
+    EXPECT_GT(estimate.seconds, 0);
+    return estimate.bytes_ratio;
+  };
+  const double plain = ratio(Compression::kNone);
+  EXPECT_GT(plain, 0.5);
+  EXPECT_LT(plain, 2);
+  EXPECT_LT(ratio(Compression::kGzip), plain / 2);  // the fake's texts are mostly dots
+}
+
+TEST(EstimateTest, PassesBadItemsOver) {
+  FakeSource source({{"train", 100}});
+  source.before_read = [](size_t, uint64_t) { throw Error(ErrorKind::kCorrupt, "broken"); };
+  const PackOptions options;
+  EXPECT_EQ(EstimatePack(source, PlanPack(source, options), options).bytes_ratio, 0);
 }
 
 }  // namespace

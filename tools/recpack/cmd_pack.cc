@@ -169,6 +169,8 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
     Json json = {{"records", plan.items()},
                  {"bytes", bytes},
                  {"seconds", estimate.seconds},
+                 {"seconds_include", {"reading", "encoding", "checksums", "compression"}},
+                 {"seconds_exclude", {"listing", "writing", "syncing"}},
                  {"free_bytes", space.available}};
     json["shards"] = Json::array();
     for (const auto& shard : plan.shards) {
@@ -186,7 +188,8 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
   std::printf("would write about %s in %s shards; %s are free\n", HumanBytes(bytes).c_str(),
               HumanCount(plan.shards.size()).c_str(), HumanBytes(space.available).c_str());
   std::printf(
-      "reading and encoding would take about %s, from a trial of %s items; writing comes on top\n",
+      "reading, encoding and compressing would take about %s, by a trial of %s items; writing and "
+      "syncing, which depend on the disk, come on top\n",
       HumanSeconds(estimate.seconds).c_str(), HumanCount(estimate.tried).c_str());
   return kDone;
 }

@@ -8,14 +8,16 @@
 namespace recpack {
 
 struct PackEstimate {
-  double seconds =
-      0;  // to read and encode everything on the options' threads; writing not included
+  // To read, encode, checksum and compress everything on the options' threads, at the speed that
+  // SRC is read at just now. Not included: finding and listing the items, which is done by then;
+  // writing the shards and syncing them, which take as long as the disk does.
+  double seconds = 0;
   uint64_t tried = 0;      // items that were read for it
-  double bytes_ratio = 1;  // bytes of those records by the bytes that were planned for them
+  double bytes_ratio = 1;  // bytes of a shard of them by the bytes that were planned for it
 };
 
-// Reads and encodes items spread over the plan, for about `trial_seconds`, on one thread, writes
-// nothing, and scales up by planned bytes. Bad items are passed over.
+// Makes records of items spread over the plan, for about `trial_seconds`, on one thread, writes
+// them nowhere, and scales up by planned bytes. Bad items are passed over.
 PackEstimate EstimatePack(const Source& source, const Plan& plan, const PackOptions& options,
                           double trial_seconds = 0.3);
 

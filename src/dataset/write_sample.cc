@@ -1,0 +1,21 @@
+#include "src/dataset/write_sample.h"
+
+#include <algorithm>
+#include <span>
+
+namespace recpack {
+
+ByteView WriteSample(Sample& sample, RecordWriter& writer) {
+  const bool finished = !sample.payload.empty();
+  const std::span<uint8_t> room =
+      writer.Begin(finished ? sample.payload.size() : sample.features.ByteSize());
+  if (finished) {
+    std::ranges::copy(sample.payload, room.begin());
+  } else {
+    sample.features.SerializeTo(room.data());
+  }
+  writer.End();
+  return room;
+}
+
+}  // namespace recpack
