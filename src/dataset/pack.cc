@@ -1,9 +1,7 @@
 #include "recpack/dataset/pack.h"
 
-#include <atomic>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -11,6 +9,7 @@
 #include "src/base/format.h"
 #include "src/dataset/finish_pack.h"
 #include "src/dataset/pack_folder.h"
+#include "src/dataset/progress_meter.h"
 #include "src/dataset/shard_job.h"
 
 namespace recpack {
@@ -49,24 +48,6 @@ Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& fol
   folder.RemoveStaleTemporaries(plan);
   return plan;
 }
-
-// Reports progress from many threads, one call at a time.
-class ProgressMeter {
- public:
-  ProgressMeter(const PackOptions& options, uint64_t total) : options_(options), total_(total) {}
-
-  void Add(uint64_t bytes) {
-    const uint64_t now = bytes_ += bytes;
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock) options_.progress(now, total_);
-  }
-
- private:
-  const PackOptions& options_;
-  const uint64_t total_;
-  std::atomic<uint64_t> bytes_ = 0;
-  std::mutex mutex_;
-};
 
 struct PlannedWork {
   const PlannedShard* shard = nullptr;
@@ -130,7 +111,7 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   JobState job{.source = source, .options = options, .plan = plan, .folder = folder};
   job.skip_limit = static_cast<uint64_t>(
       std::floor(options.max_skip * static_cast<double>(plan.items()) + 1e-9));
-  ProgressMeter meter(options, plan.bytes());
+  ProgressMeter meter(options.progress, plan.bytes());
   if (options.progress) job.on_item = [&](uint64_t bytes) { meter.Add(bytes); };
 
   std::vector<PlannedWork> work = FindWork(job);
@@ -139,7 +120,7 @@ PackResult Pack(const Source& source, const PackOptions& options) {
     if (!shard.complete) continue;
     ++result.shards_found;
     job.skipped += shard.sidecar.skipped.size();
-    if (options.progress) meter.Add(shard.shard->bytes);
+    meter.Add(shard.shard->bytes);
   }
   PackMissing(job, work);
   for (auto& done : work) {

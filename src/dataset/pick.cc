@@ -1,6 +1,5 @@
 #include "recpack/dataset/pick.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "recpack/base/error.h"
@@ -8,25 +7,13 @@
 #include "recpack/record/reader.h"
 #include "recpack/record/source.h"
 #include "src/base/format.h"
+#include "src/dataset/fitting_index.h"
 #include "src/dataset/scratch_folder.h"
 
 namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool Fits(const Index& index, const LayoutSplit& split) {
-  if (index.shard_count() != split.shards.size()) return false;
-  for (size_t i = 0; i < split.shards.size(); ++i) {
-    const ShardSummary shard = index.shard(i);
-    std::error_code missing;
-    if (fs::path(split.shards[i]).filename() != shard.name ||
-        fs::file_size(split.shards[i], missing) != shard.file_bytes) {
-      return false;
-    }
-  }
-  return true;
-}
 
 bool HasForeignStream(const Index& index) {
   for (size_t i = 0; i < index.shard_count(); ++i) {
@@ -52,13 +39,7 @@ void ReadThrough(const LayoutSplit& split, std::span<const uint64_t> ordinals,
 }  // namespace
 
 Index IndexOfSplit(const LayoutSplit& split) {
-  if (!split.index.empty() && PosixFiles().Exists(split.index)) {
-    try {
-      Index index = Index::Open(split.index);
-      if (Fits(index, split)) return index;
-    } catch (const Error&) {  // a damaged index is as good as none
-    }
-  }
+  if (auto index = FittingIndex(split)) return std::move(*index);
   const ScratchFolder scratch;
   const Layout alone{.splits = {{.name = "split", .shards = split.shards}}};
   const auto built = BuildIndexes(alone, {.out = scratch.path(), .verify = false});

@@ -9,13 +9,16 @@
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
 #include "recpack/record/reader.h"
+#include "src/dataset/fitting_index.h"
 #include "src/dataset/manifest_schema.h"
+#include "src/dataset/progress_meter.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {
 namespace {
 
-constexpr uint64_t kSample = 100;  // records of a shard that the schema is learnt from
+constexpr uint64_t kSample = 100;    // records of a shard that the schema is learnt from
+constexpr uint64_t kStep = 1 << 20;  // bytes between two calls of the progress
 
 std::optional<int64_t> LabelOf(const ExampleView& view) {
   for (const char* name : {"image/class/label", "label"}) {
@@ -26,41 +29,102 @@ std::optional<int64_t> LabelOf(const ExampleView& view) {
   return {};
 }
 
-Sidecar SurveyShard(const std::string& path) {
-  auto file = PosixFiles().OpenForReading(path);
-  Sidecar sidecar;
-  sidecar.shard = {.file = path.substr(path.rfind('/') + 1), .bytes = file->Size()};
-  RecordReader reader(std::move(file), {});
-  sidecar.shard.compression = reader.compression();
-  ExampleView view;
-  SchemaBuilder schema;
-  for (Record record; reader.Next(record); ++sidecar.shard.records) {
-    view.Parse(record.payload);
-    if (schema.records() < kSample) schema.Add(view);
-    if (const auto label = LabelOf(view)) ++sidecar.class_counts[*label];
+class Surveyor {
+ public:
+  Surveyor(const Layout& layout, const SurveyOptions& options)
+      : layout_(layout),
+        options_(options),
+        meter_(options.progress, BytesToSurvey(layout, options)) {}
+
+  Survey Run() {
+    for (const LayoutSplit& split : layout_.splits) AddSplit(split);
+    return std::move(survey_);
   }
-  sidecar.schema = ToManifest(schema.Finish());
-  return sidecar;
-}
 
-}  // namespace
-
-Manifest SurveyDataset(const Layout& layout, int threads) {
-  if (layout.manifest) return *layout.manifest;
-  Manifest manifest;
-  for (const auto& split : layout.splits) {
+ private:
+  void AddSplit(const LayoutSplit& split) {
+    const auto index = options_.classes ? std::nullopt : FittingIndex(split);
     std::vector<Sidecar> shards(split.shards.size());
-    ParallelFor(shards.size(), threads,
-                [&](size_t, size_t i) { shards[i] = SurveyShard(split.shards[i]); });
+    ParallelFor(shards.size(), options_.threads, [&](size_t, size_t i) {
+      shards[i] = index ? LookInto(split.shards[i], index->shard(i)) : Read(split.shards[i]);
+    });
+    Manifest& manifest = survey_.manifest;
     ManifestSplit found{.name = split.name};
     for (auto& shard : shards) {
+      if (index) {  // of its first records only
+        survey_.classes_counted &= shard.class_counts.empty();
+        shard.class_counts.clear();
+      }
       for (const auto& [label, count] : shard.class_counts) found.class_counts[label] += count;
       if (shard.shard.records > 0) MergeSchema(shard.schema, manifest.schema);
       found.shards.push_back(std::move(shard.shard));
     }
     manifest.splits.push_back(std::move(found));
   }
-  return manifest;
+
+  static Sidecar LookInto(const std::string& path, const ShardSummary& indexed) {
+    Sidecar sidecar;
+    sidecar.shard = {.file = indexed.name,
+                     .records = indexed.records,
+                     .bytes = indexed.file_bytes,
+                     .compression = indexed.compression};
+    RecordReader reader(PosixFiles().OpenForReading(path), {});
+    ExampleView view;
+    SchemaBuilder schema;
+    for (Record record; schema.records() < kSample && reader.Next(record);) {
+      view.Parse(record.payload);
+      schema.Add(view);
+      if (const auto label = LabelOf(view)) ++sidecar.class_counts[*label];
+    }
+    sidecar.schema = ToManifest(schema.Finish());
+    return sidecar;
+  }
+
+  Sidecar Read(const std::string& path) {
+    auto file = PosixFiles().OpenForReading(path);
+    Sidecar sidecar;
+    sidecar.shard = {.file = path.substr(path.rfind('/') + 1), .bytes = file->Size()};
+    RecordReader reader(std::move(file), {});
+    sidecar.shard.compression = reader.compression();
+    ExampleView view;
+    SchemaBuilder schema;
+    uint64_t told = 0;  // bytes of the file
+    for (Record record; reader.Next(record); ++sidecar.shard.records) {
+      view.Parse(record.payload);
+      if (schema.records() < kSample) schema.Add(view);
+      if (const auto label = LabelOf(view)) ++sidecar.class_counts[*label];
+      // Offsets within a compressed shard are not the file's.
+      if (reader.compression() == Compression::kNone && record.offset >= told + kStep) {
+        meter_.Add(record.offset - told);
+        told = record.offset;
+      }
+    }
+    meter_.Add(sidecar.shard.bytes - told);
+    sidecar.schema = ToManifest(schema.Finish());
+    return sidecar;
+  }
+
+  const Layout& layout_;
+  const SurveyOptions& options_;
+  ProgressMeter meter_;
+  Survey survey_;
+};
+
+}  // namespace
+
+uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options) {
+  uint64_t bytes = 0;
+  if (layout.manifest) return bytes;
+  for (const LayoutSplit& split : layout.splits) {
+    if (!options.classes && FittingIndex(split)) continue;
+    for (const auto& path : split.shards) bytes += PosixFiles().OpenForReading(path)->Size();
+  }
+  return bytes;
+}
+
+Survey SurveyDataset(const Layout& layout, const SurveyOptions& options) {
+  if (layout.manifest) return {.manifest = *layout.manifest};
+  return Surveyor(layout, options).Run();
 }
 
 }  // namespace recpack

@@ -1,6 +1,7 @@
 """ls, cat, sheet, verify, index and repair."""
 import base64
 import json
+import os
 import struct
 import unittest
 
@@ -39,9 +40,23 @@ class Shards(CliTest):
     def test_ls_without_a_manifest(self):
         before = self.json('ls', self.out)
         (self.out / 'manifest.json').unlink()
-        after = self.json('ls', self.out)
-        self.assertEqual(after['splits'], before['splits'])
+        by_index = self.run_recpack('ls', self.out, '--json')
+        self.assertIn('--classes', by_index.stderr)
+        after = json.loads(by_index.stdout)
+        for split in after['splits'].values():
+            self.assertNotIn('classes', split)
+        self.assertEqual(after['splits'].keys(), before['splits'].keys())
         self.assertEqual(after['schema'], before['schema'])
+        self.assertEqual(self.json('ls', self.out, '--classes')['splits'], before['splits'])
+        for split in before['splits']:
+            (self.out / f'{split}.recindex').unlink()
+        self.assertEqual(self.json('ls', self.out)['splits'], before['splits'])
+
+    def test_ls_says_that_it_reads_a_lot(self):
+        path = self.folder / 'large.tfrecord'
+        path.touch()
+        os.truncate(path, 2_000_000_000)  # sparse; damaged at its first record
+        self.fails('ls', path, saying=['reading 2.0 GB', 'recpack index', 'at byte 0'])
 
     def test_cat(self):
         text = self.run_recpack('cat', self.out, '--split', 'eval', '--record', '2:4').stdout

@@ -17,6 +17,7 @@ struct LsFlags {
   std::string path;
   std::string split;
   bool shards = false;
+  bool classes = false;
   bool json = false;
 };
 
@@ -77,10 +78,34 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
   if (!manifest.skipped.empty()) std::printf("%zu items were skipped\n", manifest.skipped.size());
 }
 
+// Reading without a word for longer than a moment would look like hanging.
+constexpr uint64_t kWorthAWord = 1'000'000'000;
+
+Manifest Find(const Layout& layout, const LsFlags& flags) {
+  ProgressBar bar("reading", false);
+  const SurveyOptions options{
+      .classes = flags.classes,
+      .progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); }};
+  const uint64_t bytes = BytesToSurvey(layout, options);
+  if (bytes >= kWorthAWord) {
+    std::fprintf(stderr, "recpack: reading %s of shards: %s\n", HumanBytes(bytes).c_str(),
+                 flags.classes ? "the classes are to be counted"
+                               : "there is neither a manifest nor an index that fits them "
+                                 "(`recpack index` makes one)");
+  }
+  Survey survey = SurveyDataset(layout, options);
+  if (!survey.classes_counted) {
+    std::fprintf(stderr,
+                 "note: there is no manifest, and the index does not tell the classes; "
+                 "--classes reads all records and counts them\n");
+  }
+  return std::move(survey.manifest);
+}
+
 void RunLs(const LsFlags& flags) {
   Layout layout = FindLayout(flags.path);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
-  const Manifest manifest = SurveyDataset(layout);
+  const Manifest manifest = Find(layout, flags);
   if (flags.json) {
     PrintJson(ToJson(manifest, layout));
   } else {
@@ -99,6 +124,8 @@ void AddLs(CLI::App& app, int& exit_code) {
   ls->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   ls->add_option("--split", flags->split, "Only this split");
   ls->add_flag("--shards", flags->shards, "List every shard");
+  ls->add_flag("--classes", flags->classes,
+               "Count the classes even where that means to read all records");
   ls->add_flag("--json", flags->json, "Print one JSON object");
   ls->callback([flags, &exit_code] {
     RunLs(*flags);

@@ -1,0 +1,15 @@
+// The index beside the shards, if it is theirs.
+#pragma once
+
+#include <optional>
+
+#include "recpack/dataset/layout.h"
+#include "recpack/record/index.h"
+
+namespace recpack {
+
+// Nothing where there is no index, where it is damaged, or where it names other shards or other
+// sizes of files than there are.
+std::optional<Index> FittingIndex(const LayoutSplit& split);
+
+}  // namespace recpack
