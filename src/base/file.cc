@@ -156,10 +156,16 @@ ByteBuffer ReadWholeFile(FileSystem& files, const std::string& path, uint64_t ma
 }
 
 void WriteFileAtomically(FileSystem& files, const std::string& path, ByteView bytes, bool durable) {
+  WritePiecesAtomically(
+      files, path, [&](WritableFile& file) { file.Write(bytes); }, durable);
+}
+
+void WritePiecesAtomically(FileSystem& files, const std::string& path,
+                           const std::function<void(WritableFile&)>& write, bool durable) {
   const std::string temporary = format("{}.tmp-{}", path, ::getpid());
   try {
     const auto file = files.Create(temporary);
-    file->Write(bytes);
+    write(*file);
     if (durable) file->Sync();
     file->Close();
     files.Rename(temporary, path, durable);

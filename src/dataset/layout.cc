@@ -36,8 +36,8 @@ std::string SplitOfName(const std::string& name) {
 
 Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
   std::ranges::sort(paths);
-  std::map<std::string, std::vector<std::string>> splits;
-  for (auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
+  std::map<std::string, NameList> splits;
+  for (const auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};
   for (auto& [name, shards] : splits) {
     const auto index = fs::path(shards.front()).parent_path() / (name + ".recindex");
@@ -50,7 +50,7 @@ Layout FromManifest(const std::string& folder) {
   Layout layout{.folder = folder, .splits = {}, .manifest = ReadManifest(PosixFiles(), folder)};
   for (const auto& split : layout.manifest->splits) {
     LayoutSplit found{.name = split.name, .shards = {}, .index = {}};
-    for (const auto& shard : split.shards) found.shards.push_back(folder + "/" + shard.file);
+    for (const auto& file : split.shards.files()) found.shards.push_back(folder + "/" + file);
     if (!split.index.empty()) found.index = folder + "/" + split.index;
     layout.splits.push_back(std::move(found));
   }

@@ -1,53 +1,93 @@
 #include "recpack/dataset/manifest.h"
 
+#include <istream>
+#include <map>
+#include <sstream>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/dataset/json_pieces.h"
+#include "src/dataset/json_stream.h"
 #include "src/dataset/manifest_json.h"
 
 namespace recpack {
 namespace {
 
+constexpr char kFormat[] = "recpack-dataset";
 constexpr int kManifestVersion = 1;
 
-Json SplitToJson(const ManifestSplit& split) {
-  Json json = {{"records", split.records()}, {"bytes", split.bytes()}};
-  if (!split.index.empty()) json["index"] = split.index;
-  if (!split.class_counts.empty()) json["class_counts"] = CountsToJson(split.class_counts);
-  json["shards"] = Json::array();
-  for (const auto& shard : split.shards) json["shards"].push_back(ShardToJson(shard));
-  return json;
+void WriteSplit(const ManifestSplit& split, JsonStream& stream) {
+  stream.BeginMember(split.name, '{');
+  stream.Member("records", split.records());
+  stream.Member("bytes", split.bytes());
+  if (!split.index.empty()) stream.Member("index", split.index);
+  if (!split.class_counts.empty()) stream.Member("class_counts", CountsToJson(split.class_counts));
+  stream.BeginMember("shards", '[');
+  for (const auto& shard : split.shards) stream.Element(ShardToJson(shard));
+  stream.End();
+  stream.End();
 }
 
-ManifestSplit SplitFromJson(const std::string& name, const Json& json, const std::string& path) {
-  ManifestSplit split{
-      .name = name, .index = json.value("index", ""), .shards = {}, .class_counts = {}};
+void Write(const Manifest& manifest, JsonStream& stream) {
+  stream.Begin('{');
+  stream.Member("format", kFormat);
+  stream.Member("version", kManifestVersion);
+  stream.Member("created_by", manifest.created_by);
+  stream.Member("source", {{"kind", manifest.source_kind}});
+  stream.Member("settings", manifest.settings);
+  stream.Member("records", manifest.records());
+  stream.Member("bytes", manifest.bytes());
+  stream.Member("label_base", 0);  // labels count from 0, whatever the source did
+  stream.BeginMember("splits", '{');
+  for (const auto& split : manifest.splits) WriteSplit(split, stream);
+  stream.End();
+  stream.BeginMember("schema", '{');
+  for (const auto& feature : manifest.schema) stream.Member(feature.name, FeatureToJson(feature));
+  stream.End();
+  stream.Member("class_names", manifest.class_names);
+  stream.BeginMember("skipped", '[');
+  for (const auto& item : manifest.skipped) stream.Element(SkippedToJson(item));
+  stream.End();
+  stream.End();
+}
+
+void CheckVersion(int version, const std::string& path) {
+  if (version <= kManifestVersion) return;
+  throw Error(ErrorKind::kUnsupported,
+              format("has format version {}, this recpack knows {}", version, kManifestVersion),
+              {.path = path}, "install a newer recpack");
+}
+
+using ShardsBySplit = std::map<std::string, ShardList>;
+
+ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsBySplit& shards,
+                            const std::string& path) {
+  ManifestSplit split{.name = name,
+                      .index = json.value("index", ""),
+                      .shards = std::move(shards[name]),
+                      .class_counts = {}};
   if (split.index.find('/') != std::string::npos) {
     throw Error(ErrorKind::kCorrupt, "names an index that is not beside it", {.path = path});
   }
   if (json.contains("class_counts"))
     split.class_counts = CountsFromJson(json["class_counts"], path);
-  for (const Json& shard : json.at("shards")) split.shards.push_back(ShardFromJson(shard, path));
+  json.at("shards");  // must be there, though its elements were taken before
   return split;
 }
 
-Manifest FromParsed(const Json& json, const std::string& path) {
-  if (json.at("format") != "recpack-dataset") {
+// `shards` were taken out of the text while it was parsed.
+Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& path) {
+  if (json.at("format") != kFormat) {
     throw Error(ErrorKind::kCorrupt, "is not a recpack manifest", {.path = path});
   }
-  if (json.at("version").get<int>() > kManifestVersion) {
-    throw Error(ErrorKind::kUnsupported,
-                format("has format version {}, this recpack knows {}", json["version"].get<int>(),
-                       kManifestVersion),
-                {.path = path}, "install a newer recpack");
-  }
+  CheckVersion(json.at("version").get<int>(), path);
   Manifest manifest;
   manifest.source_kind = json.at("source").at("kind");
   manifest.created_by = json.value("created_by", "");
   manifest.settings = json.value("settings", std::map<std::string, std::string>());
-  for (const auto& [name, split] : json.at("splits").items()) {
-    manifest.splits.push_back(SplitFromJson(name, split, path));
+  for (const auto& [name, split] : json.at("splits").get_ref<const Json::object_t&>()) {
+    manifest.splits.push_back(SplitFromJson(name, split, shards, path));
   }
   for (const auto& [name, feature] : json.at("schema").items()) {
     manifest.schema.push_back(FeatureFromJson(name, feature));
@@ -59,19 +99,20 @@ Manifest FromParsed(const Json& json, const std::string& path) {
   return manifest;
 }
 
+Manifest Read(std::istream& text, const std::string& path) {
+  ShardsBySplit shards;
+  const auto take = [&](JsonPath keys, Json& value) {
+    // A newer version may say its shards otherwise: it is told before they are read.
+    if (IsAt(keys, {"version"}) && value.is_number()) CheckVersion(value.get<int>(), path);
+    if (!IsAt(keys, {"splits", nullptr, "shards", ""})) return false;
+    shards[keys[1]].push_back(ShardFromJson(value, path));
+    return true;
+  };
+  return ReadJsonInPieces(text, path, take,
+                          [&](const Json& json) { return FromParsed(json, shards, path); });
+}
+
 }  // namespace
-
-uint64_t ManifestSplit::records() const {
-  uint64_t sum = 0;
-  for (const auto& shard : shards) sum += shard.records;
-  return sum;
-}
-
-uint64_t ManifestSplit::bytes() const {
-  uint64_t sum = 0;
-  for (const auto& shard : shards) sum += shard.bytes;
-  return sum;
-}
 
 uint64_t Manifest::records() const {
   uint64_t sum = 0;
@@ -93,30 +134,26 @@ const ManifestSplit* Manifest::FindSplit(const std::string& name) const {
 }
 
 std::string ManifestToJson(const Manifest& manifest) {
-  Json json = {{"format", "recpack-dataset"}, {"version", kManifestVersion}};
-  json["created_by"] = manifest.created_by;
-  json["source"] = {{"kind", manifest.source_kind}};
-  json["settings"] = manifest.settings;
-  json["records"] = manifest.records();
-  json["bytes"] = manifest.bytes();
-  json["label_base"] = 0;  // labels count from 0, whatever the source did
-  json["splits"] = Json::object();
-  for (const auto& split : manifest.splits) json["splits"][split.name] = SplitToJson(split);
-  json["schema"] = Json::object();
-  for (const auto& feature : manifest.schema) json["schema"][feature.name] = FeatureToJson(feature);
-  json["class_names"] = manifest.class_names;
-  json["skipped"] = Json::array();
-  for (const auto& item : manifest.skipped) json["skipped"].push_back(SkippedToJson(item));
-  return WriteJson(json);
+  return JsonText([&](JsonStream& stream) { Write(manifest, stream); });
 }
 
 Manifest ManifestFromJson(const std::string& text, const std::string& path) {
-  return ReadJson(text, path, [&](const Json& json) { return FromParsed(json, path); });
+  std::istringstream stream(text);
+  return Read(stream, path);
+}
+
+void WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
+                   bool durable) {
+  WriteJsonFile(
+      files, folder + "/" + kManifestName, [&](JsonStream& stream) { Write(manifest, stream); },
+      durable);
 }
 
 Manifest ReadManifest(FileSystem& files, const std::string& folder) {
   const std::string path = folder + "/" + kManifestName;
-  return ManifestFromJson(std::string(AsText(ReadWholeFile(files, path))), path);
+  FileStreamBuf buffer(files.OpenForReading(path));
+  std::istream text(&buffer);
+  return Read(text, path);
 }
 
 }  // namespace recpack

@@ -5,13 +5,30 @@
 #include "src/base/format.h"
 
 namespace recpack {
+namespace {
+
+std::optional<Sha256Digest> DigestFromHex(const std::string& text, const std::string& path) {
+  if (text.empty()) return {};
+  Sha256Digest digest;
+  bool valid = text.size() == 2 * digest.size();
+  for (size_t i = 0; valid && i < digest.size(); ++i) {
+    const char* at = text.data() + 2 * i;
+    const auto [end, code] = std::from_chars(at, at + 2, digest[i], 16);
+    valid = code == std::errc() && end == at + 2;
+  }
+  if (valid) return digest;
+  throw Error(ErrorKind::kCorrupt, format("gives '{}' as a SHA-256, which is none", text),
+              {.path = path});
+}
+
+}  // namespace
 
 Json ShardToJson(const ManifestShard& shard) {
   Json json = {{"file", shard.file}, {"records", shard.records}, {"bytes", shard.bytes}};
   if (shard.compression != Compression::kNone) {
     json["compression"] = CompressionName(shard.compression);
   }
-  if (!shard.sha256.empty()) json["sha256"] = shard.sha256;
+  if (shard.sha256) json["sha256"] = Hex(*shard.sha256);
   return json;
 }
 
@@ -20,7 +37,7 @@ ManifestShard ShardFromJson(const Json& json, const std::string& path) {
                       .records = json.at("records"),
                       .bytes = json.at("bytes"),
                       .compression = ParseCompression(json.value("compression", "none")),
-                      .sha256 = json.value("sha256", "")};
+                      .sha256 = DigestFromHex(json.value("sha256", ""), path)};
   if (shard.file.empty() || shard.file.find('/') != std::string::npos) {
     throw Error(ErrorKind::kCorrupt,
                 format("names the shard '{}', which is not a file beside it", shard.file),

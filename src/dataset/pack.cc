@@ -1,7 +1,9 @@
 #include "recpack/dataset/pack.h"
 
 #include <cmath>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -49,39 +51,70 @@ Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& fol
   return plan;
 }
 
-struct PlannedWork {
-  const PlannedShard* shard = nullptr;
-  bool complete = false;
-  Sidecar sidecar = {};  // of an incomplete shard: only what was skipped
-};
-
-// This task's shards, and which of them are there already.
-std::vector<PlannedWork> FindWork(const JobState& job) {
-  std::vector<PlannedWork> work;
-  for (size_t i = job.options.task; i < job.plan.shards.size(); i += job.options.tasks) {
-    work.push_back({.shard = &job.plan.shards[i]});
-    if (auto found = job.folder.FindComplete(job.plan.shards[i])) {
-      work.back().complete = true;
-      work.back().sidecar = std::move(*found);
+// What is known of this task's shards. Of a shard that is complete only its counts are kept: its
+// sidecar has the rest.
+class Ledger {
+ public:
+  // Finds which shards are there already.
+  Ledger(const JobState& job, PackResult& result) : result_(result) {
+    for (size_t i = job.options.task; i < job.plan.shards.size(); i += job.options.tasks) {
+      const PlannedShard shard = job.plan.shards[i];
+      if (const auto sidecar = job.folder.FindComplete(shard.file)) {
+        ++result_.shards_found;
+        planned_bytes_found_ += shard.bytes;
+        Add(i, *sidecar, true);
+      } else {
+        missing_.push_back(i);
+      }
     }
   }
-  return work;
-}
+
+  // Shards, by number. To be asked once.
+  std::vector<size_t> TakeMissing() { return std::move(missing_); }
+  uint64_t planned_bytes_found() const { return planned_bytes_found_; }
+
+  // Any thread.
+  void Add(size_t shard, const Sidecar& sidecar, bool complete) {
+    const std::lock_guard lock(mutex_);
+    if (!sidecar.skipped.empty()) skipped_[shard] = sidecar.skipped;
+    if (!complete) return;
+    ++result_.shards;
+    result_.records += sidecar.shard.records;
+    result_.bytes += sidecar.shard.bytes;
+  }
+
+  void ListSkipped() {
+    for (const auto& [shard, items] : skipped_) {
+      result_.skipped.insert(result_.skipped.end(), items.begin(), items.end());
+    }
+  }
+
+  uint64_t skipped() const {
+    uint64_t sum = 0;
+    for (const auto& [shard, items] : skipped_) sum += items.size();
+    return sum;
+  }
+
+ private:
+  PackResult& result_;
+  uint64_t planned_bytes_found_ = 0;
+  std::mutex mutex_;
+  std::vector<size_t> missing_;
+  std::map<size_t, std::vector<SkippedItem>> skipped_;
+};
 
 // Packs what is missing, each thread with a reader of its own.
-void PackMissing(JobState& job, std::vector<PlannedWork>& work) {
-  std::vector<PlannedWork*> missing;
-  for (auto& shard : work) {
-    if (!shard.complete) missing.push_back(&shard);
-  }
+void PackMissing(JobState& job, Ledger& ledger) {
+  const std::vector<size_t> missing = ledger.TakeMissing();
   const int threads = job.options.threads;
   std::vector<std::unique_ptr<ItemReader>> readers(ParallelThreads(missing.size(), threads));
   ParallelFor(missing.size(), threads, [&](size_t worker, size_t i) {
     if (job.stop) return;
     try {
       if (!readers[worker]) readers[worker] = job.source.NewReader();
-      PlannedWork& shard = *missing[i];
-      shard.complete = PackShard(job, *shard.shard, *readers[worker], shard.sidecar);
+      Sidecar sidecar;
+      const bool complete = PackShard(job, job.plan.shards[missing[i]], *readers[worker], sidecar);
+      ledger.Add(missing[i], sidecar, complete);
     } catch (...) {
       job.stop = true;
       throw;
@@ -106,7 +139,8 @@ PackResult Pack(const Source& source, const PackOptions& options) {
                 "remove the folder, then start all tasks");
   }
   PackFolder folder(options);
-  const Plan plan = AdoptPlan(source, options, folder);
+  PackResult result{.plan = AdoptPlan(source, options, folder)};
+  const Plan& plan = result.plan;
   if (options.planned) options.planned(plan);
   JobState job{.source = source, .options = options, .plan = plan, .folder = folder};
   job.skip_limit = static_cast<uint64_t>(
@@ -114,27 +148,28 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   ProgressMeter meter(options.progress, plan.bytes());
   if (options.progress) job.on_item = [&](uint64_t bytes) { meter.Add(bytes); };
 
-  std::vector<PlannedWork> work = FindWork(job);
-  PackResult result;
-  for (const auto& shard : work) {
-    if (!shard.complete) continue;
-    ++result.shards_found;
-    job.skipped += shard.sidecar.skipped.size();
-    meter.Add(shard.shard->bytes);
-  }
-  PackMissing(job, work);
-  for (auto& done : work) {
-    result.skipped.insert(result.skipped.end(), done.sidecar.skipped.begin(),
-                          done.sidecar.skipped.end());
-    if (!done.complete) continue;
-    result.records += done.sidecar.shard.records;
-    result.bytes += done.sidecar.shard.bytes;
-    result.shards.push_back(done.sidecar.shard);
-  }
+  Ledger ledger(job, result);
+  job.skipped = ledger.skipped();
+  if (result.shards_found > 0) meter.Add(ledger.planned_bytes_found());
+  PackMissing(job, ledger);
+  ledger.ListSkipped();
   result.skip_limit_exceeded = job.skipped > job.skip_limit;
   result.complete =
       !result.skip_limit_exceeded && FinishPack(source, plan, folder, options, result.manifest);
   return result;
+}
+
+void VisitPackedShards(const PackOptions& options, const Plan& plan,
+                       const std::function<void(const ManifestShard&)>& visit) {
+  for (size_t i = options.task; i < plan.shards.size(); i += options.tasks) {
+    const std::string file = plan.shards.files()[i];
+    const std::string sidecar = SidecarPath(options.out, file);
+    // A shard that was never finished has no sidecar, or no file of its own name.
+    if (!options.files->Exists(options.out + "/" + file) || !options.files->Exists(sidecar)) {
+      continue;
+    }
+    visit(ReadSidecar(*options.files, sidecar).shard);
+  }
 }
 
 }  // namespace recpack

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kStateFolder[] = ".recpack";
-
 std::string TaskLock(uint32_t task) { return format("lock-{}", task); }
 
 void MakeFolder(const std::string& path) {
@@ -27,16 +24,12 @@ void MakeFolder(const std::string& path) {
   if (code) throw SystemError("cannot make the folder", path, code.value());
 }
 
-std::string ReadText(FileSystem& files, const std::string& path) {
-  return std::string(AsText(ReadWholeFile(files, path)));
-}
-
 // The task that writes a file of the state folder; none for what tasks write in turn.
 std::optional<uint32_t> TaskOf(std::string_view name, const Plan& plan, uint32_t tasks) {
   if (name.ends_with(".json")) name.remove_suffix(5);  // a sidecar
-  const auto shard = std::ranges::find(plan.shards, name, &PlannedShard::file);
-  if (shard == plan.shards.end()) return {};
-  return static_cast<uint32_t>(static_cast<size_t>(shard - plan.shards.begin()) % tasks);
+  const auto shard = plan.shards.files().Find(name);
+  if (!shard) return {};
+  return static_cast<uint32_t>(*shard % tasks);
 }
 
 // Beside the shards may lie files of others'.
@@ -51,6 +44,13 @@ void RemoveIfThere(const std::string& path) {
 }
 
 }  // namespace
+
+bool Lists(const Manifest& manifest, const Plan& plan) {
+  const std::string first = plan.shards.files().front();
+  return std::ranges::any_of(manifest.splits, [&](const ManifestSplit& split) {
+    return split.shards.files().Find(first).has_value();
+  });
+}
 
 PackFolder::PackFolder(const PackOptions& options)
     : options_(options), folder_(options.out), state_folder_(options.out + "/" + kStateFolder) {
@@ -88,12 +88,10 @@ std::string PackFolder::PlanPath() const {
   return StatePath(append_ == 0 ? "plan.json" : format("plan-append{}.json", append_));
 }
 
-std::string PackFolder::ShardPath(const PlannedShard& shard) const {
-  return folder_ + "/" + shard.file;
-}
+std::string PackFolder::ShardPath(const std::string& file) const { return folder_ + "/" + file; }
 
-std::string PackFolder::TemporaryPath(const PlannedShard& shard) const {
-  return StatePath(shard.file + ".tmp");
+std::string PackFolder::TemporaryPath(const std::string& file) const {
+  return StatePath(file + ".tmp");
 }
 
 std::string PackFolder::IndexPartPath(const std::string& file) const {
@@ -124,16 +122,18 @@ void PackFolder::RemoveOldOutput() {
     const std::string name = entry.path().filename();
     if (name.starts_with("lock")) continue;
     if (name.starts_with("plan") && name.ends_with(".json")) {
-      for (const auto& shard : PlanFromJson(ReadText(*options_.files, entry.path()), name).shards) {
-        RemoveIfThere(ShardPath(shard));
-        RemoveIfThere(ShardPath(shard) + ".idx");
+      const Plan plan = ReadPlan(*options_.files, entry.path());
+      for (const auto& file : plan.shards.files()) {
+        RemoveIfThere(ShardPath(file));
+        RemoveIfThere(ShardPath(file) + ".idx");
       }
     }
     RemoveIfThere(entry.path());
   }
   if (options_.files->Exists(folder_ + "/" + kManifestName)) {
-    for (const auto& split : ReadManifest(*options_.files, folder_).splits) {
-      for (const auto& shard : split.shards) RemoveIfThere(folder_ + "/" + shard.file);
+    const Manifest manifest = ReadManifest(*options_.files, folder_);
+    for (const auto& split : manifest.splits) {
+      for (const auto& file : split.shards.files()) RemoveIfThere(ShardPath(file));
       if (!split.index.empty()) RemoveIfThere(folder_ + "/" + split.index);
     }
     RemoveIfThere(folder_ + "/" + kManifestName);
@@ -151,28 +151,22 @@ void PackFolder::FindLastAppend() {
 
 bool PackFolder::LastAppendIsAnotherJob(const Plan& wanted) const {
   if (append_ == 0) return true;
-  const Plan last = PlanFromJson(ReadText(*options_.files, PlanPath()), PlanPath());
-  if (DescribeDifference(last, wanted).empty()) return false;
-  std::set<std::string> listed;
-  for (const auto& split : base_->splits) {
-    for (const auto& shard : split.shards) listed.insert(shard.file);
-  }
-  return std::ranges::all_of(
-      last.shards, [&](const PlannedShard& shard) { return listed.contains(shard.file); });
+  const Plan last = ReadPlan(*options_.files, PlanPath());
+  return Lists(*base_, last) && !DescribeDifference(last, wanted).empty();
 }
 
 void PackFolder::Adopt(const Plan& wanted) {
   if (!options_.files->Exists(PlanPath())) {
-    for (const auto& shard : wanted.shards) {
-      if (!options_.files->Exists(ShardPath(shard))) continue;
+    for (const auto& file : wanted.shards.files()) {
+      if (!options_.files->Exists(ShardPath(file))) continue;
       throw Error(ErrorKind::kInvalidArgument,
                   "is in the way, and no plan of recpack's says it made it",
-                  {.path = ShardPath(shard)}, "choose another folder, or move it away");
+                  {.path = ShardPath(file)}, "choose another folder, or move it away");
     }
-    WriteFileAtomically(*options_.files, PlanPath(), AsBytes(PlanToJson(wanted)), options_.sync);
+    WritePlan(*options_.files, PlanPath(), wanted, options_.sync);
     return;
   }
-  const Plan there = PlanFromJson(ReadText(*options_.files, PlanPath()), PlanPath());
+  const Plan there = ReadPlan(*options_.files, PlanPath());
   const std::string difference = DescribeDifference(there, wanted);
   if (difference.empty()) return;
   throw Error(ErrorKind::kInvalidArgument,
@@ -180,21 +174,20 @@ void PackFolder::Adopt(const Plan& wanted) {
               "use the same source and options to go on, or --overwrite to start again");
 }
 
-std::optional<Sidecar> PackFolder::FindComplete(const PlannedShard& shard) const {
-  const std::string path = ShardPath(shard);
-  const std::string sidecar_path = StatePath(shard.file + ".json");
+std::optional<Sidecar> PackFolder::FindComplete(const std::string& file) const {
+  const std::string sidecar_path = SidecarPath(options_.out, file);
   std::error_code missing;
-  const uint64_t bytes = fs::file_size(path, missing);
+  const uint64_t bytes = fs::file_size(ShardPath(file), missing);
   if (missing || !options_.files->Exists(sidecar_path)) return {};
-  Sidecar sidecar = SidecarFromJson(ReadText(*options_.files, sidecar_path), sidecar_path);
+  Sidecar sidecar = ReadSidecar(*options_.files, sidecar_path);
   if (sidecar.shard.bytes != bytes) return {};
   return sidecar;
 }
 
-void PackFolder::Publish(const PlannedShard& shard, const Sidecar& sidecar) {
-  WriteFileAtomically(*options_.files, StatePath(shard.file + ".json"),
-                      AsBytes(SidecarToJson(sidecar)), options_.sync);
-  options_.files->Rename(TemporaryPath(shard), ShardPath(shard), options_.sync);
+void PackFolder::Publish(const std::string& file, const Sidecar& sidecar) {
+  WriteFileAtomically(*options_.files, StatePath(file + ".json"), AsBytes(SidecarToJson(sidecar)),
+                      options_.sync);
+  options_.files->Rename(TemporaryPath(file), ShardPath(file), options_.sync);
 }
 
 }  // namespace recpack

@@ -14,6 +14,9 @@
 
 namespace recpack {
 
+// Whether the shards of the plan are in the manifest: it names all of them or none.
+bool Lists(const Manifest& manifest, const Plan& plan);
+
 // Holds an advisory lock on the folder as long as it lives. One thread at a time, but for the
 // functions marked otherwise.
 class PackFolder {
@@ -22,8 +25,9 @@ class PackFolder {
   explicit PackFolder(const PackOptions& options);
   PackFolder(const PackFolder&) = delete;
 
-  // The manifest that is there, where options.append asks for one.
-  const std::optional<Manifest>& base() const { return base_; }
+  // The manifest that is there, where options.append asks for one. May be moved from once the plan
+  // is adopted.
+  std::optional<Manifest>& base() { return base_; }
 
   // Number of the append that plans are looked up under; 0: none. With options.append it starts as
   // the last one there is.
@@ -48,13 +52,13 @@ class PackFolder {
 
   // Of a complete shard; empty where it is missing or its size is not what its sidecar says.
   // Any thread.
-  std::optional<Sidecar> FindComplete(const PlannedShard& shard) const;
+  std::optional<Sidecar> FindComplete(const std::string& file) const;
 
   // Stores the sidecar, then renames the shard's temporary file into place. Any thread.
-  void Publish(const PlannedShard& shard, const Sidecar& sidecar);
+  void Publish(const std::string& file, const Sidecar& sidecar);
 
-  std::string ShardPath(const PlannedShard& shard) const;
-  std::string TemporaryPath(const PlannedShard& shard) const;
+  std::string ShardPath(const std::string& file) const;
+  std::string TemporaryPath(const std::string& file) const;
   std::string IndexPartPath(const std::string& file) const;  // one-shard index of a shard file
   std::string StatePath(const std::string& name) const;
 

@@ -5,13 +5,10 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/dataset/json.h"
 #include "src/dataset/planned_bytes.h"
 
 namespace recpack {
 namespace {
-
-constexpr int kPlanVersion = 1;
 
 // Streams of the keyed permutation, so that splits are shuffled independently.
 constexpr uint32_t kShuffleStream = 0x7061636b;  // "pack"
@@ -48,7 +45,7 @@ void PlanSplit(const Source& source, const PlanOptions& options, size_t split, P
     }
     planned.end = position;
     before += planned.bytes;
-    plan.shards.push_back(std::move(planned));
+    plan.shards.push_back(planned);
   }
 }
 
@@ -59,17 +56,20 @@ void Compare(const std::string& what, const T& there, const T& wanted, std::stri
   }
 }
 
+// Settings and fingerprint apart.
+bool SamePlan(const Plan& a, const Plan& b) {
+  const auto same_split = [](const SourceSplit& x, const SourceSplit& y) {
+    return x.name == y.name && x.items == y.items;
+  };
+  return a.shuffle_seed == b.shuffle_seed && a.source_items == b.source_items &&
+         std::ranges::equal(a.splits, b.splits, same_split) && a.shards == b.shards;
+}
+
 }  // namespace
 
 uint64_t Plan::items() const {
   uint64_t sum = 0;
   for (const auto& split : splits) sum += split.items;
-  return sum;
-}
-
-uint64_t Plan::bytes() const {
-  uint64_t sum = 0;
-  for (const auto& shard : shards) sum += shard.bytes;
   return sum;
 }
 
@@ -101,59 +101,6 @@ Plan MakePlan(const Source& source, const PlanOptions& options,
   return plan;
 }
 
-std::string PlanToJson(const Plan& plan) {
-  Json json = {{"format", "recpack-plan"}, {"version", kPlanVersion}};
-  json["fingerprint"] = plan.fingerprint;
-  json["settings"] = plan.settings;
-  json["shuffle_seed"] = plan.shuffle_seed ? Json(*plan.shuffle_seed) : Json();
-  for (size_t i = 0; i < plan.splits.size(); ++i) {
-    json["splits"].push_back({{"name", plan.splits[i].name},
-                              {"items", plan.splits[i].items},
-                              {"source_items", plan.source_items[i]}});
-  }
-  for (const auto& shard : plan.shards) {
-    json["shards"].push_back({{"file", shard.file},
-                              {"split", shard.split},
-                              {"begin", shard.begin},
-                              {"end", shard.end},
-                              {"bytes", shard.bytes}});
-  }
-  return WriteJson(json);
-}
-
-Plan PlanFromJson(const std::string& text, const std::string& path) {
-  return ReadJson(text, path, [&](const Json& json) {
-    if (json.at("format") != "recpack-plan" || json.at("version") != kPlanVersion) {
-      throw Error(ErrorKind::kUnsupported, "is a plan of another version", {.path = path},
-                  "use --overwrite to start again");
-    }
-    Plan plan;
-    plan.fingerprint = json.at("fingerprint");
-    plan.settings = json.at("settings").get<std::map<std::string, std::string>>();
-    if (!json.at("shuffle_seed").is_null())
-      plan.shuffle_seed = json.at("shuffle_seed").get<uint64_t>();
-    for (const Json& split : json.at("splits")) {
-      plan.splits.push_back({.name = split.at("name"), .items = split.at("items")});
-      plan.source_items.push_back(split.at("source_items"));
-    }
-    for (const Json& shard : json.at("shards")) {
-      plan.shards.push_back({.file = shard.at("file"),
-                             .split = shard.at("split"),
-                             .begin = shard.at("begin"),
-                             .end = shard.at("end"),
-                             .bytes = shard.at("bytes")});
-      const PlannedShard& planned = plan.shards.back();
-      if (planned.split >= plan.splits.size() || planned.begin > planned.end ||
-          planned.end > plan.splits[planned.split].items ||
-          planned.file.find('/') != std::string::npos) {
-        throw Error(ErrorKind::kCorrupt, format("plans an impossible shard '{}'", planned.file),
-                    {.path = path}, "use --overwrite to start again");
-      }
-    }
-    return plan;
-  });
-}
-
 std::string DescribeDifference(const Plan& there, const Plan& wanted) {
   std::string text;
   for (const auto& [name, value] : wanted.settings) {
@@ -169,7 +116,7 @@ std::string DescribeDifference(const Plan& there, const Plan& wanted) {
     if (there.items() != wanted.items()) {
       text += format(" ({} items then, {} now)", there.items(), wanted.items());
     }
-  } else if (PlanToJson(there) != PlanToJson(wanted)) {
+  } else if (!SamePlan(there, wanted)) {
     text = "the plan was made by another version of recpack";
   }
   return text;

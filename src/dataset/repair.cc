@@ -74,7 +74,7 @@ RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEn
                     .records = entries.lengths.size(),
                     .bytes = entries.file_bytes,
                     .compression = entries.compression,
-                    .sha256 = Hex(*writer.digest())};
+                    .sha256 = writer.digest()};
   for (const Damage& damage : reader.damages()) {
     repaired.lost.push_back({.path = path,
                              .offset = damage.offset,
@@ -132,7 +132,7 @@ Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard
     bool whole = true;
     for (auto& shard : repaired[i]) {
       whole &= shard.lost.empty();
-      split.shards.push_back(std::move(shard.shard));
+      split.shards.push_back(shard.shard);
     }
     if (const auto* old = manifest.FindSplit(name); old != nullptr && whole) {
       split.class_counts = old->class_counts;
@@ -176,8 +176,7 @@ RepairResult Repair(const Layout& layout, const RepairOptions& options) {
   }
   WriteLedger(result, options.out);
   const Manifest manifest = NewManifest(layout, std::move(repaired));
-  WriteFileAtomically(PosixFiles(), options.out + "/" + kManifestName,
-                      AsBytes(ManifestToJson(manifest)));
+  WriteManifest(PosixFiles(), options.out, manifest);
   return result;
 }
 

@@ -104,8 +104,8 @@ void WriteIndexPart(const ShardEntries& entries, const std::string& path,
 
 bool PackShard(JobState& job, const PlannedShard& shard, ItemReader& reader, Sidecar& sidecar) {
   const PackOptions& options = job.options;
-  TemporaryShard temporary(job.folder.TemporaryPath(shard));
-  RecordWriter writer(options.files->Create(job.folder.TemporaryPath(shard)), options.writer);
+  TemporaryShard temporary(job.folder.TemporaryPath(shard.file));
+  RecordWriter writer(options.files->Create(job.folder.TemporaryPath(shard.file)), options.writer);
   if (!WriteItems(job, shard, reader, writer, sidecar)) return false;
   writer.Finish(options.sync);
 
@@ -115,10 +115,9 @@ bool PackShard(JobState& job, const PlannedShard& shard, ItemReader& reader, Sid
                    .records = entries.lengths.size(),
                    .bytes = entries.file_bytes,
                    .compression = options.writer.compression,
-                   .sha256 = {}};
-  if (const auto digest = writer.digest()) sidecar.shard.sha256 = Hex(*digest);
+                   .sha256 = writer.digest()};
   WriteIndexPart(entries, job.folder.IndexPartPath(shard.file), options);
-  job.folder.Publish(shard, sidecar);
+  job.folder.Publish(shard.file, sidecar);
   temporary.Keep();
   return true;
 }

@@ -4,6 +4,10 @@
 
 namespace recpack {
 
+std::string SidecarPath(const std::string& out, const std::string& file) {
+  return out + "/" + kStateFolder + "/" + file + ".json";
+}
+
 std::string SidecarToJson(const Sidecar& sidecar) {
   Json json = {{"shard", ShardToJson(sidecar.shard)}};
   json["class_counts"] = CountsToJson(sidecar.class_counts);
@@ -14,7 +18,8 @@ std::string SidecarToJson(const Sidecar& sidecar) {
   return WriteJson(json);
 }
 
-Sidecar SidecarFromJson(const std::string& text, const std::string& path) {
+Sidecar ReadSidecar(FileSystem& files, const std::string& path) {
+  const std::string text(AsText(ReadWholeFile(files, path)));
   return ReadJson(text, path, [&](const Json& json) {
     Sidecar sidecar;
     sidecar.shard = ShardFromJson(json.at("shard"), path);

@@ -6,9 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "recpack/base/file.h"
 #include "recpack/dataset/manifest.h"
 
 namespace recpack {
+
+// Beside the shards: plan, sidecars, and what is being written.
+inline constexpr char kStateFolder[] = ".recpack";
 
 struct Sidecar {
   ManifestShard shard;
@@ -17,9 +21,12 @@ struct Sidecar {
   std::vector<SkippedItem> skipped;
 };
 
+// Of a shard in the output folder `out`.
+std::string SidecarPath(const std::string& out, const std::string& file);
+
 std::string SidecarToJson(const Sidecar& sidecar);
 
 // Throws Error (kCorrupt) naming `path`.
-Sidecar SidecarFromJson(const std::string& text, const std::string& path);
+Sidecar ReadSidecar(FileSystem& files, const std::string& path);
 
 }  // namespace recpack

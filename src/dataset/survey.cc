@@ -57,7 +57,7 @@ class Surveyor {
       }
       for (const auto& [label, count] : shard.class_counts) found.class_counts[label] += count;
       if (shard.shard.records > 0) MergeSchema(shard.schema, manifest.schema);
-      found.shards.push_back(std::move(shard.shard));
+      found.shards.push_back(shard.shard);
     }
     manifest.splits.push_back(std::move(found));
   }

@@ -1,6 +1,7 @@
 #include "recpack/dataset/verify.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace {
 
 struct ShardTask {
   std::string path;
-  const ManifestShard* expected = nullptr;
+  std::optional<ManifestShard> expected;
   uint64_t records = 0;
   uint64_t bytes = 0;
   std::vector<Finding> findings;
@@ -79,7 +80,7 @@ void CheckDigest(ShardTask& task) {
     digest.Update(ByteView(buffer).first(got));
     offset += got;
   }
-  if (Hex(digest.Finish()) != task.expected->sha256) {
+  if (digest.Finish() != *task.expected->sha256) {
     task.Add("the SHA-256 of the file is not the manifest's");
   }
 }
@@ -88,7 +89,7 @@ void CheckShard(const VerifyOptions& options, ShardTask& task) {
   try {
     task.bytes = PosixFiles().OpenForReading(task.path)->Size();
     ReadRecords(options, task);
-    if (task.expected == nullptr) return;
+    if (!task.expected) return;
     if (task.bytes != task.expected->bytes) {
       task.Add(format("is {} bytes long, the manifest says {}", task.bytes, task.expected->bytes));
     }
@@ -96,7 +97,7 @@ void CheckShard(const VerifyOptions& options, ShardTask& task) {
       task.Add(format("holds {} whole records, the manifest says {}", task.records,
                       task.expected->records));
     }
-    if (!task.expected->sha256.empty()) CheckDigest(task);
+    if (task.expected->sha256) CheckDigest(task);
   } catch (const Error& error) {
     task.Add(error.reason(), error.place().offset, error.place().ordinal);
   }
@@ -140,39 +141,59 @@ void CheckIndex(const LayoutSplit& split, bool is_theirs, std::vector<Finding>& 
   }
 }
 
-std::vector<ShardTask> TasksOf(const Layout& layout) {
-  std::vector<ShardTask> tasks;
-  for (const auto& split : layout.splits) {
-    const ManifestSplit* expected =
-        layout.manifest ? layout.manifest->FindSplit(split.name) : nullptr;
-    for (size_t i = 0; i < split.shards.size(); ++i) {
-      tasks.push_back({.path = split.shards[i],
-                       .expected = expected ? &expected->shards[i] : nullptr,
-                       .findings = {}});
+ShardTask TaskOf(const Layout& layout, const LayoutSplit& split, size_t shard) {
+  ShardTask task{.path = split.shards[shard], .expected = {}, .findings = {}};
+  const ManifestSplit* expected =
+      layout.manifest ? layout.manifest->FindSplit(split.name) : nullptr;
+  if (expected != nullptr) task.expected = expected->shards[shard];
+  return task;
+}
+
+// Adds what the tasks find, in the order of the shards. Any thread.
+class Findings {
+ public:
+  Findings(const VerifyOptions& options, VerifyResult& result)
+      : options_(options), result_(result) {}
+
+  void Add(size_t shard, ShardTask&& task) {
+    const std::lock_guard lock(mutex_);
+    result_.records += task.records;
+    result_.bytes += task.bytes;
+    if (!task.findings.empty()) found_[shard] = std::move(task.findings);
+    if (options_.progress) options_.progress(result_.bytes);
+  }
+
+  void Finish() {
+    for (auto& [shard, findings] : found_) {
+      std::ranges::move(findings, std::back_inserter(result_.findings));
     }
   }
-  return tasks;
-}
+
+ private:
+  const VerifyOptions& options_;
+  VerifyResult& result_;
+  std::mutex mutex_;
+  std::map<size_t, std::vector<Finding>> found_;
+};
 
 }  // namespace
 
 VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
-  std::vector<ShardTask> tasks = TasksOf(layout);
-  std::mutex mutex;
-  uint64_t bytes_done = 0;
-  ParallelFor(tasks.size(), options.threads, [&](size_t, size_t i) {
-    CheckShard(options, tasks[i]);
-    const std::lock_guard lock(mutex);
-    bytes_done += tasks[i].bytes;
-    if (options.progress) options.progress(bytes_done);
-  });
-
   VerifyResult result;
-  for (auto& task : tasks) {
-    result.records += task.records;
-    result.bytes += task.bytes;
-    std::ranges::move(task.findings, std::back_inserter(result.findings));
+  Findings findings(options, result);
+  size_t shards = 0;
+  std::vector<size_t> first;  // shard of each split, counted through
+  for (const auto& split : layout.splits) {
+    first.push_back(shards);
+    shards += split.shards.size();
   }
+  ParallelFor(shards, options.threads, [&](size_t, size_t i) {
+    const auto split = static_cast<size_t>(std::ranges::upper_bound(first, i) - first.begin()) - 1;
+    ShardTask task = TaskOf(layout, layout.splits[split], i - first[split]);
+    CheckShard(options, task);
+    findings.Add(i, std::move(task));
+  });
+  findings.Finish();
   for (const auto& split : layout.splits)
     CheckIndex(split, layout.manifest.has_value(), result.findings);
   return result;

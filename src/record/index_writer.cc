@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "recpack/record/crc32c.h"
@@ -40,7 +41,7 @@ struct IndexWriter::State {
   std::unique_ptr<WritableFile> file;
   uint64_t at = 0;  // bytes written
   uint64_t records = 0;
-  std::vector<IndexShard> directory;
+  std::deque<IndexShard> directory;  // grows without moving, which would take three times the room
 
   // Appends at a multiple of 8; returns where.
   uint64_t Append(ByteView bytes) {
@@ -91,10 +92,18 @@ void IndexWriter::AddShard(const ShardEntries& entries) {
 void IndexWriter::Finish(bool sync) {
   State& state = *state_;
   IndexFooter footer = {};
-  footer.directory_at = state.Append(BytesOf(state.directory));
+  footer.directory_at = state.Append({});
+  constexpr size_t kPiece = 512;  // shards written at once
+  std::vector<IndexShard> piece;
+  for (size_t i = 0; i < state.directory.size(); ++i) {
+    piece.push_back(state.directory[i]);
+    if (piece.size() < kPiece && i + 1 < state.directory.size()) continue;
+    footer.directory_crc = ExtendCrc32c(footer.directory_crc, BytesOf(piece));
+    state.Append(BytesOf(piece));  // not padded: 8 divides the size of a shard's entry
+    piece.clear();
+  }
   footer.shards = state.directory.size();
   footer.records = state.records;
-  footer.directory_crc = Crc32c(BytesOf(state.directory));
   footer.footer_crc = Crc32c(BytesOf(footer).first(offsetof(IndexFooter, footer_crc)));
   std::memcpy(footer.magic, kIndexMagic, sizeof footer.magic);
   state.Append(BytesOf(footer));

@@ -68,7 +68,7 @@ TEST(PackTest, WritesEveryItemOnceInShuffledOrderWithIndexAndManifest) {
   const PackResult result = Pack(Source1(), Options(folder));
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(result.records, 1100u);
-  EXPECT_GT(result.shards.size(), 8u);
+  EXPECT_GT(result.shards, 8u);
   const Manifest manifest = ReadManifest(PosixFiles(), folder / "out");
   EXPECT_EQ(manifest.FindSplit("train")->records(), 1000u);
   EXPECT_EQ(manifest.FindSplit("test")->class_counts.at(1), 50u);
@@ -77,14 +77,17 @@ TEST(PackTest, WritesEveryItemOnceInShuffledOrderWithIndexAndManifest) {
   uint64_t records = 0;
   bool in_order = true;
   size_t last = 0;
-  for (const auto& shard : result.shards) {
-    EXPECT_EQ(shard.sha256.size(), 64u);
+  uint64_t shards = 0;
+  VisitPackedShards(Options(folder), result.plan, [&](const ManifestShard& shard) {
+    ++shards;
+    EXPECT_TRUE(shard.sha256);
     RecordReader reader(PosixFiles().OpenForReading(folder / "out/" + shard.file), {});
     for (Record record; reader.Next(record); ++records) {
       in_order &= record.payload.size() >= last;
       last = record.payload.size();
     }
-  }
+  });
+  EXPECT_EQ(shards, result.shards);
   EXPECT_EQ(records, 1100u);
   EXPECT_FALSE(in_order);
   const Index index = Index::Open(folder / "out/train.recindex");
@@ -109,7 +112,7 @@ TEST(PackTest, TheSameCommandAgainFindsAllShards) {
   Pack(Source1(), Options(folder));
   const auto before = Contents(folder / "out");
   const PackResult again = Pack(Source1(), Options(folder));
-  EXPECT_EQ(again.shards_found, again.shards.size());
+  EXPECT_EQ(again.shards_found, again.shards);
   EXPECT_EQ(again.records, 1100u);
   EXPECT_EQ(Contents(folder / "out"), before);
 }
@@ -285,14 +288,14 @@ TEST(PackTest, TasksRemoveWhatNoLivingTaskHolds) {
   options.tasks = 3;
   const PackResult first = Pack(Source1(), options);
   const std::string state = options.out + "/.recpack/";
-  const std::string of_task1 = std::string(first.shards[0].file).replace(8, 3, "001");
+  const std::string of_task0 = first.plan.shards.files()[0];
+  const std::string of_task1 = first.plan.shards.files()[1];
   const auto leave = [&](const std::string& path) {
     WriteFileAtomically(PosixFiles(), path, AsBytes("half"), false);
   };
   for (const std::string& name :
-       {first.shards[0].file + ".tmp", first.shards[0].file + ".json.tmp-99", of_task1 + ".tmp",
-        of_task1 + ".json.tmp-99", std::string("plan.json.tmp-99"),
-        std::string("train.recindex.tmp-99")}) {
+       {of_task0 + ".tmp", of_task0 + ".json.tmp-99", of_task1 + ".tmp", of_task1 + ".json.tmp-99",
+        std::string("plan.json.tmp-99"), std::string("train.recindex.tmp-99")}) {
     leave(state + name);
   }
   leave(options.out + "/manifest.json.tmp-99");
@@ -336,7 +339,7 @@ TEST(PackTest, ASplitMayBeCalledAsATemporaryFile) {
   const FakeSource source({{"a.tmp", 100}});
   Pack(source, Options(folder));
   const PackResult again = Pack(source, Options(folder));
-  EXPECT_EQ(again.shards_found, again.shards.size());
+  EXPECT_EQ(again.shards_found, again.shards);
 }
 
 TEST(PackTest, ATaskCannotOverwriteTheOthersShards) {

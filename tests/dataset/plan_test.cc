@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/estimate.h"
+#include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"
 
 namespace recpack {
@@ -92,6 +93,27 @@ TEST(PlanTest, SurvivesItsJson) {
   const Plan back = PlanFromJson(PlanToJson(plan), "plan.json");
   EXPECT_EQ(PlanToJson(back), PlanToJson(plan));
   EXPECT_EQ(DescribeDifference(back, plan), "");
+}
+
+TEST(PlanTest, SurvivesItsFile) {
+  const TemporaryFolder folder;
+  const SizesOnly source({std::vector<uint64_t>(3000, 9), std::vector<uint64_t>(5, 1)});
+  const Plan plan = MakePlan(source, {.shards = 3000, .append = 2}, {});
+  WritePlan(PosixFiles(), folder / "plan.json", plan, false);
+  const Plan back = ReadPlan(PosixFiles(), folder / "plan.json");
+  EXPECT_EQ(DescribeDifference(back, plan), "");
+  EXPECT_EQ(PlanToJson(back), PlanToJson(plan));
+}
+
+TEST(PlanTest, AnyDifferenceIsSaid) {
+  const Plan plan = MakePlan(Equal(100, 9), {.shards = 4}, {});
+  Plan other = plan;
+  other.shards = {};
+  for (PlannedShard shard : plan.shards) {
+    shard.bytes += shard.begin == 0;
+    other.shards.push_back(shard);
+  }
+  EXPECT_EQ(DescribeDifference(plan, other), "the plan was made by another version of recpack");
 }
 
 TEST(PlanTest, SaysWhatDiffers) {

@@ -65,7 +65,7 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
     const ManifestSplit& split = *manifest.FindSplit(wanted.name);
     std::printf("%-12s %8zu %14s %12s\n", split.name.c_str(), split.shards.size(),
                 HumanCount(split.records()).c_str(), HumanBytes(split.bytes()).c_str());
-    for (const auto& shard : shards ? split.shards : std::vector<ManifestShard>()) {
+    for (const auto& shard : shards ? split.shards : ShardList()) {
       std::printf("  %-40s %12s %12s\n", shard.file.c_str(), HumanCount(shard.records).c_str(),
                   HumanBytes(shard.bytes).c_str());
     }

@@ -1,10 +1,12 @@
 // recpack pack: any pile of small files into shards.
 #include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "recpack/base/error.h"
+#include "recpack/base/hash.h"
 #include "recpack/dataset/estimate.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/tfrecord.h"
@@ -111,18 +113,23 @@ Json SkippedJson(const std::vector<SkippedItem>& skipped) {
   return list;
 }
 
-Json ResultJson(const PackResult& result, const std::string& out, double seconds) {
-  Json json = {{"records", result.records}, {"bytes", result.bytes}, {"seconds", seconds}};
-  json["complete"] = result.complete;
-  json["shards"] = Json::array();
-  for (const auto& shard : result.shards) {
-    Json row = {
-        {"path", out + "/" + shard.file}, {"records", shard.records}, {"bytes", shard.bytes}};
-    row["sha256"] = shard.sha256.empty() ? Json() : Json(shard.sha256);
-    json["shards"].push_back(std::move(row));
-  }
-  json["skipped"] = SkippedJson(result.skipped);
-  return json;
+// One object as PrintJson() would print it, but row by row: there may be very many shards.
+void PrintResult(const PackResult& result, const PackOptions& options, double seconds) {
+  Json head = {{"records", result.records}, {"bytes", result.bytes}, {"seconds", seconds}};
+  head["complete"] = result.complete;
+  std::string text = JsonLine(head);
+  text.back() = ',';  // goes on
+  text += "\"shards\":[";
+  VisitPackedShards(options, result.plan, [&](const ManifestShard& shard) {
+    Json row = {{"path", options.out + "/" + shard.file},
+                {"records", shard.records},
+                {"bytes", shard.bytes}};
+    row["sha256"] = shard.sha256 ? Json(Hex(*shard.sha256)) : Json();
+    std::fputs((text + JsonLine(row)).c_str(), stdout);
+    text = ",";
+  });
+  if (text != ",") std::fputs(text.c_str(), stdout);  // no shard
+  std::printf("],\"skipped\":%s}\n", JsonLine(SkippedJson(result.skipped)).c_str());
 }
 
 void PrintSummary(const PackResult& result, const PackFlags& flags, double seconds) {
@@ -134,8 +141,8 @@ void PrintSummary(const PackResult& result, const PackFlags& flags, double secon
   std::printf("packed %s records, %s, into %s in %s", HumanCount(result.records).c_str(),
               HumanBytes(result.bytes).c_str(), flags.out.c_str(), HumanSeconds(seconds).c_str());
   if (result.shards_found > 0) {
-    std::printf(" (%s of %zu shards were there already)", HumanCount(result.shards_found).c_str(),
-                result.shards.size());
+    std::printf(" (%s of %" PRIu64 " shards were there already)",
+                HumanCount(result.shards_found).c_str(), result.shards);
   }
   std::printf("\n");
   if (!result.complete && !result.skip_limit_exceeded) {
@@ -221,7 +228,7 @@ int RunPack(const PackFlags& flags) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (flags.json) {
-    PrintJson(ResultJson(result, flags.out, seconds));
+    PrintResult(result, options, seconds);
   } else if (!flags.quiet) {
     PrintSummary(result, flags, seconds);
   }

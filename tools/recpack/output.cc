@@ -28,10 +28,11 @@ std::pair<double, std::string> NumberAndUnit(const std::string& text) {
 
 }  // namespace
 
-void PrintJson(const Json& json) {
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::printf("%s\n", text.c_str());
+std::string JsonLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
+
+void PrintJson(const Json& json) { std::printf("%s\n", JsonLine(json).c_str()); }
 
 std::string HumanBytes(uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};

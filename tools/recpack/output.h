@@ -9,6 +9,9 @@ namespace recpack::tool {
 
 using Json = nlohmann::ordered_json;
 
+// JSON on one line; what is not UTF-8 is replaced.
+std::string JsonLine(const Json& json);
+
 // One JSON object and a line feed to stdout.
 void PrintJson(const Json& json);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,11 @@ ByteBuffer ReadWholeFile(FileSystem& files, const std::string& path,
 // Writes `path` so that it is there whole or not at all: PATH.tmp-PID, (sync), rename.
 void WriteFileAtomically(FileSystem& files, const std::string& path, ByteView bytes,
                          bool durable = true);
+
+// The same for what is written a piece at a time, by `write`.
+void WritePiecesAtomically(FileSystem& files, const std::string& path,
+                           const std::function<void(WritableFile& file)>& write,
+                           bool durable = true);
 
 // A read-only mapping of a whole file that must not shrink while it is mapped: for files that are
 // only ever replaced by rename, such as our index. An empty file gives an empty view.

@@ -8,13 +8,14 @@
 
 #include "recpack/base/file.h"
 #include "recpack/dataset/manifest.h"
+#include "recpack/dataset/name_list.h"
 
 namespace recpack {
 
 struct LayoutSplit {
   std::string name;
-  std::vector<std::string> shards;  // paths, in order
-  std::string index;                // path of the index beside them; may not exist
+  NameList shards;    // paths, in order
+  std::string index;  // path of the index beside them; may not exist
 };
 
 struct Layout {

@@ -7,28 +7,20 @@
 #include <vector>
 
 #include "recpack/base/file.h"
-#include "recpack/record/compression.h"
+#include "recpack/dataset/shard_list.h"
 
 namespace recpack {
 
 inline constexpr char kManifestName[] = "manifest.json";
 
-struct ManifestShard {
-  std::string file;  // name within the folder
-  uint64_t records = 0;
-  uint64_t bytes = 0;
-  Compression compression = Compression::kNone;
-  std::string sha256;  // hexadecimal; empty: not computed
-};
-
 struct ManifestSplit {
   std::string name;
   std::string index;  // file name of the split's index; empty: none
-  std::vector<ManifestShard> shards;
+  ShardList shards;
   std::map<int64_t, uint64_t> class_counts;  // records by label; empty where there are no labels
 
-  uint64_t records() const;
-  uint64_t bytes() const;
+  uint64_t records() const { return shards.records(); }
+  uint64_t bytes() const { return shards.bytes(); }
 };
 
 // A feature of the records, as inferred from a sample.
@@ -66,7 +58,12 @@ std::string ManifestToJson(const Manifest& manifest);
 // Throws Error: kCorrupt, kUnsupported (a newer version).
 Manifest ManifestFromJson(const std::string& text, const std::string& path);
 
-// Reads FOLDER/manifest.json. Throws Error, kNotFound where there is none.
+// Writes FOLDER/manifest.json atomically, without holding its text.
+void WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
+                   bool durable = true);
+
+// Reads FOLDER/manifest.json, holding what Manifest does. Throws Error, kNotFound where there is
+// none.
 Manifest ReadManifest(FileSystem& files, const std::string& folder);
 
 }  // namespace recpack

@@ -44,10 +44,11 @@ struct PackOptions {
 };
 
 struct PackResult {
-  Manifest manifest;                  // of all shards that are there now
-  std::vector<ManifestShard> shards;  // made or found by this call, in plan order
-  std::vector<SkippedItem> skipped;
-  uint64_t records = 0;
+  Plan plan;
+  Manifest manifest;                 // of the whole data set, where `complete`
+  std::vector<SkippedItem> skipped;  // by this task's shards, in plan order
+  uint64_t shards = 0;               // made or found by this call; see VisitPackedShards
+  uint64_t records = 0;              // in them
   uint64_t bytes = 0;
   uint64_t shards_found = 0;         // already complete when the call began
   bool complete = true;              // false: shards of other tasks are missing, no manifest yet
@@ -59,6 +60,11 @@ struct PackResult {
 // work in it, or source or options differ from the interrupted job's; an item's own error where
 // items may not be skipped; kIo. Complete shards stay whatever happens.
 PackResult Pack(const Source& source, const PackOptions& options);
+
+// Calls `visit` with each shard that Pack, called with these options, made or found of its plan, in
+// plan order. They are read from OUT one at a time, so that nobody holds them all.
+void VisitPackedShards(const PackOptions& options, const Plan& plan,
+                       const std::function<void(const ManifestShard& shard)>& visit);
 
 // The plan that Pack would make, with Pack's own settings in it.
 Plan PlanPack(const Source& source, const PackOptions& options);

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "recpack/base/file.h"
 #include "recpack/base/permutation.h"
+#include "recpack/dataset/name_list.h"
 #include "recpack/dataset/source.h"
 
 namespace recpack {
@@ -35,6 +38,39 @@ struct PlannedShard {
   uint64_t bytes = 0;  // planned file size, from the sizes of the sources
 };
 
+// The shards of a plan in 16 bytes each. Elements are values: a reference to one would dangle.
+class PlannedShards {
+ public:
+  void push_back(const PlannedShard& shard);
+
+  PlannedShard operator[](size_t i) const;
+  size_t size() const noexcept { return rows_.size(); }
+  bool empty() const noexcept { return rows_.empty(); }
+  ValueIterator<PlannedShards> begin() const { return {*this, 0}; }
+  ValueIterator<PlannedShards> end() const { return {*this, size()}; }
+  const NameList& files() const noexcept { return files_; }
+  uint64_t bytes() const;
+  bool operator==(const PlannedShards&) const = default;
+
+ private:
+  struct Row {
+    uint64_t end = 0;
+    uint64_t bytes = 0;
+    bool operator==(const Row&) const = default;
+  };
+  // Shards of one split, each of which begins where the one before it ends.
+  struct Run {
+    size_t first_shard = 0;
+    size_t split = 0;
+    uint64_t begin = 0;
+    bool operator==(const Run&) const = default;
+  };
+
+  NameList files_;
+  std::deque<Row> rows_;
+  std::vector<Run> runs_;
+};
+
 struct Plan {
   // What the plan depends on, by option name, for telling which of them changed.
   std::map<std::string, std::string> settings;
@@ -42,10 +78,10 @@ struct Plan {
   std::optional<uint64_t> shuffle_seed;
   std::vector<SourceSplit> splits;     // items: those that are packed
   std::vector<uint64_t> source_items;  // of each split, before the limit
-  std::vector<PlannedShard> shards;
+  PlannedShards shards;
 
   uint64_t items() const;
-  uint64_t bytes() const;
+  uint64_t bytes() const { return shards.bytes(); }
 };
 
 // The packing order of one split: position -> item of the source. No memory.
@@ -69,6 +105,10 @@ std::string PlanToJson(const Plan& plan);
 
 // Throws Error (kCorrupt) naming `path`.
 Plan PlanFromJson(const std::string& text, const std::string& path);
+
+// The same to and from a file, without holding its text.
+void WritePlan(FileSystem& files, const std::string& path, const Plan& plan, bool durable);
+Plan ReadPlan(FileSystem& files, const std::string& path);
 
 // What differs between the plan that is there and the one that is wanted, as a sentence for the
 // user; empty: nothing.
