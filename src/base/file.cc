@@ -169,9 +169,9 @@ void WritePiecesAtomically(FileSystem& files, const std::string& path,
     if (durable) file->Sync();
     file->Close();
     files.Rename(temporary, path, durable);
-  } catch (...) {
+  } catch (const Error& error) {
     ::unlink(temporary.c_str());
-    throw;
+    throw Error(error.kind(), error.reason(), {.path = path}, error.advice());
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
+#include "src/dataset/folders.h"
 #include "src/dataset/ordered_index.h"
 
 namespace recpack {
@@ -62,7 +63,7 @@ BuiltIndex BuildSplit(const LayoutSplit& split, const BuildIndexOptions& options
 }  // namespace
 
 std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptions& options) {
-  if (!options.out.empty()) fs::create_directories(options.out);
+  if (!options.out.empty()) MakeFolder(options.out);
   Progress progress(options);
   std::vector<BuiltIndex> built;
   for (const auto& split : layout.splits) {

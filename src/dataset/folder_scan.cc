@@ -173,7 +173,8 @@ class Scanner {
       name_bytes += chunk.names.size();
     }
     if (items == 0) {
-      throw Error(ErrorKind::kInvalidArgument, "holds no files", {.path = tree_.FullPath("")});
+      throw Error(ErrorKind::kInvalidArgument, "holds no files", {.path = tree_.FullPath("")},
+                  "hidden files do not count; name a folder of files, or of class folders");
     }
     CheckClasses(chunks);
     table_.items.reserve(items);

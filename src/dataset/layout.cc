@@ -10,6 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/dataset/folders.h"
 
 namespace recpack {
 namespace {
@@ -90,13 +91,14 @@ std::vector<std::string> Glob(const std::string& pattern) {
 
 Layout FindLayout(const std::string& path) {
   const fs::path given(path);
-  if (fs::is_directory(given)) {
+  const fs::file_status there = StatusOf(path);
+  if (fs::is_directory(there)) {
     return FromFolder(given.has_filename() ? path : given.parent_path().string());
   }
-  if (given.filename() == kManifestName && fs::exists(given)) {
+  if (given.filename() == kManifestName && fs::exists(there)) {
     return FromManifest(given.has_parent_path() ? given.parent_path().string() : ".");
   }
-  std::vector<std::string> paths = fs::exists(given) ? std::vector{path} : Glob(path);
+  std::vector<std::string> paths = fs::exists(there) ? std::vector{path} : Glob(path);
   if (paths.empty()) {
     throw Error(ErrorKind::kNotFound, "no such file, folder or pattern", {.path = path},
                 "name a folder of shards, a shard, or a pattern in quotes");

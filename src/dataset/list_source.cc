@@ -86,7 +86,7 @@ class ListReader final : public ItemReader {
     } catch (const Error& error) {
       const std::string& path = error.place().path;
       const std::string reason =
-          path.empty() ? error.reason() : format("{} {}", path, error.reason());
+          path.empty() ? error.reason() : format("{}: {}", path, error.reason());
       throw AtLine(Error(error.kind(), reason, {}, error.advice()), source_.table().list_path,
                    entry.row.line);
     }

@@ -55,7 +55,8 @@ class ListScan {
     const std::string_view text = AsText(bytes);
     ReadRows(text);
     if (rows_.empty()) {
-      throw Error(ErrorKind::kInvalidArgument, "lists no files", {.path = options_.path});
+      throw Error(ErrorKind::kInvalidArgument, "lists no files", {.path = options_.path},
+                  "write a header, then a row a file (docs/sources.md)");
     }
     ApplyTypes();
     ChooseColumns();

@@ -8,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/folder_lock.h"
+#include "src/dataset/folders.h"
 #include "src/dataset/sidecar.h"
 #include "src/dataset/temporaries.h"
 
@@ -17,12 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string TaskLock(uint32_t task) { return format("lock-{}", task); }
-
-void MakeFolder(const std::string& path) {
-  std::error_code code;
-  fs::create_directories(path, code);
-  if (code) throw SystemError("cannot make the folder", path, code.value());
-}
 
 // The task that writes a file of the state folder; none for what tasks write in turn.
 std::optional<uint32_t> TaskOf(std::string_view name, const Plan& plan, uint32_t tasks) {
@@ -54,11 +49,11 @@ bool Lists(const Manifest& manifest, const Plan& plan) {
 
 PackFolder::PackFolder(const PackOptions& options)
     : options_(options), folder_(options.out), state_folder_(options.out + "/" + kStateFolder) {
-  if (fs::exists(folder_) && !fs::is_directory(folder_)) {
+  if (const auto there = StatusOf(folder_); fs::exists(there) && !fs::is_directory(there)) {
     throw Error(ErrorKind::kInvalidArgument, "is a file, not a folder to pack into",
                 {.path = folder_});
   }
-  const bool state_was_there = fs::exists(state_folder_);
+  const bool state_was_there = fs::exists(StatusOf(state_folder_));
   if (!state_was_there && !options.overwrite && !options.append) RefuseForeignContent();
   MakeFolder(state_folder_);
   const bool alone = options.tasks == 1;

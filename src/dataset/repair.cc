@@ -12,6 +12,7 @@
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
+#include "src/dataset/folders.h"
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
 
@@ -144,9 +145,7 @@ Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard
 }
 
 void PrepareFolder(const std::string& out) {
-  std::error_code code;
-  fs::create_directories(out, code);
-  if (code) throw SystemError("cannot make the folder", out, code.value());
+  MakeFolder(out);
   if (!fs::is_empty(out)) {
     throw Error(ErrorKind::kInvalidArgument, "the output folder is not empty", {.path = out},
                 "choose another folder, or empty it");

@@ -1,6 +1,7 @@
 #include "src/dataset/shard_job.h"
 
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -52,6 +53,13 @@ class SchemaSample {
   bool given_up_ = false;
 };
 
+// A bad item stops the job; the user may not know that it need not.
+Error WithWayOut(const Error& error) {
+  const std::string advice = error.advice().empty() ? "" : error.advice() + "; ";
+  return Error(error.kind(), error.reason(), error.place(),
+               advice + "--on-error skip leaves bad items out");
+}
+
 // Notes the bad item. False where that was one too many.
 bool Skip(JobState& job, const PlannedShard& shard, uint64_t item, const Error& error,
           Sidecar& sidecar) {
@@ -79,7 +87,7 @@ bool WriteItems(JobState& job, const PlannedShard& shard, ItemReader& reader, Re
     try {
       reader.Read(shard.split, item, sample);
     } catch (const Error& error) {
-      if (!job.options.skip_bad_items) throw;
+      if (!job.options.skip_bad_items) throw WithWayOut(error);
       if (!Skip(job, shard, item, error, sidecar)) return false;
       read = false;
     }

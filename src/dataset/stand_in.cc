@@ -9,6 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/dataset/folders.h"
 #include "src/dataset/stand_in_picture.h"
 
 namespace recpack {
@@ -147,9 +148,7 @@ void WriteCifarStandIn(const std::string& folder, const StandInOptions& options)
                 format("give 1 to {}", kMaxRows));
   }
   CheckNothingIsThere(files, folder);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw SystemError("cannot create the folder", folder, error.value());
+  MakeFolder(folder);
   const auto rows = static_cast<uint32_t>(options.rows_per_batch);
   uint64_t first_row = 0;
   for (const Batch& batch : Batches()) {

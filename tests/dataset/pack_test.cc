@@ -168,7 +168,8 @@ TEST(PackTest, AFailedItemStopsTheJobAndNamesIt) {
   source.before_read = [](size_t, uint64_t item) {
     if (item == 77) throw Error(ErrorKind::kCorrupt, "broken", {.path = "item 77"});
   };
-  EXPECT_EQ(FailureOf([&] { Pack(source, Options(folder)); }), "item 77: broken");
+  EXPECT_EQ(FailureOf([&] { Pack(source, Options(folder)); }),
+            "item 77: broken; --on-error skip leaves bad items out");
   EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
   source.before_read = {};
   Pack(source, Options(folder));

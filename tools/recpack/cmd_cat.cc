@@ -69,6 +69,16 @@ void Print(std::string_view text) {
   }
 }
 
+// An error within a record says where the record is.
+[[noreturn]] void FailInRecord(const Error& error, const CatFlags& flags, const LayoutSplit& split,
+                               uint64_t ordinal) {
+  const auto& offset = error.place().offset;
+  throw Error(error.kind(),
+              format("record {} of the split {}{}: {}", ordinal, split.name,
+                     offset ? format(", its byte {}", *offset) : "", error.reason()),
+              {.path = flags.path}, error.advice());
+}
+
 void RunCat(const CatFlags& flags) {
   Layout layout = FindLayout(flags.path);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
@@ -76,7 +86,7 @@ void RunCat(const CatFlags& flags) {
   const Index index = IndexOfSplit(split);
   const auto ordinals = ParseRange(flags.records, index.record_count());
   std::string bytes;
-  VisitRecords(split, index, ordinals, [&](uint64_t ordinal, ByteView payload) {
+  const auto show = [&](uint64_t ordinal, ByteView payload) {
     if (!flags.feature.empty()) {
       bytes = RawFeature(payload, flags.feature);
       if (flags.out.empty()) Print(bytes);
@@ -87,6 +97,14 @@ void RunCat(const CatFlags& flags) {
     } else {
       Print(format("# {} {} ({} bytes)\n{}", split.name, ordinal, payload.size(),
                    ExampleSummary(payload)));
+    }
+  };
+  VisitRecords(split, index, ordinals, [&](uint64_t ordinal, ByteView payload) {
+    try {
+      show(ordinal, payload);
+    } catch (const Error& error) {
+      if (!error.place().path.empty()) throw;  // of the output
+      FailInRecord(error, flags, split, ordinal);
     }
   });
   if (!flags.out.empty()) WriteFileAtomically(PosixFiles(), flags.out, AsBytes(bytes), false);

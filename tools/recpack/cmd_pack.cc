@@ -1,4 +1,5 @@
 // recpack pack: any pile of small files into shards.
+#include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -211,12 +212,26 @@ void PrintNotices(const Source& source, const Manifest& manifest) {
   for (const auto& notice : notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
 }
 
+// The shards would be among the files to pack the next time.
+void RefuseOutWithin(const Source& source, const PackFlags& flags) {
+  namespace fs = std::filesystem;
+  if (source.kind() != "folder") return;
+  std::error_code ignored;
+  const auto from = fs::weakly_canonical(fs::absolute(flags.source.path), ignored);
+  const auto out = fs::weakly_canonical(fs::absolute(flags.out), ignored);
+  const auto [end, at] = std::mismatch(from.begin(), from.end(), out.begin(), out.end());
+  if (end != from.end()) return;
+  throw Error(ErrorKind::kInvalidArgument, "lies within the folder that is packed",
+              {.path = flags.out}, "choose a folder outside of " + flags.source.path);
+}
+
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
   std::map<std::string, std::string> settings;
   SourceFlags source_flags = flags.source;
   source_flags.threads = flags.threads;
   const auto source = OpenSource(source_flags, settings);
+  RefuseOutWithin(*source, flags);
   PackOptions options = OptionsOf(flags, *source);
   options.settings = std::move(settings);
   if (flags.dry_run) return DryRun(*source, flags, options);
@@ -276,13 +291,16 @@ static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
 // Options that say where the shards go and how the job is done.
 static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
   pack.add_option("--shard-size", flags.shard_size, "Size of a shard (default 100MB)");
-  pack.add_option("--shards", flags.shards, "Number of shards of each split, instead of a size");
+  pack.add_option("--shards", flags.shards, "Number of shards of each split, instead of a size")
+      ->check(CLI::NonNegativeNumber);
   pack.add_option("--shuffle", flags.shuffle,
                   "Seed of the shuffle, or off (default: 0 where items lie by class)");
   pack.add_option("--compression", flags.compression, "none, gzip or zlib");
   pack.add_option("--level", flags.level, "Compression level, 1 to 9")->check(CLI::Range(1, 9));
-  pack.add_option("--threads", flags.threads, "Threads (default: all); changes no byte");
-  pack.add_option("--limit", flags.limit, "Pack only so many records of each split");
+  pack.add_option("--threads", flags.threads, "Threads (default: all); changes no byte")
+      ->check(CLI::NonNegativeNumber);
+  pack.add_option("--limit", flags.limit, "Pack only so many records of each split")
+      ->check(CLI::NonNegativeNumber);
   pack.add_flag("--dry-run", flags.dry_run, "Print the plan and what it needs, write nothing");
   pack.add_option("--task", flags.task, "I/N: the I-th of N parts of the job, from 0");
   pack.add_flag("--append", flags.append, "Add to the data set that OUT holds");

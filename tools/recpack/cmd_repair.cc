@@ -50,7 +50,8 @@ void AddRepair(CLI::App& app, int& exit_code) {
       "Examples:\n  recpack repair damaged saved\n  recpack repair damaged saved --json");
   repair->add_option("SRC", flags->path, "The damaged shards; they are not touched")->required();
   repair->add_option("OUT", flags->options.out, "A new folder")->required();
-  repair->add_option("--threads", flags->options.threads, "Threads (default: all)");
+  repair->add_option("--threads", flags->options.threads, "Threads (default: all)")
+      ->check(CLI::NonNegativeNumber);
   repair->add_flag("--quiet", flags->quiet, "Print errors only");
   repair->add_flag("--json", flags->json, "Print one JSON object");
   repair->callback([flags, &exit_code] {

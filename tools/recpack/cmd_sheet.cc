@@ -61,7 +61,8 @@ void AddSheet(CLI::App& app, int& exit_code) {
   sheet->add_option("--rows", flags->options.rows, "Rows of pictures (default 6)");
   sheet->add_option("--cell", flags->options.cell,
                     "Pixels of a picture's longer side (default 96)");
-  sheet->add_option("--seed", flags->options.seed, "Which records (default 0)");
+  sheet->add_option("--seed", flags->options.seed, "Which records (default 0)")
+      ->check(CLI::NonNegativeNumber);
   sheet->add_option("--shape", flags->shape, "CxHxW of pictures stored as raw planar bytes");
   sheet->add_flag("--quiet", flags->quiet, "Print errors only");
   sheet->callback([flags, &exit_code] {

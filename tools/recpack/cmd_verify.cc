@@ -55,7 +55,8 @@ void AddVerify(CLI::App& app, int& exit_code) {
       "Examples:\n  recpack verify shards\n  recpack verify shards --decode --json");
   verify->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   verify->add_option("--split", flags->split, "Only this split");
-  verify->add_option("--threads", flags->options.threads, "Threads (default: all)");
+  verify->add_option("--threads", flags->options.threads, "Threads (default: all)")
+      ->check(CLI::NonNegativeNumber);
   verify->add_flag("--decode", flags->options.decode, "Decode the images, too");
   verify->add_flag("--quiet", flags->quiet, "Print nothing: the exit code says it");
   verify->add_flag("--json", flags->json, "Print one JSON object");

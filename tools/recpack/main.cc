@@ -1,6 +1,7 @@
 // recpack: packs many small files into TFRecord shards, and looks after shards.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "recpack/base/error.h"
 #include "tools/recpack/command.h"
@@ -62,6 +63,9 @@ int main(int argc, char** argv) {
     return recpack::tool::Run(argc, argv);
   } catch (const recpack::Error& error) {
     std::fprintf(stderr, "recpack: %s\n", error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "recpack: %s: %s\n", error.path1().c_str(),
+                 error.code().message().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "recpack: %s\n", error.what());
   }

@@ -19,7 +19,16 @@ namespace {
 
 constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, tfrecord";
 
+// Links that go round in circles are not "nothing".
+void RefuseWhatCannotBeLookedAt(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::status(path, code).type() == std::filesystem::file_type::none) {
+    throw SystemError("cannot look at", path, code.value());
+  }
+}
+
 std::string Recognise(const std::string& path) {
+  RefuseWhatCannotBeLookedAt(path);
   if (LooksLikeCifar(path)) return "cifar";
   if (LooksLikeImagenet(path)) return "imagenet";
   if (LooksLikeTar(path)) return "tar";
