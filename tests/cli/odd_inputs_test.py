@@ -43,6 +43,14 @@ class OddInputs(CliTest):
                    saying=['empty: holds no files', 'hidden files do not count'])
         self.assertFalse((self.folder / 'out').exists())
 
+    def test_one_of_a_thing(self):
+        self.make('texts/a/1.txt', b'one')
+        done = self.run_recpack('pack', self.folder / 'texts', self.folder / 'out')
+        self.assertRegex(done.stdout, r'(?m)^train +1 record +[0-9]+ B  1 shard$')
+        self.assertIn('packed 1 record, ', done.stdout)
+        self.assertIn('1 record, ', self.run_recpack('verify', self.folder / 'out').stdout)
+        self.assertIn('1 record in 1 shard\n', self.run_recpack('index', self.folder / 'out').stdout)
+
     def test_folders_of_text_files(self):
         self.make('texts/a/1.txt', b'one')
         self.make('texts/b/2.txt', b'two')

@@ -37,8 +37,8 @@ void AddIndex(CLI::App& app, int& exit_code) {
       json["indexes"].push_back(
           {{"path", built.path}, {"shards", built.shards}, {"records", built.records}});
       if (flags->json || flags->quiet) continue;
-      std::printf("%s: %s records in %s shards\n", built.path.c_str(),
-                  HumanCount(built.records).c_str(), HumanCount(built.shards).c_str());
+      std::printf("%s: %s in %s\n", built.path.c_str(), Counted(built.records, "record").c_str(),
+                  Counted(built.shards, "shard").c_str());
     }
     if (flags->json) PrintJson(json);
     exit_code = kDone;

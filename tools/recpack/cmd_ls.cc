@@ -75,7 +75,8 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
     std::printf("feature %-24s %-6s %s\n", feature.name.c_str(), feature.kind.c_str(),
                 feature.length >= 0 ? format("{} a record", feature.length).c_str() : "varies");
   }
-  if (!manifest.skipped.empty()) std::printf("%zu items were skipped\n", manifest.skipped.size());
+  if (!manifest.skipped.empty())
+    std::printf("%s skipped\n", Counted(manifest.skipped.size(), "item").c_str());
 }
 
 // Reading without a word for longer than a moment would look like hanging.

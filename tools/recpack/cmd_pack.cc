@@ -1,7 +1,6 @@
 // recpack pack: any pile of small files into shards.
 #include <algorithm>
 #include <chrono>
-#include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -135,15 +134,15 @@ void PrintResult(const PackResult& result, const PackOptions& options, double se
 
 void PrintSummary(const PackResult& result, const PackFlags& flags, double seconds) {
   for (const auto& split : result.manifest.splits) {
-    std::printf("%-12s %10s records  %10s  %zu shards\n", split.name.c_str(),
-                HumanCount(split.records()).c_str(), HumanBytes(split.bytes()).c_str(),
-                split.shards.size());
+    std::printf("%-12s %18s  %10s  %s\n", split.name.c_str(),
+                Counted(split.records(), "record").c_str(), HumanBytes(split.bytes()).c_str(),
+                Counted(split.shards.size(), "shard").c_str());
   }
-  std::printf("packed %s records, %s, into %s in %s", HumanCount(result.records).c_str(),
+  std::printf("packed %s, %s, into %s in %s", Counted(result.records, "record").c_str(),
               HumanBytes(result.bytes).c_str(), flags.out.c_str(), HumanSeconds(seconds).c_str());
   if (result.shards_found > 0) {
-    std::printf(" (%s of %" PRIu64 " shards were there already)",
-                HumanCount(result.shards_found).c_str(), result.shards);
+    std::printf(" (%s of %s were there already)", HumanCount(result.shards_found).c_str(),
+                Counted(result.shards, "shard").c_str());
   }
   std::printf("\n");
   if (!result.complete && !result.skip_limit_exceeded) {
@@ -190,15 +189,16 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
     return kDone;
   }
   for (const auto& shard : plan.shards) {
-    std::printf("%s  %s records  about %s\n", shard.file.c_str(),
-                HumanCount(shard.end - shard.begin).c_str(), HumanBytes(shard.bytes).c_str());
+    std::printf("%s  %s  about %s\n", shard.file.c_str(),
+                Counted(shard.end - shard.begin, "record").c_str(),
+                HumanBytes(shard.bytes).c_str());
   }
-  std::printf("would write about %s in %s shards; %s are free\n", HumanBytes(bytes).c_str(),
-              HumanCount(plan.shards.size()).c_str(), HumanBytes(space.available).c_str());
+  std::printf("would write about %s in %s; %s are free\n", HumanBytes(bytes).c_str(),
+              Counted(plan.shards.size(), "shard").c_str(), HumanBytes(space.available).c_str());
   std::printf(
-      "reading, encoding and compressing would take about %s, by a trial of %s items; writing and "
+      "reading, encoding and compressing would take about %s, by a trial of %s; writing and "
       "syncing, which depend on the disk, come on top\n",
-      HumanSeconds(estimate.seconds).c_str(), HumanCount(estimate.tried).c_str());
+      HumanSeconds(estimate.seconds).c_str(), Counted(estimate.tried, "item").c_str());
   return kDone;
 }
 

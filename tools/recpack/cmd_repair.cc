@@ -24,14 +24,15 @@ Json LostJson(const std::vector<LostRecords>& lost) {
 
 void Print(const RepairResult& result, const std::string& out) {
   for (const auto& lost : result.lost) {
-    std::printf("lost: %s at byte %s (record %s), %s records: %s\n", lost.path.c_str(),
-                std::to_string(lost.offset).c_str(), std::to_string(lost.ordinal).c_str(),
-                lost.records ? HumanCount(*lost.records).c_str() : "an unknown number of",
-                lost.reason.c_str());
+    std::printf(
+        "lost: %s at byte %s (record %s), %s: %s\n", lost.path.c_str(),
+        std::to_string(lost.offset).c_str(), std::to_string(lost.ordinal).c_str(),
+        lost.records ? Counted(*lost.records, "record").c_str() : "an unknown number of records",
+        lost.reason.c_str());
   }
-  std::printf("saved %s records, %s, in %s; %zu pieces lost, listed in %s\n",
-              HumanCount(result.records).c_str(), HumanBytes(result.bytes).c_str(), out.c_str(),
-              result.lost.size(), kLedgerName);
+  std::printf("saved %s, %s, in %s; %s lost, listed in %s\n",
+              Counted(result.records, "record").c_str(), HumanBytes(result.bytes).c_str(),
+              out.c_str(), Counted(result.lost.size(), "piece").c_str(), kLedgerName);
 }
 
 }  // namespace

@@ -33,9 +33,8 @@ void Print(const VerifyResult& result) {
     std::printf(": %s\n", finding.reason.c_str());
   }
   std::printf(
-      "%s records, %s: %s\n", HumanCount(result.records).c_str(), HumanBytes(result.bytes).c_str(),
-      result.findings.empty() ? "all is well"
-                              : (std::to_string(result.findings.size()) + " findings").c_str());
+      "%s, %s: %s\n", Counted(result.records, "record").c_str(), HumanBytes(result.bytes).c_str(),
+      result.findings.empty() ? "all is well" : Counted(result.findings.size(), "finding").c_str());
 }
 
 }  // namespace

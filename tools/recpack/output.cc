@@ -50,6 +50,10 @@ std::string HumanCount(uint64_t count) {
   return text;
 }
 
+std::string Counted(uint64_t count, const std::string& noun) {
+  return HumanCount(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string HumanSeconds(double seconds) {
   if (seconds < 120) return format("{:.2f} s", seconds);
   if (seconds < 7200) return format("{:.0f} min", seconds / 60);

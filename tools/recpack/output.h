@@ -18,6 +18,10 @@ void PrintJson(const Json& json);
 // "61.4 MB" (decimal units), "1,234,567".
 std::string HumanBytes(uint64_t bytes);
 std::string HumanCount(uint64_t count);
+
+// "1 record", "1,234 records"; for nouns that take an s.
+std::string Counted(uint64_t count, const std::string& noun);
+
 std::string HumanSeconds(double seconds);
 
 // Reads "100MB", "64MiB", "1G", "4096"; throws recpack::Error (kInvalidArgument) saying what is
