@@ -106,6 +106,16 @@ Layout FindLayout(const std::string& path) {
   return GroupBySplit(std::move(paths), "");
 }
 
+uint64_t BytesOfShards(const LayoutSplit& split) {
+  uint64_t bytes = 0;
+  for (const auto& path : split.shards) {
+    std::error_code missing;
+    const uint64_t size = fs::file_size(path, missing);
+    if (!missing) bytes += size;
+  }
+  return bytes;
+}
+
 Layout OnlySplit(Layout layout, const std::string& split) {
   std::string names;
   for (const auto& there : layout.splits) names += (names.empty() ? "" : ", ") + there.name;

@@ -116,8 +116,7 @@ uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options) {
   uint64_t bytes = 0;
   if (layout.manifest) return bytes;
   for (const LayoutSplit& split : layout.splits) {
-    if (!options.classes && FittingIndex(split)) continue;
-    for (const auto& path : split.shards) bytes += PosixFiles().OpenForReading(path)->Size();
+    if (options.classes || !FittingIndex(split)) bytes += BytesOfShards(split);
   }
   return bytes;
 }

@@ -99,6 +99,9 @@ class Shards(CliTest):
         done = self.run_recpack('sheet', self.out, self.folder / 'b.png', *one, '--cell', '32',
                                 '--quiet')
         self.assertEqual(done.stdout, '')
+        told = self.json('sheet', self.out, self.folder / 'b.png', *one, '--cell', '32')
+        self.assertEqual((told['width'], told['height']), self.size_of('b.png'))
+        self.assertEqual((told['path'], told['split']), (str(self.folder / 'b.png'), 'train'))
         width, height = zip(self.size_of('a.png'), self.size_of('b.png'))
         self.assertEqual((width[0] - width[1], height[0] - height[1]), (64, 64))
 

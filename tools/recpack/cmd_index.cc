@@ -32,8 +32,12 @@ void AddIndex(CLI::App& app, int& exit_code) {
   index->callback([flags, &exit_code] {
     const Layout layout = FindLayout(flags->path);
     flags->options.verify = !flags->no_verify;
+    ProgressBar bar("indexing", flags->quiet, layout);
+    flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
+    const auto indexes = BuildIndexes(layout, flags->options);
+    bar.Clear();
     Json json = {{"indexes", Json::array()}};
-    for (const auto& built : BuildIndexes(layout, flags->options)) {
+    for (const auto& built : indexes) {
       json["indexes"].push_back(
           {{"path", built.path}, {"shards", built.shards}, {"records", built.records}});
       if (flags->json || flags->quiet) continue;

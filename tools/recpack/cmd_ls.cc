@@ -95,6 +95,7 @@ Manifest Find(const Layout& layout, const LsFlags& flags) {
                                  "(`recpack index` makes one)");
   }
   Survey survey = SurveyDataset(layout, options);
+  bar.Clear();
   if (!survey.classes_counted) {
     std::fprintf(stderr,
                  "note: there is no manifest, and the index does not tell the classes; "

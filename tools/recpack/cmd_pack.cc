@@ -237,9 +237,10 @@ int RunPack(const PackFlags& flags) {
   if (flags.dry_run) return DryRun(*source, flags, options);
 
   options.planned = SuggestShardSize;
-  ProgressBar bar("packing", flags.quiet || flags.json);
+  ProgressBar bar("packing", flags.quiet);
   options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
   const PackResult result = Pack(*source, options);
+  bar.Clear();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (flags.json) {

@@ -56,7 +56,11 @@ void AddRepair(CLI::App& app, int& exit_code) {
   repair->add_flag("--quiet", flags->quiet, "Print errors only");
   repair->add_flag("--json", flags->json, "Print one JSON object");
   repair->callback([flags, &exit_code] {
-    const RepairResult result = Repair(FindLayout(flags->path), flags->options);
+    const Layout layout = FindLayout(flags->path);
+    ProgressBar bar("repairing", flags->quiet, layout);
+    flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
+    const RepairResult result = Repair(layout, flags->options);
+    bar.Clear();
     if (flags->json) {
       PrintJson(
           {{"records", result.records}, {"bytes", result.bytes}, {"lost", LostJson(result.lost)}});

@@ -8,6 +8,7 @@
 #include "recpack/image/encode.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/output.h"
 
 namespace recpack::tool {
 namespace {
@@ -19,6 +20,7 @@ struct SheetFlags {
   std::string shape;
   SheetOptions options;
   bool quiet = false;
+  bool json = false;
 };
 
 std::array<int, 3> ParseShape(const std::string& text) {
@@ -40,7 +42,12 @@ void RunSheet(SheetFlags& flags) {
   flags.options.raw_shape = ParseShape(flags.shape);
   const Image sheet = DrawSheet(layout, layout.splits.front(), flags.options);
   WriteFileAtomically(PosixFiles(), flags.out, EncodePng(sheet), false);
-  if (!flags.quiet) {
+  if (flags.json) {
+    PrintJson({{"path", flags.out},
+               {"width", sheet.width},
+               {"height", sheet.height},
+               {"split", layout.splits.front().name}});
+  } else if (!flags.quiet) {
     std::printf("%s: %d by %d pixels, records of the split %s\n", flags.out.c_str(), sheet.width,
                 sheet.height, layout.splits.front().name.c_str());
   }
@@ -65,6 +72,7 @@ void AddSheet(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber);
   sheet->add_option("--shape", flags->shape, "CxHxW of pictures stored as raw planar bytes");
   sheet->add_flag("--quiet", flags->quiet, "Print errors only");
+  sheet->add_flag("--json", flags->json, "Print one JSON object");
   sheet->callback([flags, &exit_code] {
     RunSheet(*flags);
     exit_code = kDone;

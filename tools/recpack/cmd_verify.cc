@@ -62,10 +62,10 @@ void AddVerify(CLI::App& app, int& exit_code) {
   verify->callback([flags, &exit_code] {
     Layout layout = FindLayout(flags->path);
     if (!flags->split.empty()) layout = OnlySplit(std::move(layout), flags->split);
-    const uint64_t total = layout.manifest ? layout.manifest->bytes() : 0;
-    ProgressBar bar("verifying", flags->quiet || flags->json);
-    flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes, total); };
+    ProgressBar bar("verifying", flags->quiet, layout);
+    flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
     const VerifyResult result = Verify(layout, flags->options);
+    bar.Clear();
     if (flags->json) {
       PrintJson(ToJson(result));
     } else if (!flags->quiet) {

@@ -86,8 +86,14 @@ double ParseShare(const std::string& text) {
 ProgressBar::ProgressBar(std::string what, bool quiet)
     : what_(std::move(what)), shown_(!quiet && ::isatty(STDERR_FILENO) == 1), started_(Now()) {}
 
-ProgressBar::~ProgressBar() {
-  if (shown_ && drawn_ > 0) std::fprintf(stderr, "\r\033[K");
+ProgressBar::ProgressBar(std::string what, bool quiet, const Layout& layout)
+    : ProgressBar(std::move(what), quiet) {
+  for (const auto& split : layout.splits) total_ += shown_ ? BytesOfShards(split) : 0;
+}
+
+void ProgressBar::Clear() {
+  if (drawn_ > 0) std::fputs("\r\033[K", stderr);
+  drawn_ = 0;
 }
 
 void ProgressBar::Update(uint64_t bytes, uint64_t total_bytes) {

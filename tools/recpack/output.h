@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "recpack/dataset/layout.h"
+
 namespace recpack::tool {
 
 using Json = nlohmann::ordered_json;
@@ -35,12 +37,23 @@ double ParseShare(const std::string& text);
 class ProgressBar {
  public:
   ProgressBar(std::string what, bool quiet);
-  ~ProgressBar();
+
+  // Over all shards of the layout.
+  ProgressBar(std::string what, bool quiet, const Layout& layout);
+
+  ~ProgressBar() { Clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+
   void Update(uint64_t bytes, uint64_t total_bytes);
+  void Update(uint64_t bytes) { Update(bytes, total_); }
+
+  // Takes the line away. Before anything is printed, which may go to the same terminal.
+  void Clear();
 
  private:
   std::string what_;
   bool shown_;
+  uint64_t total_ = 0;
   double started_;
   double drawn_ = 0;
 };

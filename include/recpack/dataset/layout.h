@@ -29,6 +29,9 @@ struct Layout {
 // "all". Throws Error: kNotFound where nothing is there, naming what was looked for.
 Layout FindLayout(const std::string& path);
 
+// Sizes of the split's shards, summed. What is not there counts as nothing.
+uint64_t BytesOfShards(const LayoutSplit& split);
+
 // Only the split of that name; throws Error (kNotFound) that lists the splits there are.
 Layout OnlySplit(Layout layout, const std::string& split);
 
