@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "src/base/format.h"
 #include "src/image/decoders.h"
 #include "src/image/jpeg_coefficients.h"
 #include "src/image/jpeg_segments.h"
+#include "src/image/region.h"
 
 namespace recpack {
 namespace {
@@ -14,19 +14,6 @@ namespace {
 // Columns around the wanted ones that are turned into pixels too: libjpeg treats the edges of a
 // crop as edges of the image, and smooth upsampling reaches one chroma sample across.
 constexpr int kMargin = 2;
-
-void CheckRegion(const Region& region, int64_t image_width, int64_t image_height) {
-  const auto inside = [](int at, int size, int64_t whole) {
-    return at >= 0 && size > 0 && int64_t{at} + size <= whole;
-  };
-  if (inside(region.x, region.width, image_width) &&
-      inside(region.y, region.height, image_height)) {
-    return;
-  }
-  throw Error(ErrorKind::kInvalidArgument,
-              format("a region of {}x{} pixels at ({}, {}) is not inside an image of {}x{}",
-                     region.width, region.height, region.x, region.y, image_width, image_height));
-}
 
 // Whether libjpeg's own crop gives the pixels of the whole; tests hold it to these sampling
 // factors.

@@ -1,110 +1,129 @@
 #include "recpack/image/resize.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "recpack/base/bytes.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/image/region.h"
+#include "src/image/resize_kernels.h"
 
 namespace recpack {
 namespace {
 
-// Fractional bits of a weight: 32, less 8 of a pixel and 2 of head room for sums, as in Pillow.
-constexpr int kPrecision = 32 - 8 - 2;
-constexpr int32_t kHalf = 1 << (kPrecision - 1);
-
-// The weights of one direction: output i is the sum of pixels[first[i] + k] * weights[i * taps + k]
-// over k < count[i].
-struct Filter {
-  int taps = 0;
-  std::vector<int> first = {}, count = {};
-  std::vector<int32_t> weights = {};
-};
-
-double Triangle(double x) { return std::max(0.0, 1.0 - std::abs(x)); }
-
-Filter MakeFilter(int from, int to, bool antialias) {
-  const double scale = static_cast<double>(from) / to;
-  const double support = antialias ? std::max(scale, 1.0) : 1.0;
-  Filter filter{.taps = static_cast<int>(std::ceil(support)) * 2 + 1};
-  filter.weights.resize(static_cast<size_t>(to) * filter.taps);
-  std::vector<double> exact(static_cast<size_t>(filter.taps));
-  for (int i = 0; i < to; ++i) {
-    const double centre = (i + 0.5) * scale;
-    const int first = std::max(0, static_cast<int>(centre - support + 0.5));
-    const int count = std::min(from, static_cast<int>(centre + support + 0.5)) - first;
-    double sum = 0;
-    for (int k = 0; k < count; ++k) {
-      exact[k] = Triangle((k + first - centre + 0.5) * (1.0 / support));
-      sum += exact[k];
-    }
-    for (int k = 0; k < count; ++k) {
-      filter.weights[static_cast<size_t>(i) * filter.taps + k] =
-          static_cast<int32_t>(0.5 + exact[k] / sum * (1 << kPrecision));
-    }
-    filter.first.push_back(first);
-    filter.count.push_back(count);
+void CheckSizes(const PixelView& from, const PixelSpan& to) {
+  if (from.width > 0 && from.height > 0 && from.channels > 0 && from.channels <= 4 &&
+      to.width > 0 && to.height > 0 && to.channels == from.channels) {
+    return;
   }
-  return filter;
-}
-
-uint8_t Narrow(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kPrecision, 0, 255)); }
-
-template <int kChannels>
-void ResizeRow(const uint8_t* from, const Filter& filter, int width, uint8_t* to) {
-  for (int x = 0; x < width; ++x, to += kChannels) {
-    const int32_t* weights = &filter.weights[static_cast<size_t>(x) * filter.taps];
-    const uint8_t* pixel = from + static_cast<ptrdiff_t>(filter.first[x]) * kChannels;
-    int32_t sums[kChannels];
-    std::fill_n(sums, kChannels, kHalf);
-    for (int k = 0; k < filter.count[x]; ++k, pixel += kChannels) {
-      for (int c = 0; c < kChannels; ++c) sums[c] += pixel[c] * weights[k];
-    }
-    for (int c = 0; c < kChannels; ++c) to[c] = Narrow(sums[c]);
-  }
-}
-
-Image ResizeColumns(const Image& image, int width, bool antialias) {
-  const auto resize_row = image.channels == 1   ? ResizeRow<1>
-                          : image.channels == 2 ? ResizeRow<2>
-                          : image.channels == 3 ? ResizeRow<3>
-                                                : ResizeRow<4>;
-  const Filter filter = MakeFilter(image.width, width, antialias);
-  Image out;
-  out.Reshape(width, image.height, image.channels);
-  for (int y = 0; y < image.height; ++y) resize_row(image.row(y), filter, width, out.row(y));
-  return out;
-}
-
-Image ResizeRows(const Image& image, int height, bool antialias) {
-  const Filter filter = MakeFilter(image.height, height, antialias);
-  Image out;
-  out.Reshape(image.width, height, image.channels);
-  std::vector<int32_t> sums(image.row_bytes());
-  for (int y = 0; y < height; ++y) {
-    std::fill(sums.begin(), sums.end(), kHalf);
-    for (int k = 0; k < filter.count[y]; ++k) {
-      const int32_t weight = filter.weights[static_cast<size_t>(y) * filter.taps + k];
-      const uint8_t* row = image.row(filter.first[y] + k);
-      for (size_t i = 0; i < sums.size(); ++i) sums[i] += row[i] * weight;
-    }
-    std::transform(sums.begin(), sums.end(), out.row(y), Narrow);
-  }
-  return out;
+  throw Error(ErrorKind::kInvalidArgument,
+              format("cannot resize {}x{} pixels of {} channels to {}x{} of {}", from.width,
+                     from.height, from.channels, to.width, to.height, to.channels));
 }
 
 }  // namespace
 
-Image Resize(const Image& image, const ResizeOptions& options) {
-  const auto& [width, height, antialias] = options;
-  if (image.width < 1 || image.height < 1 || image.channels < 1 || image.channels > 4 ||
-      width < 1 || height < 1) {
-    throw Error(ErrorKind::kInvalidArgument,
-                format("cannot resize {}x{} pixels of {} channels to {}x{}", image.width,
-                       image.height, image.channels, width, height));
+// Rows of the region are resized in width when the first output row needs them, into a ring that
+// holds as many as one output row is made of.
+struct Resizer::State {
+  const ResizeKernels& kernels;
+
+  ResizeWeights column_weights = {}, row_weights = {};
+  ByteBuffer ring = {}, padded = {};
+  std::vector<const uint8_t*> rows = {};
+
+  // Of the call: the region's first pixel and where the memory of its image ends.
+  PixelView from = {};
+  const uint8_t* end = nullptr;
+  bool scales_columns = false;
+  size_t ring_stride = 0, reach = 0;
+  int ring_rows = 0, rows_made = 0;
+
+  void Start(const PixelView& image, const Region& region, ResizeFilter filter,
+             const PixelSpan& to);
+  void ResizeColumns(int y, uint8_t* to);
+  const uint8_t* Row(int y);
+  void ResizeRows(const PixelSpan& to);
+  void CopyRows(const PixelSpan& to);
+};
+
+void Resizer::State::Start(const PixelView& image, const Region& region, ResizeFilter filter,
+                           const PixelSpan& to) {
+  from = image;
+  from.pixels = image.row(region.y) + static_cast<ptrdiff_t>(region.x) * image.channels;
+  from.width = region.width;
+  from.height = region.height;
+  end = image.row(image.height - 1) + image.row_bytes();
+  scales_columns = from.width != to.width;
+  if (scales_columns) {
+    column_weights.Set(from.width, to.width, filter, kernels.pack_columns);
+    reach = ReachOf(column_weights, from.channels);
+    ring_stride = static_cast<size_t>(column_weights.padded()) * from.channels + kRowPadding;
   }
-  Image out = width == image.width ? image : ResizeColumns(image, width, antialias);
-  return height == out.height ? out : ResizeRows(out, height, antialias);
+  const bool scales_rows = from.height != to.height;
+  if (scales_rows) row_weights.Set(from.height, to.height, filter, kernels.pack_rows);
+  ring_rows = scales_rows ? row_weights.taps : 1;
+  rows_made = 0;
+  ring.resize(std::max(ring.size(), ring_stride * static_cast<size_t>(ring_rows)));
+  rows.resize(std::max(rows.size(), static_cast<size_t>(ring_rows)));
+}
+
+void Resizer::State::ResizeColumns(int y, uint8_t* to) {
+  const uint8_t* row = from.row(y);
+  if (reach > static_cast<size_t>(end - row)) {
+    padded.resize(std::max(padded.size(), reach));
+    std::copy_n(row, from.row_bytes(), padded.data());
+    row = padded.data();
+  }
+  kernels.columns(row, column_weights, from.channels, to);
+}
+
+// The region's row `y` in the width wanted. Rows are asked for in order, but for going back to
+// those of the last output row.
+const uint8_t* Resizer::State::Row(int y) {
+  if (!scales_columns) return from.row(y);
+  uint8_t* slot = &ring[static_cast<size_t>(y % ring_rows) * ring_stride];
+  if (y >= rows_made) {
+    ResizeColumns(y, slot);
+    rows_made = y + 1;
+  }
+  return slot;
+}
+
+void Resizer::State::ResizeRows(const PixelSpan& to) {
+  for (int y = 0; y < to.height; ++y) {
+    for (int k = 0; k < row_weights.count[y]; ++k) rows[k] = Row(row_weights.first[y] + k);
+    kernels.rows(rows.data(), row_weights, y, to.row_bytes(), to.row(y));
+  }
+}
+
+void Resizer::State::CopyRows(const PixelSpan& to) {
+  for (int y = 0; y < to.height; ++y) std::copy_n(Row(y), to.row_bytes(), to.row(y));
+}
+
+Resizer::Resizer() : Resizer(*AvailableResizeKernels().back()) {}
+Resizer::Resizer(const ResizeKernels& kernels) : state_(new State{.kernels = kernels}) {}
+Resizer::~Resizer() = default;
+Resizer::Resizer(Resizer&&) noexcept = default;
+Resizer& Resizer::operator=(Resizer&&) noexcept = default;
+
+void Resizer::Resize(const PixelView& from, const Region& region, ResizeFilter filter,
+                     const PixelSpan& to) {
+  CheckSizes(from, to);
+  CheckRegion(region, from.width, from.height);
+  state_->Start(from, region, filter, to);
+  if (region.height == to.height) {
+    state_->CopyRows(to);
+  } else {
+    state_->ResizeRows(to);
+  }
+}
+
+Image Resize(const Image& image, const ResizeOptions& options) {
+  Image out;
+  out.Reshape(std::max(0, options.width), std::max(0, options.height), image.channels);
+  Resizer().Resize(ViewOf(image), {0, 0, image.width, image.height}, options.filter, SpanOf(out));
+  return out;
 }
 
 ImageSize ScaleShorterSide(ImageSize size, int shorter) {

@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <sstream>
 #include <string>
 
 #include "recpack/base/error.h"
+#include "recpack/base/hash.h"
+#include "recpack/base/random.h"
 #include "recpack/image/decode.h"
+#include "src/image/resize_kernels.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -28,12 +33,141 @@ TEST(ResizeTest, GrayPixelsAreThoseOfPillow) {
             DecodeImage(Sample("resize_gray_40x30.expected.png"), as_stored));
 }
 
+// tests/golden/image/make_resize.py has the same.
+Image Noise(int width, int height, int channels) {
+  Image image;
+  image.Reshape(width, height, channels);
+  uint32_t state = static_cast<uint32_t>(width * height);
+  for (uint8_t& value : image.pixels) {
+    state = state * 1664525 + 1013904223;
+    value = static_cast<uint8_t>(state >> 24);
+  }
+  return image;
+}
+
+Image SourceOf(const std::string& name) {
+  int width = 0, height = 0, channels = 0;
+  if (std::sscanf(name.c_str(), "noise:%d:%d:%d", &width, &height, &channels) == 3) {
+    return Noise(width, height, channels);
+  }
+  return DecodeImage(Sample(name));
+}
+
+// Into rows that lie apart, with what lies between them checked.
+Image ResizeRegion(Resizer& resizer, const PixelView& from, const Region& region, ImageSize size,
+                   ResizeFilter filter) {
+  constexpr size_t kGap = 5;
+  constexpr uint8_t kUntouched = 0xA5;
+  Image out;
+  out.Reshape(size.width, size.height, from.channels);
+  PixelSpan to = SpanOf(out);
+  to.stride += kGap;
+  std::vector<uint8_t> memory(to.stride * static_cast<size_t>(to.height), kUntouched);
+  to.pixels = memory.data();
+  resizer.Resize(from, region, filter, to);
+  for (int y = 0; y < to.height; ++y) {
+    std::copy_n(to.row(y), to.row_bytes(), out.row(y));
+    EXPECT_EQ(std::count(to.row(y) + to.row_bytes(), to.row(y) + to.stride, kUntouched),
+              std::ptrdiff_t{kGap});
+  }
+  return out;
+}
+
+// Regions and sizes of all kinds, one resizer for all, so that buffers and weights are used again.
+TEST(ResizeTest, PixelsOfRegionsAreThoseOfPillowOnEveryCpu) {
+  for (const ResizeKernels* kernels : AvailableResizeKernels()) {
+    std::istringstream cases(std::string(AsText(Sample("resize_cases.txt"))));
+    Resizer resizer(*kernels);
+    std::string name, filter, digest;
+    Region region;
+    ImageSize size;
+    int count = 0;
+    while (cases >> name >> region.x >> region.y >> region.width >> region.height >> size.width >>
+           size.height >> filter >> digest) {
+      const Image image = SourceOf(name);
+      const Image out =
+          ResizeRegion(resizer, ViewOf(image), region, size,
+                       filter == "box" ? ResizeFilter::kBox : ResizeFilter::kBilinear);
+      Sha256 sha;
+      sha.Update(out.pixels);
+      ASSERT_EQ(Hex(sha.Finish()), digest)
+          << kernels->name << ": " << name << " " << region.width << "x" << region.height << " at ("
+          << region.x << ", " << region.y << ") to " << size.width << "x" << size.height << " "
+          << filter;
+      ++count;
+    }
+    EXPECT_GT(count, 250);
+  }
+}
+
+// Pictures of which only a window is given, with memory that ends with its last pixel.
+TEST(ResizeTest, EveryCpuGivesTheBitsOfTheScalarPath) {
+  Resizer scalar(kScalarResize);
+  for (const ResizeKernels* kernels : AvailableResizeKernels()) {
+    Resizer resizer(*kernels);
+    for (uint32_t i = 0; i < 400; ++i) {
+      KeyedRandom random(0, 0, i);
+      const auto below = [&](int end) {
+        return static_cast<int>(random.NextBelow(static_cast<uint32_t>(end)));
+      };
+      const int channels = 1 + below(4);
+      const Image image = Noise(1 + below(90), 1 + below(90), channels);
+      PixelView view = ViewOf(image);
+      const int left_out = below(image.width);
+      view.pixels += left_out * channels;
+      view.width -= left_out;
+      const int width = 1 + below(view.width), height = 1 + below(view.height);
+      const Region region{below(view.width - width + 1), below(view.height - height + 1), width,
+                          height};
+      const ImageSize size{1 + below(130), 1 + below(130)};
+      const auto filter = static_cast<ResizeFilter>(below(3));
+      ASSERT_EQ(ResizeRegion(resizer, view, region, size, filter),
+                ResizeRegion(scalar, view, region, size, filter))
+          << kernels->name << " case " << i;
+    }
+  }
+}
+
+// OpenCV's and torch's two taps, in floating point and rounded once.
+double MixTwoTaps(const Image& image, double x, double y, int channel) {
+  const auto clamped = [](int value, int size) { return std::clamp(value, 0, size - 1); };
+  const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int from_x = left + i % 2, from_y = top + i / 2;
+    const double weight = (1 - std::abs(x - from_x)) * (1 - std::abs(y - from_y));
+    sum += weight *
+           image.row(clamped(
+               from_y, image.height))[clamped(from_x, image.width) * image.channels + channel];
+  }
+  return sum;
+}
+
+TEST(ResizeTest, WithoutAntialiasPixelsAreTwoTapsWithinOne) {
+  const Image image = DecodeImage(Sample("real_420.jpg"));
+  for (const ImageSize size : {ImageSize{30, 20}, {150, 120}, {7, 56}, {75, 9}}) {
+    const Image out = Resize(
+        image,
+        {.width = size.width, .height = size.height, .filter = ResizeFilter::kBilinearTwoTaps});
+    for (int i = 0; i < size.width * size.height * 3; ++i) {
+      const int x = i / 3 % size.width, y = i / 3 / size.width;
+      const double expected = MixTwoTaps(image, (x + 0.5) * image.width / size.width - 0.5,
+                                         (y + 0.5) * image.height / size.height - 0.5, i % 3);
+      // Rows and columns are rounded, each by up to a half.
+      ASSERT_TRUE(std::abs(out.pixels[static_cast<size_t>(i)] - expected) <= 1.001)
+          << x << " " << y;
+    }
+  }
+}
+
 TEST(ResizeTest, WithoutAntialiasTwoTapsAreMixed) {
   const Image image{.width = 4, .height = 1, .channels = 1, .pixels = {0, 100, 200, 40}};
-  EXPECT_EQ(Resize(image, {.width = 2, .height = 1, .antialias = false}).pixels,
-            (std::vector<uint8_t>{50, 120}));
-  EXPECT_EQ(Resize(image, {.width = 1, .height = 1, .antialias = false}).pixels,
-            (std::vector<uint8_t>{150}));
+  EXPECT_EQ(
+      Resize(image, {.width = 2, .height = 1, .filter = ResizeFilter::kBilinearTwoTaps}).pixels,
+      (std::vector<uint8_t>{50, 120}));
+  EXPECT_EQ(
+      Resize(image, {.width = 1, .height = 1, .filter = ResizeFilter::kBilinearTwoTaps}).pixels,
+      (std::vector<uint8_t>{150}));
 }
 
 TEST(ResizeTest, TheSameSizeChangesNothing) {
@@ -51,8 +185,18 @@ TEST(ResizeTest, ConstantImagesStayConstant) {
   }
 }
 
-TEST(ResizeTest, RefusesEmptySizes) {
+TEST(ResizeTest, RefusesEmptySizesAndRegionsOutside) {
   const Image image = DecodeImage(Sample("rgb.png"));
+  Image out;
+  out.Reshape(4, 4, 3);
+  const auto resize = [&](const Region& region) {
+    Resizer().Resize(ViewOf(image), region, ResizeFilter::kBilinear, SpanOf(out));
+  };
+  EXPECT_NO_THROW(resize({0, 0, image.width, image.height}));
+  EXPECT_THROW(resize({1, 0, image.width, 1}), Error);
+  EXPECT_THROW(resize({0, 0, 5, 0}), Error);
+  out.channels = 1;
+  EXPECT_THROW(resize({0, 0, 5, 5}), Error);
   EXPECT_THROW(Resize(image, {.width = 0, .height = 5}), Error);
   EXPECT_THROW(Resize({}, {.width = 5, .height = 5}), Error);
 }

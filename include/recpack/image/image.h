@@ -30,6 +30,28 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
+// Pixels in memory that another owns: 8 bits, channels interleaved, rows `stride` bytes apart.
+template <typename Byte>
+struct PixelRows {
+  Byte* pixels = nullptr;
+  int width = 0;
+  int height = 0;
+  int channels = 0;
+  size_t stride = 0;  // bytes, at least width * channels
+
+  size_t row_bytes() const noexcept { return static_cast<size_t>(width) * channels; }
+  Byte* row(int y) const noexcept { return pixels + static_cast<size_t>(y) * stride; }
+};
+using PixelView = PixelRows<const uint8_t>;  // to read
+using PixelSpan = PixelRows<uint8_t>;        // to write
+
+inline PixelView ViewOf(const Image& image) noexcept {
+  return {image.pixels.data(), image.width, image.height, image.channels, image.row_bytes()};
+}
+inline PixelSpan SpanOf(Image& image) noexcept {
+  return {image.pixels.data(), image.width, image.height, image.channels, image.row_bytes()};
+}
+
 // A rectangle of pixels; x and y are those of its left upper corner.
 struct Region {
   int x = 0;

@@ -1,23 +1,58 @@
-// Bilinear resizing with integer weights.
+// Resizing with integer weights, the same bits on every CPU.
 #pragma once
+
+#include <cstdint>
+#include <memory>
 
 #include "recpack/image/image.h"
 
 namespace recpack {
 
+enum class ResizeFilter : uint8_t {
+  // A triangle, widened with the scale when shrinking (antialias): Pillow's BILINEAR and
+  // torchvision's default.
+  kBilinear,
+  // A triangle of two taps at any scale (no antialias): OpenCV's INTER_LINEAR.
+  kBilinearTwoTaps,
+  // The mean of the pixels that an output pixel covers: Pillow's BOX. Nearest when growing.
+  kBox,
+};
+
+struct ResizeKernels;  // of one kind of CPU (src/image/resize_kernels.h)
+
+// Resizes one picture after another and keeps its buffers and weights: a call allocates nothing
+// once pictures as large were resized. One thread at a time.
+//
+// Weights are the filter's values around the centre (i + 0.5) * scale, computed in double,
+// normalised, and rounded to 22 fractional bits; columns first, rows second, each rounded to 8
+// bits, a direction that keeps its size left out: the fixed-point scheme of Pillow's resample,
+// whose results these are, bit for bit, on every CPU.
+class Resizer {
+ public:
+  Resizer();
+  explicit Resizer(const ResizeKernels& kernels);  // which must stay alive
+  ~Resizer();
+  Resizer(Resizer&&) noexcept;
+  Resizer& operator=(Resizer&&) noexcept;
+
+  // Resizes `region` of `from` to the size of `to`, into its memory, which must not overlap; pixels
+  // outside the region have no influence. 1 to 4 channels, the same in both. Throws Error
+  // (kInvalidArgument) for empty sizes, other channels and regions that are not inside `from`.
+  void Resize(const PixelView& from, const Region& region, ResizeFilter filter,
+              const PixelSpan& to);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 struct ResizeOptions {
   int width = 0;   // of the result, at least 1
   int height = 0;  // of the result, at least 1
-  // Widen the filter with the scale when shrinking, as Pillow and torchvision do. Off: two taps a
-  // direction, as OpenCV's INTER_LINEAR.
-  bool antialias = true;
+  ResizeFilter filter = ResizeFilter::kBilinear;
 };
 
-// Weights are those of a triangle of half-width max(1, scale) pixels around the centre
-// (i + 0.5) * scale, computed in double, normalised, and rounded to 22 fractional bits; columns
-// first, rows second, each rounded to 8 bits: the fixed-point scheme of Pillow's resample, whose
-// results these are. 1 to 4 channels. Throws Error (kInvalidArgument) for empty images or
-// sizes.
+// The same with a resizer of its own, for single images.
 Image Resize(const Image& image, const ResizeOptions& options);
 
 struct ImageSize {

@@ -1,0 +1,100 @@
+#include "src/image/resize_kernels.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+#include <algorithm>
+
+namespace recpack {
+namespace {
+
+// Shuffles of 16 bytes by channels: each of four taps to four words of 32 bits, and four pixels of
+// four channels to their own count. 255 makes a zero.
+struct Shuffles {
+  uint8_t tap[4][16], narrow[16];
+};
+
+constexpr Shuffles MakeShuffles(int channels) {
+  Shuffles s{};
+  for (int i = 0; i < 16; ++i) {
+    s.tap[0][i] = s.tap[1][i] = s.tap[2][i] = s.tap[3][i] = s.narrow[i] = 255;
+  }
+  for (int k = 0; k < 4; ++k) {
+    for (int c = 0; c < channels; ++c) {
+      s.tap[k][4 * c] = static_cast<uint8_t>(k * channels + c);
+      s.narrow[k * channels + c] = static_cast<uint8_t>(4 * k + c);
+    }
+  }
+  return s;
+}
+
+constexpr Shuffles kShuffles[] = {MakeShuffles(1), MakeShuffles(2), MakeShuffles(3),
+                                  MakeShuffles(4)};
+
+inline uint8x16_t Narrow(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) {
+  const auto shift = [](int32x4_t sum) { return vqmovun_s32(vshrq_n_s32(sum, kWeightBits)); };
+  return vcombine_u8(vqmovn_u16(vcombine_u16(shift(a), shift(b))),
+                     vqmovn_u16(vcombine_u16(shift(c), shift(d))));
+}
+
+void NeonColumns(const uint8_t* from, const ResizeWeights& weights, int channels, uint8_t* to) {
+  const Shuffles& shuffles = kShuffles[channels - 1];
+  uint8x16_t taps[4];
+  for (int k = 0; k < 4; ++k) taps[k] = vld1q_u8(shuffles.tap[k]);
+  const uint8x16_t narrow = vld1q_u8(shuffles.narrow);
+  for (int x = 0; x < weights.padded(); x += 4, to += 4 * channels) {
+    int32x4_t sums[4];
+    for (int i = 0; i < 4; ++i) {
+      const uint8_t* at = from + static_cast<ptrdiff_t>(weights.first[x + i]) * channels;
+      const int32_t* weight = weights.of(x + i);
+      sums[i] = vdupq_n_s32(kHalfWeight);
+      for (int k = 0; k < weights.count[x + i]; k += 4, at += 4 * channels, weight += 4) {
+        const uint8x16_t bytes = vld1q_u8(at);
+        for (int t = 0; t < 4; ++t) {
+          const int32x4_t pixel = vreinterpretq_s32_u8(vqtbl1q_u8(bytes, taps[t]));
+          sums[i] = vmlaq_n_s32(sums[i], pixel, weight[t]);
+        }
+      }
+    }
+    vst1q_u8(to, vqtbl1q_u8(Narrow(sums[0], sums[1], sums[2], sums[3]), narrow));
+  }
+}
+
+// 16 bytes of a row, from `at` on.
+inline uint8x16_t RowBytes(const uint8_t* const* from, const int32_t* weight, int count,
+                           size_t at) {
+  int32x4_t sums[4];
+  for (int32x4_t& sum : sums) sum = vdupq_n_s32(kHalfWeight);
+  for (int k = 0; k < count; ++k) {
+    const uint8x16_t bytes = vld1q_u8(from[k] + at);
+    const uint16x8_t low = vmovl_u8(vget_low_u8(bytes)), high = vmovl_high_u8(bytes);
+    const uint32x4_t words[4] = {vmovl_u16(vget_low_u16(low)), vmovl_high_u16(low),
+                                 vmovl_u16(vget_low_u16(high)), vmovl_high_u16(high)};
+    for (int i = 0; i < 4; ++i) {
+      sums[i] = vmlaq_n_s32(sums[i], vreinterpretq_s32_u32(words[i]), weight[k]);
+    }
+  }
+  return Narrow(sums[0], sums[1], sums[2], sums[3]);
+}
+
+void NeonRows(const uint8_t* const* from, const ResizeWeights& weights, int y, size_t bytes,
+              uint8_t* to) {
+  constexpr size_t kStep = 16;
+  if (bytes < kStep) return kScalarResize.rows(from, weights, y, bytes, to);
+  for (size_t at = 0; at < bytes; at += kStep) {
+    // The last step goes back over bytes that are done.
+    const size_t place = std::min(at, bytes - kStep);
+    vst1q_u8(to + place, RowBytes(from, weights.of(y), weights.count[y], place));
+  }
+}
+
+}  // namespace
+
+const ResizeKernels kNeonResize = {.name = "neon",
+                                   .pack_columns = nullptr,
+                                   .pack_rows = nullptr,
+                                   .columns = NeonColumns,
+                                   .rows = NeonRows};
+
+}  // namespace recpack
+#endif

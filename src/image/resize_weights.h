@@ -1,0 +1,49 @@
+// The weights of one direction of a resize.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recpack/image/resize.h"
+
+namespace recpack {
+
+// Fractional bits of a weight: 32, less 8 of a pixel and 2 of head room for sums, as in Pillow.
+constexpr int kWeightBits = 32 - 8 - 2;
+constexpr int32_t kHalfWeight = 1 << (kWeightBits - 1);
+
+// Kernels take output pixels by so many; the arrays of the weights are filled up to a multiple.
+constexpr int kPixelsAtOnce = 4;
+
+constexpr int RoundUp(int value, int multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Output i is the sum of pixels[first[i] + k] * of(i)[k] over k < count[i], where count[i] is at
+// least 1 and at most `taps`; the weights from there to `stride` are 0. `first` does not fall.
+class ResizeWeights {
+ public:
+  // Fills `packed` with the weights as a kernel wants them. May be null.
+  using Pack = void (*)(ResizeWeights& weights);
+
+  // Fills all for `from` pixels that become `to`; does nothing where it was the same last time.
+  void Set(int from, int to, ResizeFilter filter, Pack pack);
+
+  const int32_t* of(int i) const noexcept { return &weights_[static_cast<size_t>(i) * stride]; }
+  int padded() const noexcept { return static_cast<int>(first.size()); }
+
+  std::vector<int32_t> first, count, packed;
+  int taps = 0;    // the largest count
+  int stride = 0;  // taps, rounded up to a multiple of four
+
+ private:
+  // The weights of output `i`, without zeros at the ends, into `weights_` with `room` for each.
+  void SetOne(int i, double centre, double support, double narrowing, int room);
+
+  int from_ = 0, to_ = 0;
+  ResizeFilter filter_ = ResizeFilter::kBilinear;
+  std::vector<int32_t> weights_;
+  std::vector<double> exact_;
+};
+
+}  // namespace recpack
