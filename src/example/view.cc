@@ -166,7 +166,7 @@ void ExampleView::Parse(ByteView record) {
   if (std::ranges::adjacent_find(features_, not_ascending) != features_.end()) {
     // In place, so that no memory is asked for; by entry, since a stable sort would ask for some.
     std::ranges::sort(features_, [](const FeatureView& a, const FeatureView& b) {
-      const auto order = a.name_ <=> b.name_;
+      const int order = a.name_.compare(b.name_);
       return order == 0 ? a.entry_ < b.entry_ : order < 0;
     });
     // Of equal names the last one stays.
