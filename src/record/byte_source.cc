@@ -115,7 +115,10 @@ Compression DetectCompression(const ReadableFile& file) {
   uint8_t head[kFrameHeaderBytes] = {};
   const size_t got = file.ReadAt(0, head);
   if (got < 2 || (got == sizeof head && FrameHeaderHolds(head))) return Compression::kNone;
-  if (head[0] == 0x1f && head[1] == 0x8b && head[2] == 8) return Compression::kGzip;
+  // RFC 1952: deflate, and no reserved flag.
+  if (head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && (head[3] & 0xe0) == 0) {
+    return Compression::kGzip;
+  }
   // RFC 1950: deflate with a window of up to 32 KiB, and a check of the two bytes. Four zeros more
   // than any deflate stream begins with are the upper half of a record's (damaged) length.
   const bool zlib =

@@ -48,7 +48,7 @@ struct RecordReader::State {
   void SearchFrame(Damage& damage);
   void SearchFlushPoint(uint64_t from);
   bool TryFlushPoint(uint64_t at);
-  void JumpToFlushPoint(Damage& damage);
+  void JumpToFlushPoint(Damage& damage, std::optional<uint64_t> broken_at);
   void Pass(Damage& damage, std::optional<uint64_t> broken_at);
   void LoseRest(Damage& damage);
   bool Charge(uint64_t bytes);

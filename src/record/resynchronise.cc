@@ -3,13 +3,11 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
+#include "src/record/flush_points.h"
 #include "src/record/reader_state.h"
 
 namespace recpack {
 namespace {
-
-// What a full flush ends with: an empty stored block (RFC 1951, 3.2.4).
-constexpr uint8_t kFlushMark[4] = {0x00, 0x00, 0xff, 0xff};
 
 // Bytes that looking at one possible flush point may read, about.
 constexpr uint64_t kProbeBytes = 4096;
@@ -73,10 +71,14 @@ bool RecordReader::State::PassStretchByEntries(Damage& damage) {
   return true;
 }
 
-void RecordReader::State::JumpToFlushPoint(Damage& damage) {
+void RecordReader::State::JumpToFlushPoint(Damage& damage, std::optional<uint64_t> broken_at) {
   const auto& points = options.entries->flush_points;
   const auto& lengths = options.entries->lengths;
-  const auto point = std::ranges::upper_bound(points, ordinal, {}, &FlushPoint::first_record);
+  // Where only the flush itself, or the stream's header, is broken the next record is still whole.
+  const auto point = std::ranges::find_if(points, [&](const FlushPoint& at) {
+    return at.first_record > ordinal ||
+           (at.first_record == ordinal && broken_at && at.file_offset >= *broken_at);
+  });
   if (point == points.end() || point->file_offset >= file->Size() ||
       point->first_record > lengths.size()) {
     return LoseRest(damage);
@@ -131,6 +133,7 @@ bool RecordReader::State::TryFlushPoint(uint64_t at) {
 }
 
 void RecordReader::State::SearchFlushPoint(uint64_t from) {
+  if (TryFlushPoint(from)) return;  // the mark itself was broken
   ByteBuffer chunk(size_t{1} << 16);
   for (;;) {
     const size_t got = file->ReadAt(from, chunk);
@@ -161,7 +164,7 @@ void RecordReader::State::Pass(Damage& damage, std::optional<uint64_t> broken_at
       broken_at = error.place().offset;
     }
   }
-  if (entries_hold) return JumpToFlushPoint(damage);
+  if (entries_hold) return JumpToFlushPoint(damage, broken_at);
   SearchFlushPoint(broken_at.value_or(0));
 }
 

@@ -8,6 +8,7 @@
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/record/byte_source.h"
+#include "src/record/flush_points.h"
 
 namespace recpack {
 namespace {
@@ -99,6 +100,8 @@ ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) 
   entries.compression = DetectCompression(*file);
   if (verify || entries.compression != Compression::kNone) {
     ReadLengths(std::move(file), verify, entries);
+    entries.flush_points =
+        FindFlushPoints(*files.OpenForReading(path), entries.compression, entries.lengths);
   } else {
     entries.lengths = HeaderScan(*file).Run();
   }

@@ -27,6 +27,13 @@ struct RecordWriter::State {
     sink->Write(ByteView(buffer).first(used));
     used = 0;
   }
+
+  void AddFlushPoint() {
+    Drain();
+    entries.flush_points.push_back(
+        {.file_offset = sink->Flush(), .first_record = entries.lengths.size()});
+    since_flush = 0;
+  }
 };
 
 RecordWriter::RecordWriter(std::unique_ptr<WritableFile> file, WriterOptions options)
@@ -36,6 +43,8 @@ RecordWriter::RecordWriter(std::unique_ptr<WritableFile> file, WriterOptions opt
   state_->entries.compression = options.compression;
   state_->buffer.resize(std::max<size_t>(options.buffer_bytes, 4096));
   state_->sink = MakeByteSink(std::move(file), options);
+  // The first one, behind the stream's header, tells our streams from others'.
+  if (options.compression != Compression::kNone) state_->AddFlushPoint();
 }
 
 RecordWriter::~RecordWriter() = default;
@@ -69,11 +78,7 @@ void RecordWriter::End() {
   state.entries.lengths.push_back(static_cast<uint32_t>(state.payload));
   if (state.options.compression == Compression::kNone) return;
   state.since_flush += state.payload + kFrameBytes;
-  if (state.since_flush < state.options.flush_interval) return;
-  state.Drain();
-  state.entries.flush_points.push_back(
-      {.file_offset = state.sink->Flush(), .first_record = state.entries.lengths.size()});
-  state.since_flush = 0;
+  if (state.since_flush >= state.options.flush_interval) state.AddFlushPoint();
 }
 
 void RecordWriter::Write(ByteView payload) {

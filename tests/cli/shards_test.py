@@ -1,5 +1,6 @@
 """ls, cat, sheet, verify, index and repair."""
 import base64
+import gzip
 import json
 import os
 import struct
@@ -171,6 +172,38 @@ class Shards(CliTest):
         self.damage(5)
         self.fails('index', self.out, saying=['train-00000-of-00002', 'record 5', 'CRC'])
         self.run_recpack('index', self.out, '--no-verify')
+
+    def test_index_finds_the_flush_points_of_compressed_shards(self):
+        photos = self.class_folder(files=1500)  # more than 2 MB of what does not compress
+        for compression in 'gzip', 'zlib':
+            with self.subTest(compression=compression):
+                out = self.folder / compression
+                self.pack(photos, '--shards', '1', '--compression', compression, out=compression)
+                index, = out.glob('*.recindex')
+                before = index.read_bytes()
+                index.unlink()
+                (out / 'manifest.json').unlink()
+                self.run_recpack('index', out)
+                self.assertEqual(index.read_bytes(), before)
+                last = self.run_recpack('cat', out, '--record', '1499', '--text').stdout
+                self.assertIn('image/filename', last)
+
+    def test_compressed_shards_of_others(self):
+        foreign = self.folder / 'foreign'
+        foreign.mkdir()
+        shard = foreign / 'train-00000-of-00001.tfrecord'
+        frames = self.shard.read_bytes()
+        whole = gzip.compress(frames[:40000]) + gzip.compress(frames[40000:])  # two members
+        shard.write_bytes(whole)
+        self.assertEqual(self.json('index', foreign)['indexes'][0]['records'], 32)
+        self.assertEqual(self.run_recpack('cat', foreign, '--record', '30', '--json').stdout,
+                         self.run_recpack('cat', self.shard, '--record', '30', '--json').stdout)
+        for damaged, saying in ((whole[:-1], 'the compressed stream is cut off'),
+                                (whole[:-5] + b'....' + whole[-1:], 'incorrect data check'),
+                                (whole[:-4] + b'....', 'incorrect length check'),
+                                (whole + b'...', 'incorrect header check')):
+            shard.write_bytes(damaged)
+            self.fails('index', foreign, saying=[shard.name, 'record 32', saying])
 
 
 if __name__ == '__main__':

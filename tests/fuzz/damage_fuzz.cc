@@ -2,6 +2,7 @@
 // with going on after damage and without, by entries and without; what is read must agree.
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -12,6 +13,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
+#include "src/record/byte_source.h"
+#include "src/record/flush_points.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {
@@ -49,6 +52,26 @@ void RequireOrder(const Seen& seen) {
   }
 }
 
+// From each flush point that is found in a whole stream, the record behind it inflates alone.
+std::vector<FlushPoint> CheckedFlushPoints(const ByteBuffer& bytes, const Seen& whole) {
+  const MemoryReadable file(bytes);
+  std::vector<uint32_t> lengths;
+  for (const ByteBuffer& payload : whole.payloads) {
+    lengths.push_back(static_cast<uint32_t>(payload.size()));
+  }
+  const auto points = FindFlushPoints(file, whole.compression, lengths);
+  for (const FlushPoint& point : points) {
+    Require(point.first_record <= lengths.size(), "a flush point lies at a record");
+    if (point.first_record == lengths.size()) continue;
+    const ByteBuffer& payload = whole.payloads[point.first_record];
+    ByteBuffer frame(payload.size() + kFrameBytes);
+    Require(MakeFlushPointSource(file, point.file_offset)->Read(frame) == frame.size() &&
+                std::equal(payload.begin(), payload.end(), frame.begin() + kFrameHeaderBytes),
+            "a flush point inflates to its record");
+  }
+  return points;
+}
+
 // Reads `bytes` in every way and compares.
 void CheckFile(const ByteBuffer& bytes) {
   const std::optional<Seen> strict = TryReadAll(bytes, {});
@@ -56,7 +79,10 @@ void CheckFile(const ByteBuffer& bytes) {
   const Seen seen = ReadAll(bytes, going_on);
   RequireOrder(seen);
   Require(strict.has_value() == seen.damages.empty(), "strict reading fails on damage alone");
-  if (strict) Require(strict->payloads == seen.payloads, "a whole shard is read the same");
+  if (strict) {
+    Require(strict->payloads == seen.payloads, "a whole shard is read the same");
+    CheckedFlushPoints(bytes, *strict);
+  }
 
   going_on.buffer_bytes = 64;
   const Seen small_reads = ReadAll(bytes, going_on);
@@ -97,7 +123,10 @@ void CheckDamagedShard(FuzzedDataProvider& input) {
   const bool cut = input.ConsumeBool();
   const std::vector<ByteBuffer> payloads = AnyPayloads(input);
   Shard shard = WriteShard(payloads, {.compression = compression, .flush_interval = 200});
-  Require(ReadAll(shard.bytes).payloads == payloads, "what is written is read");
+  const Seen whole = ReadAll(shard.bytes);
+  Require(whole.payloads == payloads, "what is written is read");
+  Require(CheckedFlushPoints(shard.bytes, whole) == shard.entries.flush_points,
+          "flush points are found again");
   if (shard.bytes.empty()) return;
   const size_t place = at % shard.bytes.size();
   // A changed byte at a file's start may look like a compressed file's.

@@ -69,7 +69,7 @@ class Compressed : public testing::TestWithParam<Compression> {
         entries_(std::make_shared<ShardEntries>(shard_.entries)) {}
 
   uint64_t StretchStart(size_t stretch) const {
-    return stretch == 0 ? 20 : shard_.entries.flush_points[stretch - 1].file_offset;
+    return shard_.entries.flush_points[stretch].file_offset;
   }
 
   // What is read is a part of what was written, in order; returns how many are missing.
@@ -133,18 +133,35 @@ TEST_P(Compressed, EveryFlippedBitOfAStretch) {
     EXPECT_THROW(ReadAll(bytes), Error) << byte;
     const Seen known = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
     ExpectExactReport(known);
-    // A flip of the flush mark itself also spoils the stretch behind it.
-    EXPECT_LE(ExpectSubsequence(known), byte + 5 < end ? kStretch : 2 * kStretch) << byte;
+    EXPECT_LE(ExpectSubsequence(known), kStretch) << byte;
     const Seen unknown = ReadAll(bytes, {.on_damage = kResynchronise});
     EXPECT_LE(ExpectSubsequence(unknown), 2 * kStretch) << byte;
     EXPECT_FALSE(unknown.damages.empty());
   }
 }
 
+TEST_P(Compressed, DamageOfTheHeaderOrOfAFlushAloneLosesNoRecord) {
+  const uint64_t last_flush = shard_.entries.flush_points[3].file_offset - 1;
+  for (const uint64_t byte : {StretchStart(0) - 2, last_flush}) {
+    ByteBuffer bytes = shard_.bytes;
+    bytes[byte] ^= 0x10;
+    ExpectCorrupt(bytes, "the compressed stream is damaged (invalid stored block lengths)");
+    for (const auto& known : {entries_, std::shared_ptr<const ShardEntries>()}) {
+      const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = known});
+      EXPECT_EQ(seen.payloads, payloads_) << byte;
+      EXPECT_EQ(seen.damages.size(), 1u);
+    }
+  }
+}
+
 TEST_P(Compressed, EveryPrefixIsAnError) {
   for (size_t size = 1; size < shard_.bytes.size(); size += size < 40 ? 1 : 101) {
     const ByteBuffer prefix(shard_.bytes.begin(), shard_.bytes.begin() + static_cast<int>(size));
-    EXPECT_THROW(ReadAll(prefix), Error) << size;
+    if (size < 12) {  // no more than a header's beginning
+      EXPECT_THROW(ReadAll(prefix), Error) << size;
+    } else {
+      ExpectCorrupt(prefix, "the compressed stream is cut off");
+    }
     const Seen seen = ReadAll(prefix, {.on_damage = kResynchronise, .entries = entries_});
     ExpectExactReport(seen);
     ExpectSubsequence(seen);
@@ -154,17 +171,26 @@ TEST_P(Compressed, EveryPrefixIsAnError) {
 TEST_P(Compressed, CutTrailerIsAnErrorAfterTheLastRecord) {
   ByteBuffer bytes = shard_.bytes;
   bytes.pop_back();
-  ExpectCorrupt(bytes, "cut off");
+  ExpectCorrupt(bytes, "the compressed stream is cut off");
   const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
   EXPECT_EQ(seen.payloads.size(), kRecords);
   ASSERT_EQ(seen.damages.size(), 1u);
   EXPECT_EQ(seen.damages[0].lost, 0u);
 }
 
-TEST_P(Compressed, DamagedChecksumIsAnError) {
-  ByteBuffer bytes = shard_.bytes;
-  bytes[bytes.size() - (GetParam() == Compression::kGzip ? 5 : 1)] ^= 1;
-  ExpectCorrupt(bytes, "damaged");
+TEST_P(Compressed, DamagedTrailerIsAnErrorAfterTheLastRecord) {
+  const size_t trailer = GetParam() == Compression::kGzip ? 8 : 4;
+  for (size_t i = 1; i <= trailer; ++i) {
+    ByteBuffer bytes = shard_.bytes;
+    bytes[bytes.size() - i] ^= 1;
+    // The last four bytes of gzip's are the length.
+    ExpectCorrupt(bytes, trailer == 8 && i <= 4
+                             ? "the compressed stream is damaged (incorrect length check)"
+                             : "the compressed stream is damaged (incorrect data check)");
+    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+    EXPECT_EQ(seen.payloads, payloads_);
+    EXPECT_EQ(seen.damages.size(), 1u);
+  }
 }
 
 TEST_P(Compressed, GarbageBehindTheStreamIsAnError) {
@@ -202,8 +228,11 @@ TEST(Gzip, OfSeveralMembersIsOneShard) {
     at = cut;
   }
   EXPECT_EQ(ReadAll(joined).payloads, payloads);
-  joined.pop_back();
-  ExpectCorrupt(joined, "cut off");
+  ByteBuffer cut = joined;
+  cut.pop_back();
+  ExpectCorrupt(cut, "the compressed stream is cut off");
+  joined[joined.size() - 5] ^= 1;
+  ExpectCorrupt(joined, "the compressed stream is damaged (incorrect data check)");
 }
 
 TEST(Gzip, OfNothingIsAnEmptyShard) {

@@ -223,6 +223,26 @@ TEST(DamageOfTheFirstHeader, IsNotTakenForCompression) {
   }
 }
 
+TEST(LengthsLikeAGzipHeader, AreReadByTheirCrc) {
+  // 1F 8B 08 00, with all that RFC 1952 asks of a header.
+  const auto payloads = MakePayloads(2, 0x00088b1f);
+  const Seen seen = ReadAll(WriteShard(payloads).bytes);
+  EXPECT_EQ(seen.compression, Compression::kNone);
+  EXPECT_EQ(seen.payloads, payloads);
+}
+
+TEST(LengthsLikeAGzipHeader, AreNoGzipWithReservedFlags) {
+  for (const uint64_t flag : {0x20, 0x40, 0x80}) {
+    ByteBuffer bytes(100);
+    StoreFrameHeader(bytes.data(), flag << 24 | 0x088b1f);
+    bytes[9] ^= 1;
+    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise});
+    EXPECT_EQ(seen.compression, Compression::kNone);
+    ASSERT_EQ(seen.damages.size(), 1u);
+    EXPECT_EQ(seen.damages[0].reason, "the CRC of the length does not match");
+  }
+}
+
 TEST(EveryPrefix, IsAnErrorButAtABoundary) {
   const auto payloads = MakePayloads(4, 30);
   const Shard shard = WriteShard(payloads);

@@ -83,6 +83,19 @@ TEST_P(RoundTrip, BytesDoNotDependOnBuffersOrOnBeginAndEnd) {
   EXPECT_EQ(*writer.digest(), sha.Finish());
 }
 
+TEST_P(RoundTrip, CompressedShardsBeginWithAFlushPoint) {
+  if (GetParam() == Compression::kNone) return;
+  const size_t header = GetParam() == Compression::kGzip ? 10 : 2;
+  const ByteBuffer empty_stored_block = {0x00, 0x00, 0x00, 0xff, 0xff};
+  for (const size_t records : {0u, 1u, 50u}) {
+    const Shard shard = WriteShard(MakePayloads(records, 10), {.compression = GetParam()});
+    ASSERT_EQ(shard.entries.flush_points.size(), 1u);
+    EXPECT_EQ(shard.entries.flush_points[0].file_offset, header + 5);
+    EXPECT_EQ(shard.entries.flush_points[0].first_record, 0u);
+    EXPECT_TRUE(std::ranges::equal(std::span(shard.bytes).subspan(header, 5), empty_stored_block));
+  }
+}
+
 TEST_P(RoundTrip, FlushPointsLieAtRecordsAndInflateAlone) {
   if (GetParam() == Compression::kNone) return;
   const auto payloads = MakePayloads(50, 1000);

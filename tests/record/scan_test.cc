@@ -44,12 +44,15 @@ class Scan : public testing::TestWithParam<bool> {
 
 TEST_P(Scan, FindsWhatTheWriterWrote) {
   for (const auto compression : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
-    const Shard shard = WriteShard(Payloads(), {.compression = compression});
+    const Shard shard =
+        WriteShard(Payloads(), {.compression = compression, .flush_interval = 50'000});
     const ShardEntries entries = Of(shard.bytes);
     EXPECT_EQ(entries.name, "shard");
     EXPECT_EQ(entries.lengths, shard.entries.lengths);
     EXPECT_EQ(entries.file_bytes, shard.bytes.size());
     EXPECT_EQ(entries.compression, compression);
+    EXPECT_EQ(entries.flush_points, shard.entries.flush_points);
+    EXPECT_EQ(entries.flush_points.size(), compression == Compression::kNone ? 0u : 4u);
   }
 }
 

@@ -15,7 +15,9 @@ namespace recpack {
 // A place in a compressed shard where inflating can start anew.
 struct FlushPoint {
   uint64_t file_offset = 0;   // of the first compressed byte after the flush
-  uint64_t first_record = 0;  // ordinal, in the shard, of the first record after it
+  uint64_t first_record = 0;  // ordinal, in the shard, of the first record after it; may be the end
+
+  bool operator==(const FlushPoint&) const = default;
 };
 
 // What the index says of one shard.
@@ -24,7 +26,7 @@ struct ShardEntries {
   uint64_t file_bytes = 0;  // size of the file
   Compression compression = Compression::kNone;
   std::vector<uint32_t> lengths;         // payload bytes of each record, without framing
-  std::vector<FlushPoint> flush_points;  // empty: no compression, or a foreign compressed file
+  std::vector<FlushPoint> flush_points;  // empty: no compression, or not our writer's
 };
 
 struct ShardSummary {
@@ -82,7 +84,8 @@ class Index {
 
 // Lists a shard's records from its start. The CRCs of lengths are checked; `verify` also checks
 // those of payloads, for which all of an uncompressed shard must be read. Throws Error (kCorrupt)
-// at the first damage. A foreign compressed shard gets no flush points.
+// at the first damage. Compressed shards of our writer are inflated a second time for their flush
+// points; others get none.
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
 
 // One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes.

@@ -15,8 +15,8 @@
 namespace recpack {
 
 struct WriterOptions {
-  // Of the whole shard. Compressed shards get a full flush at a record boundary every
-  // flush_interval.
+  // Of the whole shard. Compressed shards get a full flush behind the stream's header, and at a
+  // record boundary every flush_interval.
   Compression compression = Compression::kNone;
   // zlib's level, 1 (fast) to 9 (small); unused without compression.
   int level = 6;
