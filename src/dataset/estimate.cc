@@ -34,8 +34,7 @@ class NoFile final : public WritableFile {
 
 void TryItem(ItemReader& reader, size_t split, uint64_t item, Sample& sample,
              RecordWriter& writer) {
-  sample.features.Clear();
-  sample.payload = {};
+  sample.Clear();
   try {
     reader.Read(split, item, sample);
   } catch (const Error&) {
@@ -70,8 +69,9 @@ PackEstimate EstimatePack(const Source& source, const Plan& plan, const PackOpti
   const double spent = Now() - begin;
   const double share =
       static_cast<double>(planned) / static_cast<double>(std::max<uint64_t>(1, plan.bytes()));
-  const auto threads = static_cast<double>(
-      std::max<size_t>(1, ParallelThreads(plan.shards.size(), options.threads)));
+  const size_t parts = source.items_take_work() ? plan.items() : plan.shards.size();
+  const auto threads =
+      static_cast<double>(std::max<size_t>(1, ParallelThreads(parts, options.threads)));
   if (share > 0) estimate.seconds = spent / share / threads;
   if (planned > 0) {
     estimate.bytes_ratio = static_cast<double>(written) / static_cast<double>(planned);

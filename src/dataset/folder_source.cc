@@ -26,6 +26,7 @@ class FolderSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return table_.splits; }
   const std::vector<std::string>& class_names() const override { return table_.classes; }
   bool sorted_by_class() const override { return !table_.classes.empty(); }
+  bool items_take_work() const override { return true; }
 
   std::string ItemName(size_t split, uint64_t item) const override {
     std::string name;

@@ -48,6 +48,7 @@ class ImagenetSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return splits_; }
   const std::vector<std::string>& class_names() const override { return classes_; }
   bool sorted_by_class() const override { return true; }
+  bool items_take_work() const override { return true; }
 
   std::string ItemName(size_t split, uint64_t item) const override {
     std::string name;

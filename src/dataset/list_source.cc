@@ -25,6 +25,7 @@ class ListSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return table_.splits; }
   const std::vector<std::string>& class_names() const override { return table_.classes; }
   bool sorted_by_class() const override { return table_.sorted_by_class; }
+  bool items_take_work() const override { return true; }
 
   std::string ItemName(size_t split, uint64_t item) const override {
     std::string row;

@@ -103,17 +103,25 @@ class Ledger {
   std::map<size_t, std::vector<SkippedItem>> skipped_;
 };
 
+// Threads of the i-th of `shards` shards that are packed at once: one each, or a share of all where
+// there are more threads than shards and that is of use.
+size_t ThreadsOf(size_t i, size_t shards, const JobState& job) {
+  const size_t threads = ParallelThreads(SIZE_MAX, job.options.threads);
+  if (shards >= threads || !job.source.items_take_work()) return 1;
+  return threads / shards + (i < threads % shards ? 1 : 0);
+}
+
 // Packs what is missing, each thread with a reader of its own.
 void PackMissing(JobState& job, Ledger& ledger) {
   const std::vector<size_t> missing = ledger.TakeMissing();
   const int threads = job.options.threads;
-  std::vector<std::unique_ptr<ItemReader>> readers(ParallelThreads(missing.size(), threads));
+  std::vector<std::vector<ReaderSlot>> readers(ParallelThreads(missing.size(), threads));
   ParallelFor(missing.size(), threads, [&](size_t worker, size_t i) {
     if (job.stop) return;
     try {
-      if (!readers[worker]) readers[worker] = job.source.NewReader();
+      readers[worker].resize(ThreadsOf(i, missing.size(), job));
       Sidecar sidecar;
-      const bool complete = PackShard(job, job.plan.shards[missing[i]], *readers[worker], sidecar);
+      const bool complete = PackShard(job, job.plan.shards[missing[i]], readers[worker], sidecar);
       ledger.Add(missing[i], sidecar, complete);
     } catch (...) {
       job.stop = true;

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::string_view kPlainLabel = "label";
 
-bool ChangesImages(const ImageOptions& image) {
-  return image.check || image.resize > 0 || image.tile;
-}
-
 // Features that AddImage() writes.
 bool IsOfImage(std::string_view name) {
   return name == kImageEncoded || name == kImageFormat || name == kImageHeight ||
@@ -43,7 +39,7 @@ const FeatureView* FindAny(const ExampleView& example, const std::vector<std::st
 }  // namespace
 
 bool ChangesRecords(const TfrecordOptions& options) {
-  return !options.fields.empty() || options.label_offset != 0 || ChangesImages(options.image);
+  return !options.fields.empty() || options.label_offset != 0 || options.image.reads_pixels();
 }
 
 const FeatureView* FindLabel(const ExampleView& example) {
@@ -57,7 +53,7 @@ const FeatureView* FindLabel(const ExampleView& example) {
 RecordRebuilder::RecordRebuilder(const TfrecordOptions& options, ImageCounters& counters)
     : options_(options),
       images_(options.image, counters),
-      images_change_(ChangesImages(options.image)) {
+      images_change_(options.image.reads_pixels()) {
   for (const FieldRule& rule : options.fields) sources_.push_back(SplitText(rule.from, ';'));
 }
 

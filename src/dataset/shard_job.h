@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
 
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/plan.h"
@@ -24,9 +26,13 @@ struct JobState {
   std::function<void(uint64_t bytes)> on_item = {};  // any thread; planned bytes of one item
 };
 
-// Writes the shard, its part of the index and its sidecar, and publishes it. Returns false where
-// the job was stopped or the limit of skipped items passed; nothing is left of the shard then, nor
-// where it throws Error.
-bool PackShard(JobState& job, const PlannedShard& shard, ItemReader& reader, Sidecar& sidecar);
+// A reader of one thread; empty until it is needed.
+using ReaderSlot = std::unique_ptr<ItemReader>;
+
+// Writes the shard, its part of the index and its sidecar, and publishes it, on as many threads as
+// there are readers. Returns false where the job was stopped or the limit of skipped items passed;
+// nothing is left of the shard then, nor where it throws Error.
+bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> readers,
+               Sidecar& sidecar);
 
 }  // namespace recpack

@@ -69,6 +69,7 @@ class TarSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return splits_; }
   const std::vector<std::string>& class_names() const override { return no_names_; }
   bool sorted_by_class() const override { return false; }
+  bool items_take_work() const override { return options_.image.reads_pixels(); }
 
   std::string ItemName(size_t, uint64_t item) const override {
     return format("{}:{}", volumes_[samples_.samples[item].volume].path, samples_.Key(item));

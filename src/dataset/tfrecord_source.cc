@@ -22,6 +22,7 @@ class TfrecordSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return shards_.splits(); }
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool sorted_by_class() const override { return false; }
+  bool items_take_work() const override { return options_.image.reads_pixels(); }
 
   std::string ItemName(size_t split, uint64_t item) const override {
     const RecordPlace place = shards_.Find(split, item);

@@ -34,6 +34,16 @@ struct RecordWriter::State {
         {.file_offset = sink->Flush(), .first_record = entries.lengths.size()});
     since_flush = 0;
   }
+
+  // The frame of the record begun is whole.
+  void AddFrame() {
+    used += payload + kFrameBytes;
+    begun = false;
+    entries.lengths.push_back(static_cast<uint32_t>(payload));
+    if (options.compression == Compression::kNone) return;
+    since_flush += payload + kFrameBytes;
+    if (since_flush >= options.flush_interval) AddFlushPoint();
+  }
 };
 
 RecordWriter::RecordWriter(std::unique_ptr<WritableFile> file, WriterOptions options)
@@ -70,21 +80,21 @@ std::span<uint8_t> RecordWriter::Begin(size_t size) {
 void RecordWriter::End() {
   State& state = *state_;
   if (!state.begun) throw Error(ErrorKind::kInvalidArgument, "End() without a Begin()");
-  uint8_t* frame = state.buffer.data() + state.used;
-  StoreFrameFooter(frame + kFrameHeaderBytes + state.payload,
-                   {frame + kFrameHeaderBytes, state.payload});
-  state.used += state.payload + kFrameBytes;
-  state.begun = false;
-  state.entries.lengths.push_back(static_cast<uint32_t>(state.payload));
-  if (state.options.compression == Compression::kNone) return;
-  state.since_flush += state.payload + kFrameBytes;
-  if (state.since_flush >= state.options.flush_interval) state.AddFlushPoint();
+  uint8_t* payload = state.buffer.data() + state.used + kFrameHeaderBytes;
+  StoreFrameFooter(payload + state.payload, {payload, state.payload});
+  state.AddFrame();
 }
 
 void RecordWriter::Write(ByteView payload) {
   const std::span<uint8_t> room = Begin(payload.size());
   std::ranges::copy(payload, room.begin());
   End();
+}
+
+void RecordWriter::WriteFrame(ByteView frame) {
+  Begin(frame.size() - kFrameBytes);
+  std::ranges::copy(frame, state_->buffer.data() + state_->used);
+  state_->AddFrame();
 }
 
 void RecordWriter::Finish(bool sync) {

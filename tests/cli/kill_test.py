@@ -66,6 +66,25 @@ class Kill(CliTest):
                 os.rename(self.folder / name, self.folder / (name + str(len(flags))))
         self.assertGreaterEqual(kills, 50)
 
+    def test_killed_while_threads_share_a_shard(self):
+        self.class_folder(files=3000)
+        words = ['--shards', '1', '--threads', '4']
+        started = time.time()
+        self.run_recpack('pack', self.folder / 'photos', self.folder / 'whole', *words)
+        whole = time.time() - started
+        chance = random.Random(12)
+        words = ['pack', self.folder / 'photos', self.folder / 'out', *words]
+        for _ in range(20):
+            packer = subprocess.Popen([RECPACK, *words], stdout=subprocess.DEVNULL)
+            try:
+                packer.wait(chance.uniform(0, whole))
+            except subprocess.TimeoutExpired:
+                packer.send_signal(signal.SIGKILL)
+                packer.wait()
+        self.run_recpack(*words)
+        self.equal_shards(self.shards(), self.shards('whole'))
+        self.assertEqual(self.files('out'), self.files('whole'))
+
     def test_tasks_killed_again_and_again(self):
         self.class_folder(files=3000)
         kills = self.kill_until_done(tasks=('0/2', '1/2'))

@@ -89,6 +89,23 @@ class PackFolder(CliTest):
         self.assertTrue((self.folder / 'sheet.png').read_bytes().startswith(b'\x89PNG'))
 
 
+    def test_bytes_of_one_shard_do_not_depend_on_threads(self):
+        photos = self.photos()
+        for i in range(100):
+            for image in list((photos / 'all').glob('[a-z]*')):
+                shutil.copy(image, photos / 'all' / f'{i}{image.name}')
+        for flags in [], ['--check-images'], ['--resize', '16'], ['--jpeg', 'tile']:
+            flags = [*flags, '--shards', '1']
+            self.pack(photos, *flags, '--threads', '1', '--overwrite')
+            one = self.shards()
+            self.pack(photos, *flags, '--threads', '5', '--overwrite')
+            self.equal_shards(self.shards(), one)
+            packed = self.folder / 'out'
+            for threads in '1', '5':  # the shard is read again, and its images changed
+                self.pack(packed, *flags, '--threads', threads, '--overwrite', out='by' + threads)
+            self.equal_shards(self.shards('by5'), self.shards('by1'))
+
+
 class PackOptions(CliTest):
     def test_bytes_do_not_depend_on_threads_or_cpu(self):
         photos = self.class_folder()

@@ -24,6 +24,7 @@ class FakeSource : public Source {
   }
   uint64_t ItemBytes(size_t, uint64_t item) const override { return item % 97 + 40; }
   bool sorted_by_class() const override { return true; }
+  bool items_take_work() const override { return take_work; }
   std::string Fingerprint() const override {
     std::string text = salt;
     for (const auto& split : splits_) text += split.name + std::to_string(split.items);
@@ -34,6 +35,7 @@ class FakeSource : public Source {
   // Called before each item is read; may throw.
   std::function<void(size_t split, uint64_t item)> before_read = {};
   std::string salt;
+  bool take_work = false;
 
  private:
   class Reader final : public ItemReader {

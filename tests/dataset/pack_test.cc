@@ -107,6 +107,75 @@ TEST(PackTest, BytesDoNotDependOnThreads) {
   }
 }
 
+TEST(PackTest, BytesOfOneShardDoNotDependOnThreads) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.take_work = true;
+  PackOptions options = Options(folder);
+  options.plan.shards = 1;
+  options.writer.flush_interval = 3000;
+  for (const auto compression : {Compression::kNone, Compression::kGzip}) {
+    options.writer.compression = compression;
+    options.threads = 1;
+    const std::string name = CompressionName(compression);
+    const auto one = PackFresh(source, options, folder, name + "1");
+    for (const int threads : {2, 3, 7}) {
+      options.threads = threads;
+      EXPECT_EQ(one, PackFresh(source, options, folder, name + std::to_string(threads)));
+    }
+  }
+}
+
+TEST(PackTest, ThreadsOfOneShardFailAtItsFirstBadItem) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.take_work = true;
+  source.before_read = [](size_t split, uint64_t item) {
+    if (split == 0 && item % 50 == 7) {
+      throw Error(ErrorKind::kCorrupt, "broken", {.path = "item " + std::to_string(item)});
+    }
+  };
+  PackOptions options = Options(folder);
+  options.plan.shards = 1;
+  options.threads = 1;
+  const std::string failure = FailureOf([&] { Pack(source, options); });
+  EXPECT_THAT(failure, HasSubstr("broken"));
+  for (int again = 0; again < 20; ++again) {
+    options.threads = 6;
+    EXPECT_EQ(FailureOf([&] { Pack(source, options); }), failure);
+    EXPECT_FALSE(fs::exists(folder / "out/.recpack/train-00000-of-00001.tfrecord.tmp"));
+  }
+}
+
+TEST(PackTest, ThreadsOfOneShardSkipWhatOneThreadSkips) {
+  const TemporaryFolder folder;
+  FakeSource source({{"train", 1000}});
+  source.take_work = true;
+  source.before_read = [](size_t, uint64_t item) {
+    if (item % 50 == 7) throw Error(ErrorKind::kCorrupt, "broken " + std::to_string(item));
+  };
+  PackOptions options = Options(folder);
+  options.plan.shards = 1;
+  options.skip_bad_items = true;
+  for (const double max_skip : {0.5, 0.01}) {
+    options.max_skip = max_skip;
+    options.threads = 1;
+    options.out = folder / ("one" + std::to_string(max_skip));
+    const PackResult one = Pack(source, options);
+    EXPECT_EQ(one.complete, max_skip == 0.5);
+    options.threads = 6;
+    options.out = folder / ("six" + std::to_string(max_skip));
+    const PackResult six = Pack(source, options);
+    EXPECT_EQ(six.skip_limit_exceeded, one.skip_limit_exceeded);
+    EXPECT_EQ(Contents(folder / ("six" + std::to_string(max_skip))),
+              Contents(folder / ("one" + std::to_string(max_skip))));
+    ASSERT_EQ(six.skipped.size(), one.skipped.size());
+    for (size_t i = 0; i < one.skipped.size(); ++i) {
+      EXPECT_EQ(six.skipped[i].item, one.skipped[i].item);
+    }
+  }
+}
+
 TEST(PackTest, TheSameCommandAgainFindsAllShards) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));

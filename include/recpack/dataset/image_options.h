@@ -18,6 +18,9 @@ struct ImageOptions {
   // Rewrite JPEGs losslessly with restart markers, so that crops can be decoded on their own. What
   // cannot be rewritten is stored unchanged and counted in Source::Notices().
   bool tile = false;
+
+  // Whether more is done to images than reading their headers.
+  bool reads_pixels() const { return check || resize > 0 || tile; }
 };
 
 }  // namespace recpack

@@ -24,7 +24,8 @@ struct PackOptions {
   std::string created_by = "recpack";
   // Sync every file before it is renamed into place. Off: fast, and a power cut may lose shards.
   bool sync = true;
-  // Shards packed at once; 0: AvailableThreads(). Does not change a byte of the output.
+  // 0: AvailableThreads(). Each packs a shard; where there are fewer shards, several prepare the
+  // records of one (Source::items_take_work). Does not change a byte of the output.
   int threads = 0;
   // Leave bad items out and list them, up to this share of the planned items; else the first one
   // stops the job.

@@ -22,6 +22,13 @@ struct Sample {
   ExampleBuilder features;
   ByteView payload;
   int64_t label = -1;  // class, for the histogram of the manifest; -1: none
+
+  // Keeps the memory of `features`.
+  void Clear() {
+    features.Clear();
+    payload = {};
+    label = -1;
+  }
 };
 
 // Reads items of one source. One a worker; one thread at a time; keeps its buffers from item to
@@ -56,6 +63,11 @@ class Source {
 
   // Whether items lie by class, so that a shuffle is needed unless the user says otherwise.
   virtual bool sorted_by_class() const = 0;
+
+  // Whether several threads should share the items of one shard where there are fewer shards than
+  // threads: reading an item takes work (a file to open, an image to decode) and is no faster right
+  // after the one before it.
+  virtual bool items_take_work() const { return false; }
 
   // Text that changes when the names or sizes of the items do: SHA-256 over them, in hexadecimal.
   virtual std::string Fingerprint() const = 0;

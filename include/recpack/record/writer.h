@@ -46,6 +46,9 @@ class RecordWriter {
 
   void Write(ByteView payload);
 
+  // Adds a record that is framed already, with both CRCs (framing.h), as they are.
+  void WriteFrame(ByteView frame);
+
   // Writes what is buffered, syncs if asked to, closes the file.
   void Finish(bool sync);
 
