@@ -11,7 +11,7 @@ namespace recpack {
 namespace {
 
 constexpr size_t kKeptMaps = 64;
-constexpr size_t kKeptSegments = 16;
+constexpr uint64_t kKeptBytes = uint64_t{16} << 20;  // of segments, but for the one used last
 
 // Moves the element to the front; false where there is none.
 template <typename T, typename Is>
@@ -22,10 +22,16 @@ bool Recall(std::list<T>& kept, Is is) {
   return true;
 }
 
-template <typename T>
-void Remember(std::list<T>& kept, T element, size_t most) {
-  kept.push_front(std::move(element));
-  if (kept.size() > most) kept.pop_back();
+// With the record's ordinal in errors.
+size_t ReadMore(ByteSource& source, std::span<uint8_t> out, const RecordLocation& location) {
+  try {
+    return source.Read(out);
+  } catch (const Error& error) {
+    throw Error(
+        error.kind(), error.reason(),
+        {.path = error.place().path, .offset = error.place().offset, .ordinal = location.ordinal},
+        error.advice());
+  }
 }
 
 }  // namespace
@@ -33,19 +39,21 @@ void Remember(std::list<T>& kept, T element, size_t most) {
 const Segments::Map& Segments::MapOf(uint32_t shard) {
   if (Recall(maps_, [&](const Map& map) { return map.shard == shard; })) return maps_.front();
   const ShardEntries entries = files_->index().Entries(shard);
-  Map map{.shard = shard, .starts = {{0, 0}}};
+  Map map{.shard = shard, .starts = {{0, 0, 0}}};
   auto point = entries.flush_points.begin();
   uint64_t offset = 0;
   for (size_t record = 0; record < entries.lengths.size(); ++record) {
     for (; point != entries.flush_points.end() && point->first_record <= record; ++point) {
       if (point->first_record != record) continue;
       if (map.starts.back().offset == offset) map.starts.pop_back();
-      map.starts.push_back({offset, point->file_offset});
+      map.starts.push_back({offset, point->file_offset, offset});
     }
+    map.starts.back().last_frame = offset;
     offset += entries.lengths[record] + kFrameBytes;
   }
-  map.starts.push_back({offset, entries.file_bytes});
-  Remember(maps_, std::move(map), kKeptMaps);
+  map.starts.push_back({offset, entries.file_bytes, offset});
+  maps_.push_front(std::move(map));
+  if (maps_.size() > kKeptMaps) maps_.pop_back();
   return maps_.front();
 }
 
@@ -53,7 +61,8 @@ Segment Segments::Inflate(const OpenShard& shard, const RecordLocation& location
                           const Map::Start& start, uint64_t end) const {
   const uint64_t size = end - start.offset;
   const Place place{.path = shard.path(), .offset = start.file_offset, .ordinal = location.ordinal};
-  if (size > max_segment_bytes_) {
+  // Our writer flushes behind a record that is longer than that.
+  if (start.last_frame - start.offset > max_segment_bytes_) {
     throw Error(ErrorKind::kUnsupported,
                 format("is compressed without flush points, {} bytes would have to be inflated for "
                        "one record",
@@ -72,7 +81,7 @@ Segment Segments::Inflate(const OpenShard& shard, const RecordLocation& location
                           : MakeFlushPointSource(shard.file(), start.file_offset);
   size_t got = 0;
   while (got < size) {
-    const size_t more = source->Read({segment.bytes.get() + got, size - got});
+    const size_t more = ReadMore(*source, {segment.bytes.get() + got, size - got}, location);
     if (more == 0) throw Error(ErrorKind::kCorrupt, "the compressed stream ends too early", place);
     got += more;
   }
@@ -92,7 +101,12 @@ const Segment& Segments::Holding(const RecordLocation& location) {
                 "make it anew with `recpack index`");
   }
   const auto shard = files_->Open(location.shard);
-  Remember(segments_, Inflate(*shard, location, *std::prev(after), after->offset), kKeptSegments);
+  segments_.push_front(Inflate(*shard, location, *std::prev(after), after->offset));
+  segment_bytes_ += segments_.front().size;
+  while (segment_bytes_ > kKeptBytes && segments_.size() > 1) {
+    segment_bytes_ -= segments_.back().size;
+    segments_.pop_back();
+  }
   return segments_.front();
 }
 

@@ -27,7 +27,7 @@ class Segments {
       : files_(std::move(files)), max_segment_bytes_(max_segment_bytes) {}
 
   // The stretch that holds the record. Throws Error: kUnsupported where it is longer than allowed,
-  // kCorrupt where it does not inflate.
+  // not counting its last record, kCorrupt where it does not inflate.
   const Segment& Holding(const RecordLocation& location);
 
  private:
@@ -36,6 +36,7 @@ class Segments {
     struct Start {
       uint64_t offset;       // uncompressed
       uint64_t file_offset;  // 0: at the stream's own header
+      uint64_t last_frame;   // offset, uncompressed, of the last record before the next start
     };
     uint32_t shard = 0;
     std::vector<Start> starts;
@@ -49,6 +50,7 @@ class Segments {
   size_t max_segment_bytes_;
   std::list<Map> maps_;          // the one used last comes first
   std::list<Segment> segments_;  // likewise
+  uint64_t segment_bytes_ = 0;
 };
 
 }  // namespace recpack

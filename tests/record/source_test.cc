@@ -323,13 +323,28 @@ TEST_P(SourceContract, CompressedShardsAreReadThroughTheirFlushPoints) {
   }
 }
 
+TEST_P(SourceContract, RecordsLongerThanAStretchAreReadFromCompressedShards) {
+  auto payloads = MakePayloads(7, 100);
+  for (const size_t i : {1, 2, 5}) payloads[i] = MakePayloads(1, 40'000)[0];
+  const SplitOnDisk split({payloads},
+                          {.compression = Compression::kGzip, .level = 1, .flush_interval = 1000});
+  SourceOptions options = Options();
+  options.max_segment_bytes = 2000;
+  RecordSource source = Open(split, options);
+  ExpectRecords(source, Ordinals(0, 7), split.payloads());
+}
+
 TEST_P(SourceContract, ACutCompressedShardIsAnError) {
   const SplitOnDisk split({MakePayloads(300, 1000)},
                           {.compression = Compression::kGzip, .flush_interval = 5000});
   RecordSource source = Open(split);
   ExpectRecords(source, Ordinals(0, 1), split.payloads());
   std::filesystem::resize_file(split.shard_path(0), 100'000);
-  EXPECT_EQ(ErrorOf([&] { source.Get(299); }).kind(), ErrorKind::kCorrupt);
+  const Error error = ErrorOf([&] { source.Get(299); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error.place().path, split.shard_path(0));
+  EXPECT_TRUE(error.place().offset);
+  EXPECT_EQ(error.place().ordinal, 299u);
   ExpectRecords(source, Ordinals(10, 20), split.payloads());
 }
 

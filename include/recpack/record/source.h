@@ -35,8 +35,9 @@ struct SourceOptions {
   // Let Prefetch() also begin what is in the page cache already, judged by a sample: then Get()
   // alone is faster.
   bool prefetch_cached = false;
-  // Longest stretch of a compressed shard, in uncompressed bytes, that is inflated for one record.
-  // Ours have a flush point about every 1 MiB; foreign ones have none and are refused if longer.
+  // Longest stretch of a compressed shard, in uncompressed bytes and not counting its last record,
+  // that is inflated for one record. Ours have a flush point about every 1 MiB; foreign ones have
+  // none and are refused if longer.
   size_t max_segment_bytes = size_t{16} << 20;
 };
 
