@@ -1,5 +1,6 @@
 #include "recpack/dataset/pick.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "recpack/base/error.h"
@@ -22,6 +23,13 @@ bool HasForeignStream(const Index& index) {
     }
   }
   return false;
+}
+
+// An index knows names only, and so the shards of one folder.
+bool LieTogether(const LayoutSplit& split) {
+  const fs::path folder = fs::path(split.shards.front()).parent_path();
+  return std::ranges::all_of(
+      split.shards, [&](const auto& path) { return fs::path(path).parent_path() == folder; });
 }
 
 void ReadThrough(const LayoutSplit& split, std::span<const uint64_t> ordinals,
@@ -52,7 +60,7 @@ void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const 
     throw Error(ErrorKind::kInvalidArgument, format("there is no record {}: the split has {}",
                                                     ordinals.back(), index.record_count()));
   }
-  if (HasForeignStream(index)) return ReadThrough(split, ordinals, visit);
+  if (HasForeignStream(index) || !LieTogether(split)) return ReadThrough(split, ordinals, visit);
   RecordSource source(index, fs::path(split.shards.front()).parent_path());
   source.Prefetch(ordinals);
   for (const uint64_t ordinal : ordinals) visit(ordinal, source.Get(ordinal).payload());

@@ -1,6 +1,7 @@
 #include "recpack/record/parallel.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -89,7 +90,7 @@ void ReadShards(const Index& index, const std::string& folder, int threads,
     const Unit& unit = units[i];
     ReaderOptions own = options;
     own.piece = unit.piece;
-    auto file = files.OpenForReading(folder + "/" + index.shard(unit.shard).name);
+    auto file = files.OpenForReading(std::filesystem::path(folder) / index.shard(unit.shard).name);
     if (own.on_damage == kFail) {
       CheckSize(*file, index.shard_bytes(unit.shard));
     } else {

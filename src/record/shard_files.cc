@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -52,7 +53,7 @@ std::shared_ptr<const OpenShard> ShardFiles::Open(uint32_t shard) {
   if (auto found = Find(shard)) return found;
   // Outside of the lock, so that a slow disk holds up only those who need this shard.
   ShardSummary summary = index_.shard(shard);
-  auto file = files_.OpenForReading(folder_ + "/" + summary.name);
+  auto file = files_.OpenForReading(std::filesystem::path(folder_) / summary.name);
   return Keep(shard, std::make_shared<const OpenShard>(std::move(file), std::move(summary)));
 }
 

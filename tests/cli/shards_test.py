@@ -78,6 +78,16 @@ class Shards(CliTest):
         (self.out / 'train.recindex').unlink()
         self.assertEqual(self.run_recpack('cat', self.out, '--record', '40', '--json').stdout, before)
 
+    def test_cat_of_a_shard_in_the_working_folder_and_of_shards_in_several(self):
+        before = self.run_recpack('cat', self.out, '--record', '40', '--json').stdout
+        second = 'train-00001-of-00002.tfrecord'
+        self.assertEqual(self.run_recpack('cat', second, '--record', '8', '--json',
+                                          cwd=self.out).stdout, before)
+        (self.folder / 'outer').mkdir()
+        (self.out / second).rename(self.folder / 'outer' / second)
+        self.assertEqual(self.run_recpack('cat', self.folder / 'out*/train-*.tfrecord', '--record',
+                                          '40', '--json').stdout, before)
+
     def test_sheet(self):
         self.run_recpack('sheet', self.out, self.folder / 'a.png', '--columns', '4', '--rows', '2')
         self.run_recpack('sheet', self.out, self.folder / 'b.png', '--columns', '4', '--rows', '2')
