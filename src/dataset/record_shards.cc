@@ -62,12 +62,16 @@ void ParseAt(const Record& record, const std::string& path, ExampleView& example
   }
 }
 
-// Whether the index speaks of this very file at this place.
-bool IsShardOf(const Index* index, size_t number, const RecordShard& shard) {
-  if (index == nullptr || number >= index->shard_count()) return false;
-  const ShardSummary summary = index->shard(number);
-  return summary.name == std::filesystem::path(shard.path).filename() &&
-         summary.file_bytes == shard.file_bytes && summary.compression == Compression::kNone;
+std::string FolderOf(const std::string& path) { return std::filesystem::path(path).parent_path(); }
+
+// Whether the index, which lies in `folder`, speaks of this very file at this place.
+bool IsShardOf(const Index& index, const std::string& folder, size_t number,
+               const RecordShard& shard) {
+  if (number >= index.shard_count()) return false;
+  const ShardSummary summary = index.shard(number);
+  return folder == FolderOf(shard.path) &&
+         summary.name == std::filesystem::path(shard.path).filename() &&
+         summary.file_bytes == shard.file_bytes && summary.compression == shard.compression;
 }
 
 }  // namespace
@@ -86,20 +90,21 @@ uint64_t RecordPlaces::OffsetOf(uint64_t ordinal) const {
 }
 
 RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
-                           const std::string& work_folder, int threads)
-    : spools_(work_folder) {
+                           const RecordShardsOptions& options)
+    : in_order_(options.in_order), spools_(options.work_folder) {
   std::vector<std::pair<size_t, size_t>> tasks;
-  std::vector<std::optional<Index>> indexes;
+  std::vector<SplitIndex> indexes;
   for (const LayoutSplit& split : layout.splits) {
     for (size_t i = 0; i < split.shards.size(); ++i) tasks.emplace_back(shards_.size(), i);
     shards_.emplace_back(split.shards.size());
-    indexes.push_back(OpenIndex(split.index));
+    indexes.push_back({.index = OpenIndex(split.index), .folder = FolderOf(split.index)});
+    sources_.push_back(SourceOf(indexes.back()));
   }
-  ParallelFor(tasks.size(), threads, [&](size_t, size_t task) {
+  ParallelFor(tasks.size(), options.threads, [&](size_t, size_t task) {
     const auto [split, i] = tasks[task];
     RecordShard& shard = shards_[split][i];
     shard.path = layout.splits[split].shards[i];
-    Open(shard, indexes[split] ? &*indexes[split] : nullptr, i, filter);
+    Open(shard, indexes[split], i, filter);
   });
   for (size_t split = 0; split < shards_.size(); ++split) {
     uint64_t items = 0;
@@ -111,16 +116,28 @@ RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
   }
 }
 
-void RecordShards::Open(RecordShard& shard, const Index* index, size_t number,
+std::optional<RecordSource> RecordShards::SourceOf(const SplitIndex& known) const {
+  if (!in_order_ || !known.index) return {};
+  return RecordSource(*known.index, known.folder);
+}
+
+void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t number,
                         const RecordFilter& filter) {
   auto file = PosixFiles().OpenForReading(shard.path);
   shard.file_bytes = file->Size();
-  const bool compressed = RecordReader(std::move(file), {}).compression() != Compression::kNone;
-  if (compressed || !filter.empty()) return ReadThrough(shard, filter, compressed);
-  const ShardEntries entries = IsShardOf(index, number, shard)
-                                   ? index->Entries(number)
-                                   : ScanShard(PosixFiles(), shard.path, false);
-  for (const uint32_t length : entries.lengths) shard.places.Add(length);
+  shard.compression = RecordReader(std::move(file), {}).compression();
+  const bool compressed = shard.compression != Compression::kNone;
+  std::optional<ShardEntries> entries;
+  if (known.index && IsShardOf(*known.index, known.folder, number, shard)) {
+    entries = known.index->Entries(number);
+    if (in_order_ && !entries->flush_points.empty()) {
+      shard.first_id = known.index->shard(number).first_record;
+    }
+  }
+  const bool unpack = compressed && !shard.first_id;
+  if (unpack || !filter.empty()) return ReadThrough(shard, filter, unpack);
+  if (!entries) entries = ScanShard(PosixFiles(), shard.path, false);
+  for (const uint32_t length : entries->lengths) shard.places.Add(length);
 }
 
 void RecordShards::ReadThrough(RecordShard& shard, const RecordFilter& filter, bool unpack) {
@@ -160,8 +177,18 @@ RecordPlace RecordShards::Find(size_t split, uint64_t item) const {
           .ordinal = shards[shard].OrdinalOf(item - shards[shard].first_item)};
 }
 
+ByteView RecordShardReader::ReadStretch(const RecordPlace& place, uint64_t id) {
+  auto found = sources_.find(place.split);
+  if (found == sources_.end()) {
+    found = sources_.emplace(place.split, shards_.source(place.split)->ForAnotherThread()).first;
+  }
+  record_ = found->second.Get(id);
+  return record_.payload();
+}
+
 ByteView RecordShardReader::Read(const RecordPlace& place) {
   const RecordShard& shard = shards_.ShardOf(place);
+  if (shard.first_id) return ReadStretch(place, *shard.first_id + place.ordinal);
   const uint64_t offset = shard.places.OffsetOf(place.ordinal);
   const uint32_t length = shard.places.length(place.ordinal);
   const auto room = buffer_.Room(kFrameBytes + length);

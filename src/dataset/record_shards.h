@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "recpack/dataset/layout.h"
 #include "recpack/dataset/source.h"
 #include "recpack/record/index.h"
+#include "recpack/record/source.h"
 #include "src/dataset/open_files.h"
 #include "src/dataset/read_buffer.h"
 #include "src/dataset/record_filter.h"
@@ -38,7 +40,9 @@ class RecordPlaces {
 struct RecordShard {
   std::string path;
   uint64_t file_bytes = 0;
+  Compression compression = Compression::kNone;
   const SpoolFile* spool = nullptr;  // where it is unpacked to; null: the file itself
+  std::optional<uint64_t> first_id;  // in the source of its split, which inflates it in stretches
   RecordPlaces places;
   std::optional<std::vector<uint32_t>> kept;  // ordinals that passed the filter; empty: all
   uint64_t first_item = 0;                    // in its split
@@ -54,14 +58,26 @@ struct RecordPlace {
   uint64_t ordinal = 0;
 };
 
+struct RecordShardsOptions {
+  std::string work_folder;  // of spool files
+  // Records will be read in their order, by and large: compressed shards whose flush points the
+  // index tells are then not unpacked ahead, but inflated stretch by stretch.
+  bool in_order = true;
+  int threads = 0;  // that open shards; 0: AvailableThreads()
+};
+
 // All shards of a layout. Immutable once made; any number of threads.
 class RecordShards {
  public:
   // Reads indexes, scans or unpacks shards, in parallel. Throws Error.
-  RecordShards(const Layout& layout, const RecordFilter& filter, const std::string& work_folder,
-               int threads);
+  RecordShards(const Layout& layout, const RecordFilter& filter,
+               const RecordShardsOptions& options);
 
   const std::vector<SourceSplit>& splits() const { return splits_; }
+  // The records of a split by the index beside it; null where there is none.
+  const RecordSource* source(size_t split) const {
+    return sources_[split] ? &*sources_[split] : nullptr;
+  }
   const std::vector<std::vector<RecordShard>>& shards() const { return shards_; }  // by split
   RecordPlace Find(size_t split, uint64_t item) const;
   const RecordShard& ShardOf(const RecordPlace& place) const {
@@ -69,12 +85,21 @@ class RecordShards {
   }
 
  private:
-  // `index` may be null; the shard is at `number` in it, if it is in it.
-  void Open(RecordShard& shard, const Index* index, size_t number, const RecordFilter& filter);
+  // The index beside the shards of a split, where there is one.
+  struct SplitIndex {
+    std::optional<Index> index;
+    std::string folder;
+  };
+
+  std::optional<RecordSource> SourceOf(const SplitIndex& known) const;
+  // The shard is at `number` in the index, if it is in it.
+  void Open(RecordShard& shard, const SplitIndex& known, size_t number, const RecordFilter& filter);
   void ReadThrough(RecordShard& shard, const RecordFilter& filter, bool unpack);
 
   std::vector<SourceSplit> splits_;
+  std::vector<std::optional<RecordSource>> sources_;  // by split
   std::vector<std::vector<RecordShard>> shards_;
+  const bool in_order_;
   SpoolPool spools_;
 };
 
@@ -88,9 +113,13 @@ class RecordShardReader {
   ByteView Read(const RecordPlace& place);
 
  private:
+  ByteView ReadStretch(const RecordPlace& place, uint64_t id);
+
   const RecordShards& shards_;
   OpenFiles files_;
   ReadBuffer buffer_;
+  std::map<size_t, RecordSource> sources_;  // by split
+  OwnedRecord record_;
 };
 
 }  // namespace recpack

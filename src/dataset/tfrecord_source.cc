@@ -46,7 +46,10 @@ class TfrecordSource final : public Source {
  private:
   TfrecordSource(const TfrecordOptions& options, const Layout& layout)
       : options_(options),
-        shards_(layout, RecordFilter(options.filters), options.work_folder, options.threads) {
+        shards_(layout, RecordFilter(options.filters),
+                {.work_folder = options.work_folder,
+                 .in_order = options.in_order,
+                 .threads = options.threads}) {
     ImageFields check(options.image, counters_);
     if (layout.manifest) class_names_ = layout.manifest->class_names;
     uint64_t items = 0;

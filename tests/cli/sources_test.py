@@ -61,6 +61,18 @@ class Others(CliTest):
         one_label = self.json('ls', self.folder / 'few')['splits']
         self.assertEqual({label for s in one_label.values() for label in s['classes']}, {'6'})
 
+    def test_compressed_shards_of_ours_are_packed_anew_without_unpacking(self):
+        self.pack(self.class_folder(files=900), '--shards', '2', '--compression', 'gzip')
+        here = ['--work-folder', self.folder / 'nowhere']
+        self.pack(self.folder / 'out', '--shards', '3', *here, out='anew')
+        self.fails('pack', self.folder / 'out', self.folder / 'shuffled', '--shuffle', '1', *here,
+                   saying='nowhere')
+        for index in (self.folder / 'out').glob('*.recindex'):
+            index.unlink()
+        self.fails('pack', self.folder / 'out', self.folder / 'unpacked', *here, saying='nowhere')
+        self.pack(self.folder / 'out', '--shards', '3', out='unpacked')
+        self.equal_shards(self.shards('anew'), self.shards('unpacked'), but=['manifest.json'])
+
     def test_labels_from_one_are_noticed_and_shifted(self):
         with open(self.folder / 'list.csv', 'w') as file:
             file.write('path,label\n')

@@ -101,6 +101,49 @@ TEST_F(TfrecordSourceTest, CompressedShardsAreReadAtRandomToo) {
   EXPECT_TRUE(std::filesystem::is_empty(work.path()));
 }
 
+// The work folder does not exist: what is unpacked fails.
+TEST_F(TfrecordSourceTest, FlushPointsOfTheIndexTakeThePlaceOfUnpacking) {
+  std::vector<std::string> records;
+  for (int i = 0; i < 200; ++i) records.push_back(LabelledRecord(i, std::string(20'000, 'a')));
+  const std::span all(records);
+  IndexWriter index(PosixFiles().Create(folder_ / "a.recindex"));
+  index.AddShard(
+      Write("a-00000-of-00003.tfrecord", {all.begin(), all.begin() + 150}, Compression::kGzip));
+  index.AddShard(Write("a-00001-of-00003.tfrecord", {all.begin() + 150, all.begin() + 160}));
+  index.AddShard(
+      Write("a-00002-of-00003.tfrecord", {all.begin() + 160, all.end()}, Compression::kZlib));
+  index.Finish(false);
+  const std::string none = folder_ / "no/folder";
+  const auto source = Open({.work_folder = none, .threads = 2});
+  ASSERT_EQ(source->splits()[0].items, 200u);
+  for (const int i : {0, 1, 70, 149, 150, 159, 160, 199, 3}) {
+    EXPECT_EQ(Payload(*source, 0, i), records[i]) << i;
+  }
+  const auto filtered = Open({.filters = {"label=155", "label!=3"}, .work_folder = none});
+  EXPECT_EQ(ReadItem(*filtered, 0, 0).label, 155);
+  const auto last = Open({.filters = {"label=198"}, .work_folder = none});
+  EXPECT_EQ(ReadItem(*last, 0, 0).label, 198);
+
+  EXPECT_EQ(ErrorOf([&] { Open({.work_folder = none, .in_order = false}); }).kind(),
+            ErrorKind::kNotFound);
+  const auto shuffled = Open({.work_folder = folder_.path(), .in_order = false});
+  EXPECT_EQ(Payload(*shuffled, 0, 199), records[199]);
+  std::filesystem::remove(folder_ / "a.recindex");
+  EXPECT_EQ(ErrorOf([&] { Open({.work_folder = none}); }).kind(), ErrorKind::kNotFound);
+}
+
+TEST_F(TfrecordSourceTest, DamageBehindAFlushPointIsFoundWithItsPlace) {
+  IndexWriter index(PosixFiles().Create(folder_ / "a.recindex"));
+  index.AddShard(Write("a-00000-of-00001.tfrecord", {"one", "two", "three"}, Compression::kGzip));
+  index.Finish(false);
+  const auto source = Open();
+  Damage("a-00000-of-00001.tfrecord", 18);
+  const Error error = ErrorOf([&] { Payload(*source, 0, 0); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error.place().path, folder_ / "a-00000-of-00001.tfrecord");
+  EXPECT_EQ(error.place().ordinal, 0u);
+}
+
 TEST_F(TfrecordSourceTest, PayloadsNeedNotBeExamples) {
   Write("a.tfrecord", {"\xff\xff no example", LabelledRecord(1, "a")});
   const auto source = Open();

@@ -230,6 +230,7 @@ int RunPack(const PackFlags& flags) {
   std::map<std::string, std::string> settings;
   SourceFlags source_flags = flags.source;
   source_flags.threads = flags.threads;
+  source_flags.shuffled = !flags.shuffle.empty() && flags.shuffle != "off";
   const auto source = OpenSource(source_flags, settings);
   RefuseOutWithin(*source, flags);
   PackOptions options = OptionsOf(flags, *source);

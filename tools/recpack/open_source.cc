@@ -104,6 +104,7 @@ std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOpti
                        .filters = flags.filters,
                        .image = image,
                        .work_folder = flags.work_folder,
+                       .in_order = !flags.shuffled,
                        .threads = flags.threads});
 }
 

@@ -27,6 +27,7 @@ struct SourceFlags {
   int quality = 90;
   std::string jpeg;  // "tile", or empty: as it is
   int threads = 0;
+  bool shuffled = false;    // items will not be read in their order
   std::string work_folder;  // where compressed archives are unpacked to
 };
 

@@ -34,15 +34,20 @@ struct TfrecordOptions {
   // Where compressed shards are unpacked to, as TarOptions has it.
   std::string work_folder = {};
 
+  // Items will be read in their order, by and large. Compressed shards of ours are then inflated
+  // by the flush points of the index beside them, about 1 MiB at a time, and not unpacked ahead:
+  // for items in any other order each would cost such a stretch.
+  bool in_order = true;
+
   // Shards indexed or unpacked at once; 0: AvailableThreads().
   int threads = 0;
 };
 
 // Opens shards; the splits are those of the manifest or of the file names. Payloads are passed on
 // byte for byte, whatever they hold, unless the options ask for a change. Uncompressed shards are
-// read at random by the index beside them, or by one that is made by a scan; compressed ones are
-// unpacked once to a temporary file. CRCs are always checked. The label is the feature
-// image/class/label or else label.
+// read at random by the index beside them, or by one that is made by a scan; compressed ones by the
+// flush points of the index, or else unpacked once to a temporary file. CRCs are always checked.
+// The label is the feature image/class/label or else label.
 //
 // Memory: about 4.2 bytes a record, 8.2 with filters.
 //
