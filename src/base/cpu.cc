@@ -1,6 +1,9 @@
 #include "recpack/base/cpu.h"
 
 #include <sched.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,13 +14,21 @@
 namespace recpack {
 namespace {
 
+#if defined(__x86_64__)
+// clang 14 does not know it by name.
+bool HasF16c() noexcept {
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 CpuLevel Detect() noexcept {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl")) {
     return CpuLevel::kAvx512;
   }
-  if (__builtin_cpu_supports("avx2")) return CpuLevel::kAvx2;
+  if (__builtin_cpu_supports("avx2") && HasF16c()) return CpuLevel::kAvx2;
   if (__builtin_cpu_supports("sse4.2")) return CpuLevel::kSse42;
 #elif defined(__aarch64__)
   return CpuLevel::kNeon;

@@ -6,8 +6,8 @@
 namespace recpack {
 
 // Instruction sets that code paths are chosen by, each including the ones before it on its
-// architecture. RECPACK_CPU=portable|sse42|avx2|avx512|neon in the environment lowers the level, so
-// that tests can force every path; it never raises it.
+// architecture; F16C comes with kAvx2. RECPACK_CPU=portable|sse42|avx2|avx512|neon in the
+// environment lowers the level, so that tests can force every path; it never raises it.
 enum class CpuLevel : uint8_t { kPortable, kSse42, kAvx2, kAvx512, kNeon };
 
 // The level to use in this process: detected once, lowered by RECPACK_CPU. Any thread.

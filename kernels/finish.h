@@ -1,0 +1,101 @@
+// What finishing an image is, an element at a time: for the host and for CUDA, and what every
+// faster path must equal bit for bit. Compile with -ffp-contract=off and -fmad=false.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "recpack/kernels/finish.h"
+
+#if defined(__CUDACC__)
+#define RECPACK_HOST_DEVICE __host__ __device__
+#else
+#define RECPACK_HOST_DEVICE
+#endif
+
+namespace recpack {
+
+RECPACK_HOST_DEVICE inline float Normalise(uint8_t value, float scale, float bias) {
+  const float product = static_cast<float>(value) * scale;
+  return product + bias;
+}
+
+RECPACK_HOST_DEVICE inline uint32_t FloatBits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// To nearest, ties to even. Not for NaN, here and below.
+RECPACK_HOST_DEVICE inline uint16_t ToBf16(float value) {
+  const uint32_t bits = FloatBits(value);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+RECPACK_HOST_DEVICE inline uint16_t ToF16(float value) {
+  const uint32_t bits = FloatBits(value);
+  const uint32_t sign = bits >> 16 & 0x8000;
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // 65520 and more
+  if (magnitude < 113u << 23) {
+    // Below 2^-14 the last bit is worth 2^-24, as that of 0.5: the addition rounds.
+    float positive;
+    memcpy(&positive, &magnitude, sizeof positive);
+    return static_cast<uint16_t>(sign | (FloatBits(positive + 0.5F) - FloatBits(0.5F)));
+  }
+  const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
+  return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
+}
+
+// Writes element `index` of a result.
+RECPACK_HOST_DEVICE inline void StoreElement(ElementType type, uint8_t value, float scale,
+                                             float bias, void* out, size_t index) {
+  const float normalised = Normalise(value, scale, bias);
+  switch (type) {
+    case ElementType::kU8:
+      static_cast<uint8_t*>(out)[index] = value;
+      return;
+    case ElementType::kF16: {
+      const uint16_t half = ToF16(normalised);
+      memcpy(static_cast<uint8_t*>(out) + index * 2, &half, 2);
+      return;
+    }
+    case ElementType::kBf16: {
+      const uint16_t half = ToBf16(normalised);
+      memcpy(static_cast<uint8_t*>(out) + index * 2, &half, 2);
+      return;
+    }
+    case ElementType::kF32:
+      memcpy(static_cast<uint8_t*>(out) + index * 4, &normalised, 4);
+  }
+}
+
+// Where an element lies in an image.
+RECPACK_HOST_DEVICE inline size_t ElementIndex(ImageLayout layout, int height, int width,
+                                               int channels, int channel, int64_t y, int64_t x) {
+  const int64_t index = layout == ImageLayout::kNhwc ? (y * width + x) * channels + channel
+                                                     : (channel * int64_t{height} + y) * width + x;
+  return static_cast<size_t>(index);
+}
+
+// The u8 that an element of the result is made of.
+RECPACK_HOST_DEVICE inline uint8_t SourceValue(const FinishOptions& o, const uint8_t* image,
+                                               const FinishGeometry& g, int channel, int y, int x) {
+  const int64_t row = int64_t{g.y} + y;
+  const int64_t column = int64_t{g.x} + (g.flip ? o.out_width - 1 - x : x);
+  if (row < 0 || row >= o.in_height || column < 0 || column >= o.in_width) return o.fill;
+  return image[ElementIndex(o.in_layout, o.in_height, o.in_width, o.channels, channel, row,
+                            column)];
+}
+
+// Finishes one element: all there is to it.
+RECPACK_HOST_DEVICE inline void FinishElement(const FinishOptions& o, const uint8_t* image,
+                                              const FinishGeometry& g, int channel, int y, int x,
+                                              void* out) {
+  const auto c = static_cast<size_t>(channel);
+  StoreElement(o.type, SourceValue(o, image, g, channel, y, x), o.scale[c], o.bias[c], out,
+               ElementIndex(o.out_layout, o.out_height, o.out_width, o.channels, channel, y, x));
+}
+
+}  // namespace recpack

@@ -1,0 +1,190 @@
+// Finishing the rows of an image, sixteen pixels at a time, for any kind of CPU.
+//
+// A path defines RECPACK_TARGET (the attribute that its functions need) and includes this file;
+// its `Ops` says what is special about it:
+//
+//   Bytes, Factors                         sixteen u8; scale and bias of sixteen elements
+//   Load(from), LoadFactors(scale, bias)
+//   Reorder<Form, kFlip>(bytes)            moves the bytes of sixteen pixels to OrderOf()
+//   Store<kType>(bytes, factors, to)       normalises, casts and writes sixteen elements
+//   kWide, CopyWide(from, to)              copies kWide bytes
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/host/finish_order.h"
+
+#define RECPACK_TARGET_INLINE RECPACK_TARGET __attribute__((always_inline)) inline
+
+namespace recpack {
+
+template <class Ops, int kStep>
+RECPACK_TARGET_INLINE void CopyStep(const uint8_t* from, uint8_t* to) {
+  if constexpr (kStep == Ops::kWide) {
+    Ops::CopyWide(from, to);
+  } else {
+    std::memcpy(to, from, kStep);
+  }
+}
+
+// Copies at least the first `left` and the last `right` of `bytes` bytes, all at least kStep.
+template <class Ops, int kStep>
+RECPACK_TARGET_INLINE void CopyEndsBy(const uint8_t* from, size_t bytes, size_t left, size_t right,
+                                      uint8_t* to) {
+  const size_t last = bytes - kStep;
+  for (size_t done = 0; done < left; done += kStep) {
+    const size_t at = std::min(done, last);
+    CopyStep<Ops, kStep>(from + at, to + at);
+  }
+  for (size_t done = 0; done < right; done += kStep) {
+    const size_t at = last - std::min(done, last);
+    CopyStep<Ops, kStep>(from + at, to + at);
+  }
+}
+
+// The same of any number of bytes; what lies between may be overwritten.
+template <class Ops>
+RECPACK_TARGET_INLINE void CopyEnds(const uint8_t* from, size_t bytes, size_t left, size_t right,
+                                    uint8_t* to) {
+  if (bytes >= Ops::kWide) {
+    CopyEndsBy<Ops, Ops::kWide>(from, bytes, left, right, to);
+  } else if (bytes >= 16) {
+    CopyEndsBy<Ops, 16>(from, bytes, left, right, to);
+  } else {
+    std::memcpy(to, from, left);
+    std::memcpy(to + bytes - right, from + bytes - right, right);
+  }
+}
+
+// Sixteen pixels.
+template <class Ops, class Form, bool kFlip>
+RECPACK_TARGET_INLINE void FinishPixels(const typename Ops::Factors* factors, const uint8_t* from,
+                                        size_t in_plane, uint8_t* to, size_t out_plane) {
+  typename Ops::Bytes bytes[Form::channels];
+  for (size_t c = 0; c < Form::channels; ++c) {
+    bytes[c] = Ops::Load(from + c * (Form::in_planar ? in_plane : kFinishStep));
+  }
+  if constexpr (!KeepsOrder<Form, kFlip>()) Ops::template Reorder<Form, kFlip>(bytes);
+  for (size_t c = 0; c < Form::channels; ++c) {
+    uint8_t* const place =
+        to + c * (Form::out_planar ? out_plane : kFinishStep * Form::element_bytes);
+    Ops::template Store<Form::type>(bytes[c], factors[c], place);
+  }
+}
+
+// `count` pixels from `from` on; the result's first lies at `to`.
+template <class Ops, class Form, bool kFlip>
+RECPACK_TARGET_INLINE void FinishRow(const typename Ops::Factors* factors, const uint8_t* from,
+                                     size_t in_plane, size_t count, uint8_t* to, size_t out_plane) {
+  constexpr size_t kInBytes = Form::in_planar ? 1 : Form::channels;
+  constexpr size_t kOutBytes = (Form::out_planar ? 1 : Form::channels) * Form::element_bytes;
+  if constexpr (Form::type == ElementType::kU8 && KeepsOrder<Form, kFlip>()) {
+    const size_t bytes = count * kInBytes;
+    if (bytes > 256) {
+      std::memcpy(to, from, bytes);
+    } else {
+      CopyEnds<Ops>(from, bytes, bytes, 0, to);
+    }
+    return;
+  }
+  // The last step goes back over pixels that are done.
+  const size_t last = count - kFinishStep;
+  for (size_t done = 0;; done += kFinishStep) {
+    const size_t at = std::min(done, last);
+    FinishPixels<Ops, Form, kFlip>(factors, from + (kFlip ? last - at : at) * kInBytes, in_plane,
+                                   to + at * kOutBytes, out_plane);
+    if (at == last) return;
+  }
+}
+
+template <class Ops, class Form, bool kFlip>
+RECPACK_TARGET void FinishRows(const FinishPlan& plan, const FinishJob& job, size_t plane) {
+  typename Ops::Factors factors[Form::channels];
+  for (size_t c = 0; c < Form::channels; ++c) {
+    factors[c] = Ops::LoadFactors(plan.scale[plane + c], plan.bias[plane + c]);
+  }
+  const uint8_t* const fill = plan.fill.data() + plane * plan.row_bytes;
+  const uint8_t* from = job.from + plane * job.in_plane;
+  uint8_t* to = job.to + plane * plan.plane_bytes;
+  for (size_t y = 0; y < job.rows; ++y, from += job.in_row, to += plan.row_bytes) {
+    if (job.left + job.right > 0) {
+      for (size_t p = 0; p < (Form::out_planar ? Form::channels : 1); ++p) {
+        CopyEnds<Ops>(fill + p * plan.row_bytes, plan.row_bytes, job.left, job.right,
+                      to + p * plan.plane_bytes);
+      }
+    }
+    FinishRow<Ops, Form, kFlip>(factors, from, job.in_plane, job.count, to + job.left,
+                                plan.plane_bytes);
+  }
+}
+
+template <class Ops, class Form>
+void FinishPlanes(const FinishPlan& plan, const FinishJob& job) {
+  // Planes that stay planes are images of one channel.
+  const size_t planes = Form::in_planar && Form::out_planar ? plan.planes : 1;
+  for (size_t p = 0; p < planes; ++p) {
+    if (job.flip) {
+      FinishRows<Ops, Form, true>(plan, job, p);
+    } else {
+      FinishRows<Ops, Form, false>(plan, job, p);
+    }
+  }
+}
+
+template <class Ops>
+RECPACK_TARGET void FillRows(const FinishPlan& plan, size_t rows, uint8_t* to) {
+  const size_t bytes = plan.row_bytes;
+  for (size_t p = 0; p < plan.planes; ++p) {
+    for (size_t y = 0; y < rows; ++y) {
+      CopyEnds<Ops>(plan.fill.data() + p * bytes, bytes, bytes, 0,
+                    to + p * plan.plane_bytes + y * bytes);
+    }
+  }
+}
+
+template <class Ops, int kChannels, bool kInPlanar, bool kOutPlanar>
+FinishRun FinishOfType(ElementType type) {
+  switch (type) {
+    case ElementType::kU8:
+      return FinishPlanes<Ops, FinishForm<kChannels, kInPlanar, kOutPlanar, ElementType::kU8>>;
+    case ElementType::kF16:
+      return FinishPlanes<Ops, FinishForm<kChannels, kInPlanar, kOutPlanar, ElementType::kF16>>;
+    case ElementType::kBf16:
+      return FinishPlanes<Ops, FinishForm<kChannels, kInPlanar, kOutPlanar, ElementType::kBf16>>;
+    default:
+      return FinishPlanes<Ops, FinishForm<kChannels, kInPlanar, kOutPlanar, ElementType::kF32>>;
+  }
+}
+
+template <class Ops, bool kInPlanar, bool kOutPlanar>
+FinishRun FinishOfChannels(const FinishOptions& options) {
+  switch (options.channels) {
+    case 2:
+      return FinishOfType<Ops, 2, kInPlanar, kOutPlanar>(options.type);
+    case 3:
+      return FinishOfType<Ops, 3, kInPlanar, kOutPlanar>(options.type);
+    default:
+      return FinishOfType<Ops, 4, kInPlanar, kOutPlanar>(options.type);
+  }
+}
+
+template <class Ops>
+FinishRun FinishOf(const FinishOptions& options) {
+  const bool in_planar = options.in_layout == ImageLayout::kNchw;
+  const bool out_planar = options.out_layout == ImageLayout::kNchw;
+  if (options.channels == 1 || (in_planar && out_planar)) {
+    return FinishOfType<Ops, 1, true, true>(options.type);
+  }
+  if (in_planar) return FinishOfChannels<Ops, true, false>(options);
+  if (out_planar) return FinishOfChannels<Ops, false, true>(options);
+  return FinishOfChannels<Ops, false, false>(options);
+}
+
+// The path of `Ops` for these options.
+template <class Ops>
+FinishPath PathOf(const FinishOptions& options) {
+  return {FinishOf<Ops>(options), FillRows<Ops>};
+}
+
+}  // namespace recpack
