@@ -33,19 +33,20 @@ RECPACK_HOST_DEVICE inline uint16_t ToBf16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+// Chooses between results, so that compilers can vectorise it.
 RECPACK_HOST_DEVICE inline uint16_t ToF16(float value) {
   const uint32_t bits = FloatBits(value);
   const uint32_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // 65520 and more
-  if (magnitude < 113u << 23) {
-    // Below 2^-14 the last bit is worth 2^-24, as that of 0.5: the addition rounds.
-    float positive;
-    memcpy(&positive, &magnitude, sizeof positive);
-    return static_cast<uint16_t>(sign | (FloatBits(positive + 0.5F) - FloatBits(0.5F)));
-  }
   const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
-  return static_cast<uint16_t>(sign | (rounded - (112u << 23)) >> 13);
+  const uint32_t normal = (rounded - (112u << 23)) >> 13;
+  // Below 2^-14 the last bit is worth 2^-24, as that of 0.5: the addition rounds.
+  float positive;
+  memcpy(&positive, &magnitude, sizeof positive);
+  const uint32_t subnormal = FloatBits(positive + 0.5F) - FloatBits(0.5F);
+  const uint32_t half = magnitude < 113u << 23 ? subnormal : normal;
+  const uint32_t finite_half = magnitude < 0x477ff000 ? half : 0x7c00;  // from 65520 on: infinity
+  return static_cast<uint16_t>(sign | finite_half);
 }
 
 // Writes element `index` of a result.

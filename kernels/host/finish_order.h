@@ -8,6 +8,10 @@
 
 namespace recpack {
 
+constexpr size_t ElementSize(ElementType type) {
+  return type == ElementType::kU8 ? 1 : (type == ElementType::kF32 ? 4 : 2);
+}
+
 // `kInPlanar` and `kOutPlanar`: the pixels' bytes lie sixteen a channel, not interleaved.
 template <int kChannels, bool kInPlanar, bool kOutPlanar, ElementType kType>
 struct FinishForm {
@@ -15,8 +19,7 @@ struct FinishForm {
   static constexpr bool in_planar = kInPlanar;
   static constexpr bool out_planar = kOutPlanar;
   static constexpr ElementType type = kType;
-  static constexpr size_t element_bytes =
-      kType == ElementType::kU8 ? 1 : (kType == ElementType::kF32 ? 4 : 2);
+  static constexpr size_t element_bytes = ElementSize(kType);
 };
 
 // From which byte each byte of the result comes.

@@ -38,8 +38,23 @@ struct PortableOps {
 
   template <ElementType kType>
   static void Store(const Bytes& bytes, const Factors& factors, uint8_t* to) {
-    for (size_t i = 0; i < kFinishStep; ++i) {
-      StoreElement(kType, bytes.of[i], factors.scale[i], factors.bias[i], to, i);
+    if constexpr (kType == ElementType::kU8) {
+      std::memcpy(to, bytes.of, kFinishStep);
+      return;
+    }
+    // Results in places of their own: compilers can vectorise the loops.
+    float values[kFinishStep];
+    for (int i = 0; i < kFinishStep; ++i) {
+      values[i] = Normalise(bytes.of[i], factors.scale[i], factors.bias[i]);
+    }
+    if constexpr (kType == ElementType::kF32) {
+      std::memcpy(to, values, sizeof values);
+    } else {
+      uint16_t halves[kFinishStep];
+      for (int i = 0; i < kFinishStep; ++i) {
+        halves[i] = kType == ElementType::kF16 ? ToF16(values[i]) : ToBf16(values[i]);
+      }
+      std::memcpy(to, halves, sizeof halves);
     }
   }
 

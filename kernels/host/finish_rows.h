@@ -19,6 +19,7 @@
 
 namespace recpack {
 
+// kStep bytes.
 template <class Ops, int kStep>
 RECPACK_TARGET_INLINE void CopyStep(const uint8_t* from, uint8_t* to) {
   if constexpr (kStep == Ops::kWide) {
@@ -28,32 +29,26 @@ RECPACK_TARGET_INLINE void CopyStep(const uint8_t* from, uint8_t* to) {
   }
 }
 
-// Copies at least the first `left` and the last `right` of `bytes` bytes, all at least kStep.
+// `bytes` bytes, at least kStep.
 template <class Ops, int kStep>
-RECPACK_TARGET_INLINE void CopyEndsBy(const uint8_t* from, size_t bytes, size_t left, size_t right,
-                                      uint8_t* to) {
+RECPACK_TARGET_INLINE void CopyBySteps(const uint8_t* from, size_t bytes, uint8_t* to) {
   const size_t last = bytes - kStep;
-  for (size_t done = 0; done < left; done += kStep) {
+  for (size_t done = 0;; done += kStep) {
     const size_t at = std::min(done, last);
     CopyStep<Ops, kStep>(from + at, to + at);
-  }
-  for (size_t done = 0; done < right; done += kStep) {
-    const size_t at = last - std::min(done, last);
-    CopyStep<Ops, kStep>(from + at, to + at);
+    if (at == last) return;
   }
 }
 
-// The same of any number of bytes; what lies between may be overwritten.
+// Any number, quicker than memcpy() where they are few.
 template <class Ops>
-RECPACK_TARGET_INLINE void CopyEnds(const uint8_t* from, size_t bytes, size_t left, size_t right,
-                                    uint8_t* to) {
-  if (bytes >= Ops::kWide) {
-    CopyEndsBy<Ops, Ops::kWide>(from, bytes, left, right, to);
-  } else if (bytes >= 16) {
-    CopyEndsBy<Ops, 16>(from, bytes, left, right, to);
+RECPACK_TARGET_INLINE void CopyBytes(const uint8_t* from, size_t bytes, uint8_t* to) {
+  if (bytes < 16 || bytes > 256) {
+    std::memcpy(to, from, bytes);
+  } else if (bytes >= Ops::kWide) {
+    CopyBySteps<Ops, Ops::kWide>(from, bytes, to);
   } else {
-    std::memcpy(to, from, left);
-    std::memcpy(to + bytes - right, from + bytes - right, right);
+    CopyBySteps<Ops, 16>(from, bytes, to);
   }
 }
 
@@ -80,13 +75,7 @@ RECPACK_TARGET_INLINE void FinishRow(const typename Ops::Factors* factors, const
   constexpr size_t kInBytes = Form::in_planar ? 1 : Form::channels;
   constexpr size_t kOutBytes = (Form::out_planar ? 1 : Form::channels) * Form::element_bytes;
   if constexpr (Form::type == ElementType::kU8 && KeepsOrder<Form, kFlip>()) {
-    const size_t bytes = count * kInBytes;
-    if (bytes > 256) {
-      std::memcpy(to, from, bytes);
-    } else {
-      CopyEnds<Ops>(from, bytes, bytes, 0, to);
-    }
-    return;
+    return CopyBytes<Ops>(from, count * kInBytes, to);
   }
   // The last step goes back over pixels that are done.
   const size_t last = count - kFinishStep;
@@ -104,23 +93,44 @@ RECPACK_TARGET void FinishRows(const FinishPlan& plan, const FinishJob& job, siz
   for (size_t c = 0; c < Form::channels; ++c) {
     factors[c] = Ops::LoadFactors(plan.scale[plane + c], plan.bias[plane + c]);
   }
-  const uint8_t* const fill = plan.fill.data() + plane * plan.row_bytes;
   const uint8_t* from = job.from + plane * job.in_plane;
-  uint8_t* to = job.to + plane * plan.plane_bytes;
+  uint8_t* to = job.to + plane * plan.plane_bytes + job.left;
   for (size_t y = 0; y < job.rows; ++y, from += job.in_row, to += plan.row_bytes) {
-    if (job.left + job.right > 0) {
-      for (size_t p = 0; p < (Form::out_planar ? Form::channels : 1); ++p) {
-        CopyEnds<Ops>(fill + p * plan.row_bytes, plan.row_bytes, job.left, job.right,
-                      to + p * plan.plane_bytes);
-      }
+    FinishRow<Ops, Form, kFlip>(factors, from, job.in_plane, job.count, to, plan.plane_bytes);
+  }
+}
+
+// At least the first (or last) `side` bytes of `rows` rows of `bytes` bytes, which are at least
+// kStep. What lies between the sides is written later.
+template <class Ops, int kStep>
+RECPACK_TARGET_INLINE void PadSide(const uint8_t* fill, size_t bytes, size_t side, bool is_last,
+                                   size_t rows, uint8_t* to) {
+  const size_t last = bytes - kStep;
+  for (size_t done = 0; done < side; done += kStep) {
+    const size_t inwards = std::min(done, last), at = is_last ? last - inwards : inwards;
+    for (size_t y = 0; y < rows; ++y) CopyStep<Ops, kStep>(fill + at, to + y * bytes + at);
+  }
+}
+
+template <class Ops>
+RECPACK_TARGET void PadRows(const FinishPlan& plan, const FinishJob& job) {
+  const size_t bytes = plan.row_bytes;
+  for (size_t p = 0; p < plan.planes; ++p) {
+    const uint8_t* const fill = plan.fill.data() + p * bytes;
+    uint8_t* const to = job.to + p * plan.plane_bytes;
+    if (bytes >= Ops::kWide) {
+      PadSide<Ops, Ops::kWide>(fill, bytes, job.left, false, job.rows, to);
+      PadSide<Ops, Ops::kWide>(fill, bytes, job.right, true, job.rows, to);
+    } else {  // sixteen elements are covered
+      PadSide<Ops, 16>(fill, bytes, job.left, false, job.rows, to);
+      PadSide<Ops, 16>(fill, bytes, job.right, true, job.rows, to);
     }
-    FinishRow<Ops, Form, kFlip>(factors, from, job.in_plane, job.count, to + job.left,
-                                plan.plane_bytes);
   }
 }
 
 template <class Ops, class Form>
 void FinishPlanes(const FinishPlan& plan, const FinishJob& job) {
+  if (job.left + job.right > 0) PadRows<Ops>(plan, job);
   // Planes that stay planes are images of one channel.
   const size_t planes = Form::in_planar && Form::out_planar ? plan.planes : 1;
   for (size_t p = 0; p < planes; ++p) {
@@ -132,13 +142,13 @@ void FinishPlanes(const FinishPlan& plan, const FinishJob& job) {
   }
 }
 
+// The first `rows` rows of every plane.
 template <class Ops>
 RECPACK_TARGET void FillRows(const FinishPlan& plan, size_t rows, uint8_t* to) {
   const size_t bytes = plan.row_bytes;
   for (size_t p = 0; p < plan.planes; ++p) {
     for (size_t y = 0; y < rows; ++y) {
-      CopyEnds<Ops>(plan.fill.data() + p * bytes, bytes, bytes, 0,
-                    to + p * plan.plane_bytes + y * bytes);
+      CopyBytes<Ops>(plan.fill.data() + p * bytes, bytes, to + p * plan.plane_bytes + y * bytes);
     }
   }
 }
