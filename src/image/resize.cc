@@ -29,7 +29,8 @@ struct Resizer::State {
   const ResizeKernels& kernels;
 
   ResizeWeights column_weights = {}, row_weights = {};
-  ByteBuffer ring = {}, padded = {};
+  LineBuffer<uint8_t> ring = {};
+  ByteBuffer padded = {};
   std::vector<const uint8_t*> rows = {};
 
   // Of the call: the region's first pixel and where the memory of its image ends.
@@ -58,13 +59,14 @@ void Resizer::State::Start(const PixelView& image, const Region& region, ResizeF
   if (scales_columns) {
     column_weights.Set(from.width, to.width, filter, kernels.pack_columns);
     reach = ReachOf(column_weights, from.channels);
-    ring_stride = static_cast<size_t>(column_weights.padded()) * from.channels + kRowPadding;
+    const size_t row_bytes = static_cast<size_t>(column_weights.padded()) * from.channels;
+    ring_stride = (row_bytes + kRowPadding + kCacheLine - 1) / kCacheLine * kCacheLine;
   }
   const bool scales_rows = from.height != to.height;
   if (scales_rows) row_weights.Set(from.height, to.height, filter, kernels.pack_rows);
   ring_rows = scales_rows ? row_weights.taps : 1;
   rows_made = 0;
-  ring.resize(std::max(ring.size(), ring_stride * static_cast<size_t>(ring_rows)));
+  ring.Reserve(ring_stride * static_cast<size_t>(ring_rows));
   rows.resize(std::max(rows.size(), static_cast<size_t>(ring_rows)));
 }
 
@@ -82,7 +84,7 @@ void Resizer::State::ResizeColumns(int y, uint8_t* to) {
 // those of the last output row.
 const uint8_t* Resizer::State::Row(int y) {
   if (!scales_columns) return from.row(y);
-  uint8_t* slot = &ring[static_cast<size_t>(y % ring_rows) * ring_stride];
+  uint8_t* slot = ring.data() + static_cast<size_t>(y % ring_rows) * ring_stride;
   if (y >= rows_made) {
     ResizeColumns(y, slot);
     rows_made = y + 1;

@@ -1,6 +1,7 @@
 // Pixels are widened to pairs of 16 bits for VPMADDWD; a weight of 22 bits is two factors for it,
 // high * 2^14 + low. Sums of either may wrap: their total, modulo 2^32, is exact.
 #include "src/image/resize_kernels.h"
+#include "src/image/resize_shuffles.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -27,7 +28,7 @@ bool IsTwoTaps(const ResizeWeights& weights) { return weights.taps <= 2; }
 
 void PackColumns(ResizeWeights& weights) {
   const int pairs = IsTwoTaps(weights) ? 1 : RoundUp(weights.taps, 4) / 2;
-  weights.packed.resize(static_cast<size_t>(weights.padded()) * static_cast<size_t>(pairs) * 8);
+  weights.packed.Reserve(static_cast<size_t>(weights.padded()) * static_cast<size_t>(pairs) * 8);
   int32_t* to = weights.packed.data();
   for (int pair = 0; pair < weights.padded() * pairs; ++pair) {
     const int32_t* weight = weights.of(pair / pairs) + pair % pairs * 2;
@@ -39,8 +40,8 @@ void PackColumns(ResizeWeights& weights) {
 }
 
 void PackRows(ResizeWeights& weights) {
-  weights.packed.resize(static_cast<size_t>(weights.padded()) *
-                        static_cast<size_t>(weights.stride));
+  weights.packed.Reserve(static_cast<size_t>(weights.padded()) *
+                         static_cast<size_t>(weights.stride));
   int32_t* to = weights.packed.data();
   for (int i = 0; i < weights.padded(); ++i) {
     for (int k = 0; k < weights.stride; k += 2, to += 2) {
@@ -50,27 +51,11 @@ void PackRows(ResizeWeights& weights) {
   }
 }
 
-// Shuffles of 16 bytes by channels: taps 0 and 1 (or 2 and 3) of a pixel to pairs of 16 bits, and
-// four pixels of four channels to their own count.
-struct Shuffles {
-  alignas(16) int8_t first[16], second[16], narrow[16];
-};
-
-constexpr Shuffles MakeShuffles(int channels) {
-  Shuffles s{};
-  for (int i = 0; i < 16; ++i) s.first[i] = s.second[i] = s.narrow[i] = -1;
-  for (int c = 0; c < channels; ++c) {
-    s.first[4 * c] = static_cast<int8_t>(c);
-    s.first[4 * c + 2] = static_cast<int8_t>(channels + c);
-    s.second[4 * c] = static_cast<int8_t>(2 * channels + c);
-    s.second[4 * c + 2] = static_cast<int8_t>(3 * channels + c);
-    for (int p = 0; p < 4; ++p) s.narrow[channels * p + c] = static_cast<int8_t>(4 * p + c);
-  }
-  return s;
-}
-
-constexpr Shuffles kShuffles[] = {MakeShuffles(1), MakeShuffles(2), MakeShuffles(3),
-                                  MakeShuffles(4)};
+// Two taps of a pixel, from tap kFirst on, to pairs of 16 bits, one a channel.
+template <int kFirst>
+constexpr auto kPairsOfChannels = ShufflesOf([](int i, int channels) {
+  return i % 2 == 0 && i / 4 < channels ? (kFirst + i % 4 / 2) * channels + i / 4 : -1;
+});
 
 RECPACK_TARGET inline __m128i Load(const void* from) {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
@@ -123,9 +108,9 @@ RECPACK_TARGET inline __m256i OnePixel(const uint8_t* from, __m256i expand, int 
 
 RECPACK_TARGET void ColumnsOfTwoTaps(const uint8_t* from, const ResizeWeights& weights,
                                      int channels, uint8_t* to) {
-  const Shuffles& shuffles = kShuffles[channels - 1];
-  const __m256i expand = _mm256_broadcastsi128_si256(Load(shuffles.first));
-  const __m128i narrow = Load(shuffles.narrow);
+  const size_t kind = static_cast<size_t>(channels - 1);
+  const __m256i expand = _mm256_broadcastsi128_si256(Load(kPairsOfChannels<0>[kind].data()));
+  const __m128i narrow = Load(kNarrowPixels[kind].data());
   const int32_t* first = weights.first.data();
   const int32_t* packed = weights.packed.data();
   for (int x = 0; x < weights.padded(); x += 4, first += 4, packed += 32, to += 4 * channels) {
@@ -140,9 +125,10 @@ RECPACK_TARGET void ColumnsOfTwoTaps(const uint8_t* from, const ResizeWeights& w
 template <bool kOneStep>
 RECPACK_TARGET void ColumnsOfFourTaps(const uint8_t* from, const ResizeWeights& weights,
                                       int channels, uint8_t* to) {
-  const Shuffles& shuffles = kShuffles[channels - 1];
-  const __m256i expand = Join(Load(shuffles.first), Load(shuffles.second));
-  const __m128i narrow = Load(shuffles.narrow);
+  const size_t kind = static_cast<size_t>(channels - 1);
+  const __m256i expand =
+      Join(Load(kPairsOfChannels<0>[kind].data()), Load(kPairsOfChannels<2>[kind].data()));
+  const __m128i narrow = Load(kNarrowPixels[kind].data());
   const int32_t* first = weights.first.data();
   const int32_t* packed = weights.packed.data();
   const int steps = kOneStep ? 1 : RoundUp(weights.taps, 4) / 4;

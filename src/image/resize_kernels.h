@@ -41,6 +41,7 @@ std::span<const ResizeKernels* const> AvailableResizeKernels() noexcept;
 extern const ResizeKernels kScalarResize;
 #if defined(__x86_64__)
 extern const ResizeKernels kAvx2Resize;
+extern const ResizeKernels kAvx512Resize;  // needs VNNI too
 #elif defined(__aarch64__)
 extern const ResizeKernels kNeonResize;
 #endif

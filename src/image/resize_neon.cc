@@ -1,4 +1,5 @@
 #include "src/image/resize_kernels.h"
+#include "src/image/resize_shuffles.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -8,28 +9,11 @@
 namespace recpack {
 namespace {
 
-// Shuffles of 16 bytes by channels: each of four taps to four words of 32 bits, and four pixels of
-// four channels to their own count. 255 makes a zero.
-struct Shuffles {
-  uint8_t tap[4][16], narrow[16];
-};
-
-constexpr Shuffles MakeShuffles(int channels) {
-  Shuffles s{};
-  for (int i = 0; i < 16; ++i) {
-    s.tap[0][i] = s.tap[1][i] = s.tap[2][i] = s.tap[3][i] = s.narrow[i] = 255;
-  }
-  for (int k = 0; k < 4; ++k) {
-    for (int c = 0; c < channels; ++c) {
-      s.tap[k][4 * c] = static_cast<uint8_t>(k * channels + c);
-      s.narrow[k * channels + c] = static_cast<uint8_t>(4 * k + c);
-    }
-  }
-  return s;
-}
-
-constexpr Shuffles kShuffles[] = {MakeShuffles(1), MakeShuffles(2), MakeShuffles(3),
-                                  MakeShuffles(4)};
+// Tap kTap of a pixel to a word a channel.
+template <int kTap>
+constexpr auto kWordsOfChannels = ShufflesOf([](int i, int channels) {
+  return i % 4 == 0 && i / 4 < channels ? kTap * channels + i / 4 : -1;
+});
 
 inline uint8x16_t Narrow(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) {
   const auto shift = [](int32x4_t sum) { return vqmovun_s32(vshrq_n_s32(sum, kWeightBits)); };
@@ -38,10 +22,11 @@ inline uint8x16_t Narrow(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) {
 }
 
 void NeonColumns(const uint8_t* from, const ResizeWeights& weights, int channels, uint8_t* to) {
-  const Shuffles& shuffles = kShuffles[channels - 1];
-  uint8x16_t taps[4];
-  for (int k = 0; k < 4; ++k) taps[k] = vld1q_u8(shuffles.tap[k]);
-  const uint8x16_t narrow = vld1q_u8(shuffles.narrow);
+  const size_t kind = static_cast<size_t>(channels - 1);
+  const uint8x16_t taps[4] = {
+      vld1q_u8(kWordsOfChannels<0>[kind].data()), vld1q_u8(kWordsOfChannels<1>[kind].data()),
+      vld1q_u8(kWordsOfChannels<2>[kind].data()), vld1q_u8(kWordsOfChannels<3>[kind].data())};
+  const uint8x16_t narrow = vld1q_u8(kNarrowPixels[kind].data());
   for (int x = 0; x < weights.padded(); x += 4, to += 4 * channels) {
     int32x4_t sums[4];
     for (int i = 0; i < 4; ++i) {

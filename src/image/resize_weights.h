@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recpack/image/resize.h"
+#include "src/image/line_buffer.h"
 
 namespace recpack {
 
@@ -32,7 +33,8 @@ class ResizeWeights {
   const int32_t* of(int i) const noexcept { return &weights_[static_cast<size_t>(i) * stride]; }
   int padded() const noexcept { return static_cast<int>(first.size()); }
 
-  std::vector<int32_t> first, count, packed;
+  std::vector<int32_t> first, count;
+  LineBuffer<int32_t> packed;
   int taps = 0;    // the largest count
   int stride = 0;  // taps, rounded up to a multiple of four
 
