@@ -3,6 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(modules GLOBAL PROPERTY RECPACK_MODULES)
+get_property(device_modules GLOBAL PROPERTY RECPACK_DEVICE_MODULES)
 add_library(recpack INTERFACE)
 add_library(recpack::recpack ALIAS recpack)
 target_link_libraries(recpack INTERFACE ${modules})
@@ -10,7 +11,7 @@ if(NOT RECPACK_INSTALL)
   return()
 endif()
 
-install(TARGETS recpack ${modules} EXPORT recpackTargets
+install(TARGETS recpack ${modules} ${device_modules} EXPORT recpackTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/recpack DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT recpackTargets NAMESPACE recpack:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/recpack)

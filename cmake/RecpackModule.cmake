@@ -1,7 +1,8 @@
-# recpack_module(NAME SOURCES ... [DEPENDS modules...] [LINK third-party...])
-# One static library a module; public headers in include/recpack/NAME, sources in src/NAME.
+# recpack_module(NAME [DEVICE] SOURCES ... [DEPENDS modules...] [LINK third-party...])
+# One static library a module; public headers in include/recpack/NAME, sources in src/NAME. DEVICE: it
+# needs an accelerator's libraries and is no part of recpack::recpack; programs name it.
 function(recpack_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "DEVICE" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(recpack_${name} STATIC ${ARG_SOURCES})
   add_library(recpack::${name} ALIAS recpack_${name})
   set_target_properties(recpack_${name} PROPERTIES EXPORT_NAME ${name})
@@ -12,7 +13,11 @@ function(recpack_module name)
   list(TRANSFORM ARG_DEPENDS PREPEND recpack_)
   target_link_libraries(recpack_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_LINK}
                         $<BUILD_INTERFACE:recpack_flags>)
-  set_property(GLOBAL APPEND PROPERTY RECPACK_MODULES recpack_${name})
+  if(ARG_DEVICE)
+    set_property(GLOBAL APPEND PROPERTY RECPACK_DEVICE_MODULES recpack_${name})
+  else()
+    set_property(GLOBAL APPEND PROPERTY RECPACK_MODULES recpack_${name})
+  endif()
 endfunction()
 
 # recpack_test(MODULE names...): one gtest program a module from tests/MODULE/NAME_test.cc, whose

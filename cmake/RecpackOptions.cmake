@@ -15,16 +15,20 @@ endif()
 
 add_library(recpack_flags INTERFACE)
 # Multiply and add stay two roundings on every machine, so that results do not depend on the CPU.
-target_compile_options(recpack_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
-                       -Wno-sign-conversion
-                       -Wno-missing-field-initializers -ffp-contract=off)
+set(recpack_cxx_flags -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+                      -Wno-missing-field-initializers -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # std::string's operator+ draws false warnings from GCC 12 (its bug 105651).
-  target_compile_options(recpack_flags INTERFACE -Wno-restrict)
+  list(APPEND recpack_cxx_flags -Wno-restrict)
 endif()
+set(recpack_cuda_flags -fmad=false --expt-relaxed-constexpr
+                       -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-ffp-contract=off)
 if(RECPACK_WERROR)
-  target_compile_options(recpack_flags INTERFACE -Werror)
+  list(APPEND recpack_cxx_flags -Werror)
+  list(APPEND recpack_cuda_flags -Werror=all-warnings)
 endif()
+target_compile_options(recpack_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${recpack_cxx_flags}>"
+                       "$<$<COMPILE_LANGUAGE:CUDA>:${recpack_cuda_flags}>")
 if(RECPACK_SANITIZE)
   add_compile_options(-fsanitize=${RECPACK_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

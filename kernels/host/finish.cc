@@ -42,16 +42,6 @@ void CheckFactors(const FinishOptions& o) {
   }
 }
 
-void Check(const FinishOptions& o) {
-  CheckSide("in_height", o.in_height);
-  CheckSide("in_width", o.in_width);
-  CheckSide("out_height", o.out_height);
-  CheckSide("out_width", o.out_width);
-  CheckChannels(o.channels);
-  if (o.type > ElementType::kF32) Refuse("there is no such element type", "give one of its names");
-  if (o.type != ElementType::kU8) CheckFactors(o);
-}
-
 FinishPath PathFor(const FinishOptions& options, CpuLevel level) {
 #if defined(__x86_64__)
   level = std::min(level, ActiveCpu());
@@ -189,6 +179,16 @@ const char* ElementName(ElementType type) {
   }
 }
 
+void CheckFinish(const FinishOptions& o) {
+  CheckSide("in_height", o.in_height);
+  CheckSide("in_width", o.in_width);
+  CheckSide("out_height", o.out_height);
+  CheckSide("out_width", o.out_width);
+  CheckChannels(o.channels);
+  if (o.type > ElementType::kF32) Refuse("there is no such element type", "give one of its names");
+  if (o.type != ElementType::kU8) CheckFactors(o);
+}
+
 FinishOptions MeanStd(FinishOptions options, const double* mean, const double* std) {
   CheckChannels(options.channels);
   for (size_t c = 0; c < static_cast<size_t>(options.channels); ++c) {
@@ -206,7 +206,7 @@ FinishOptions MeanStd(FinishOptions options, const double* mean, const double* s
 Finisher::Finisher(const FinishOptions& options) : Finisher(options, ActiveCpu()) {}
 
 Finisher::Finisher(const FinishOptions& options, CpuLevel level) {
-  Check(options);
+  CheckFinish(options);
   plan_ = std::make_shared<const FinishPlan>(PlanOf(options, level));
 }
 

@@ -43,6 +43,9 @@ struct FinishGeometry {
   bool flip = false;  // left to right, after cropping
 };
 
+// Throws Error (kInvalidArgument) for options that break their limits.
+void CheckFinish(const FinishOptions& options);
+
 // `options` with the scale and bias of (u8 / 255 - mean) / std: 1 / (255 std) and -mean / std,
 // computed in double and rounded once. `mean` and `std` have options.channels values each. Throws
 // Error (kInvalidArgument) unless these are finite and std is above 0.
@@ -55,7 +58,7 @@ struct FinishPlan;  // kernels/host/finish_plan.h
 // what is inside.
 class Finisher {
  public:
-  // Throws Error (kInvalidArgument) for options that break their limits.
+  // Throws as CheckFinish().
   explicit Finisher(const FinishOptions& options);
 
   // On the instructions of `level`, or what ActiveCpu() has of them: for tests and benches.

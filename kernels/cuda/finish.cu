@@ -1,0 +1,87 @@
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/cuda/finish_group.h"
+#include "recpack/base/error.h"
+#include "recpack/kernels/finish_cuda.h"
+
+namespace recpack {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kMaxImages = 65535;  // of a grid's second axis
+
+template <ElementType kType, uint32_t kGroup>
+__global__ void FinishBatch(const __grid_constant__ FinishGrid grid,
+                            const uint8_t* __restrict__ images,
+                            const FinishGeometry* __restrict__ geometry, uint32_t count,
+                            typename FinishElementOf<kType>::Type* __restrict__ out) {
+  const uint32_t group = blockIdx.x * kThreads + threadIdx.x;
+  if (group >= grid.groups) return;
+  for (size_t image = blockIdx.y; image < count; image += gridDim.y) {
+    FinishGroup<kType, kGroup>(grid, images + image * grid.in_image, geometry[image], group,
+                               out + image * grid.out_image);
+  }
+}
+
+template <ElementType kType, uint32_t kGroup>
+void Start(const FinishGrid& grid, const uint8_t* images, const FinishGeometry* geometry,
+           uint32_t count, void* out, cudaStream_t stream) {
+  const dim3 blocks((grid.groups + kThreads - 1) / kThreads, std::min(count, kMaxImages));
+  FinishBatch<kType, kGroup><<<blocks, kThreads, 0, stream>>>(
+      grid, images, geometry, count, static_cast<typename FinishElementOf<kType>::Type*>(out));
+}
+
+template <ElementType kType>
+void StartOfType(const FinishGrid& grid, const uint8_t* images, const FinishGeometry* geometry,
+                 uint32_t count, void* out, cudaStream_t stream) {
+  const auto start = grid.group == 1 ? Start<kType, 1> : Start<kType, kFinishGroup>;
+  start(grid, images, geometry, count, out, stream);
+}
+
+auto StartFor(ElementType type) {
+  switch (type) {
+    case ElementType::kU8:
+      return StartOfType<ElementType::kU8>;
+    case ElementType::kF16:
+      return StartOfType<ElementType::kF16>;
+    case ElementType::kBf16:
+      return StartOfType<ElementType::kBf16>;
+    default:
+      return StartOfType<ElementType::kF32>;
+  }
+}
+
+void Check(const FinishOptions& options, int count) {
+  CheckFinish(options);
+  if (count < 0) {
+    throw Error(ErrorKind::kInvalidArgument, "finishing a batch: count is " + std::to_string(count),
+                {}, "give 0 or more");
+  }
+  const int64_t elements = int64_t{options.out_height} * options.out_width * options.channels;
+  if (elements >= int64_t{1} << 31) {
+    throw Error(ErrorKind::kUnsupported,
+                "finishing a batch: a result has " + std::to_string(elements) + " elements", {},
+                "a device takes fewer than 2^31; finish such images on the host");
+  }
+}
+
+}  // namespace
+
+void LaunchFinish(const FinishOptions& options, const uint8_t* images,
+                  const FinishGeometry* geometry, int count, void* out, CUstream_st* stream) {
+  Check(options, count);
+  if (count == 0) return;
+  const auto place = reinterpret_cast<uintptr_t>(out);
+  const size_t alignment = place & -place;
+  const FinishGrid grid = GridOf(options, alignment);
+  StartFor(options.type)(grid, images, geometry, static_cast<uint32_t>(count), out, stream);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+    throw Error(ErrorKind::kDevice, std::string("finishing a batch: the kernel did not start: ") +
+                                        cudaGetErrorString(error));
+  }
+}
+
+}  // namespace recpack
