@@ -28,29 +28,28 @@ class MappedFetcher final : public Fetcher {
 
   void Finish(Fetch& fetch) noexcept override {
     if (fetch.state == Fetch::kDone) return;
-    if (fetch.shard->file().descriptor() < 0) return ReadNow(fetch);
     try {
-      Copy(fetch);
+      fetch.got = ReadInto(*fetch.shard, fetch.offset, fetch.bytes());
       fetch.state.store(Fetch::kDone, std::memory_order_release);
     } catch (const std::exception&) {
       ReadNow(fetch);  // cannot be mapped, but maybe read; if not, this says why
     }
   }
 
- private:
-  void Copy(Fetch& fetch) const {
-    const ByteView mapped = fetch.shard->Mapped();
-    if (fetch.offset >= mapped.size()) return;
-    const size_t size = std::min<uint64_t>(fetch.size, mapped.size() - fetch.offset);
+  size_t ReadInto(const OpenShard& shard, uint64_t offset, std::span<uint8_t> out) override {
+    if (shard.file().descriptor() < 0) return shard.file().ReadAt(offset, out);
+    const ByteView mapped = shard.Mapped();
+    if (offset >= mapped.size()) return 0;
+    const size_t size = std::min<uint64_t>(out.size(), mapped.size() - offset);
     // A page that is not there: the file was cut, or the disk failed. Reading it says which.
-    const bool copied = GuardedCopy(fetch.bytes().data(), mapped.data() + fetch.offset, size);
-    if (!copied || (check_end_ && fetch.shard->file().Size() < mapped.size())) {
-      ReadNow(fetch);
-    } else {
-      fetch.got = size;
+    const bool copied = GuardedCopy(out.data(), mapped.data() + offset, size);
+    if (!copied || (check_end_ && shard.file().Size() < mapped.size())) {
+      return shard.file().ReadAt(offset, out);
     }
+    return size;
   }
 
+ private:
   const uint64_t page_;
   const bool check_end_;
 };

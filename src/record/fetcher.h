@@ -53,6 +53,11 @@ class Fetcher {
 
   // Returns when the fetch is done, begun or not. Errors are in the fetch.
   virtual void Finish(Fetch& fetch) noexcept = 0;
+
+  // Reads at once into the caller's memory; returns the bytes there are. Throws Error (kIo).
+  virtual size_t ReadInto(const OpenShard& shard, uint64_t offset, std::span<uint8_t> out) {
+    return shard.file().ReadAt(offset, out);
+  }
 };
 
 std::unique_ptr<Fetcher> MakePreadFetcher(int threads);

@@ -1,5 +1,7 @@
 #include "recpack/record/source.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
@@ -53,7 +55,7 @@ struct RecordSource::State {
     RecordLocation location;
   };
 
-  std::shared_ptr<const OpenShard> Open(uint32_t shard);
+  const std::shared_ptr<const OpenShard>& Open(uint32_t shard);
   bool AllCached(std::span<const uint64_t> ids);
   std::vector<Wanted> Missing(std::span<const uint64_t> ids) const;
   void BeginRun(std::span<const Wanted> run);
@@ -85,7 +87,7 @@ struct RecordSource::State {
   uint64_t gets = 0;
 };
 
-std::shared_ptr<const OpenShard> RecordSource::State::Open(uint32_t shard) {
+const std::shared_ptr<const OpenShard>& RecordSource::State::Open(uint32_t shard) {
   if (shard != last_shard) {
     last_opened = files->Open(shard);
     last_shard = shard;
@@ -267,6 +269,42 @@ OwnedRecord RecordSource::Get(uint64_t id) {
   return state.FromFetch(
       location,
       std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes, state.pool));
+}
+
+void RecordSource::Advise(std::span<const uint64_t> ids) {
+  State& state = *state_;
+  try {
+    if (!state.options.prefetch_cached && state.AllCached(ids)) return;
+    for (const uint64_t id : ids) {
+      if (id >= record_count()) continue;
+      const RecordLocation location = state.files->index().Locate(id);
+      const int fd = state.Open(location.shard)->file().descriptor();
+      if (fd < 0) continue;
+      ::posix_fadvise(fd, static_cast<off_t>(location.offset),
+                      static_cast<off_t>(location.length + kFrameBytes), POSIX_FADV_WILLNEED);
+    }
+  } catch (const Error&) {
+    // Reading will meet the same error and say so.
+  }
+}
+
+ByteView RecordSource::Read(uint64_t id, ByteBuffer& memory) {
+  State& state = *state_;
+  if (id < record_count() && !state.begun.contains(id)) {
+    const RecordLocation location = state.files->index().Locate(id);
+    const auto& shard = state.Open(location.shard);
+    if (shard->summary().compression == Compression::kNone &&
+        FrameEnd(location) <= shard->summary().file_bytes) {
+      const size_t bytes = location.length + kFrameBytes;
+      if (memory.size() < bytes) memory.resize(bytes);
+      const size_t got = state.fetcher->ReadInto(*shard, location.offset, {memory.data(), bytes});
+      state.Check(*shard, location, {memory.data(), got});
+      return {memory.data() + kFrameHeaderBytes, location.length};
+    }
+  }
+  const OwnedRecord record = Get(id);
+  memory.assign(record.payload().begin(), record.payload().end());
+  return memory;
 }
 
 uint64_t RecordSource::record_count() const noexcept {

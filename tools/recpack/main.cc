@@ -38,6 +38,7 @@ int Run(int argc, char** argv) {
   AddPack(app, exit_code);
   AddLs(app, exit_code);
   AddCat(app, exit_code);
+  AddBatches(app, exit_code);
   AddSheet(app, exit_code);
   AddIndex(app, exit_code);
   AddRepair(app, exit_code);

@@ -75,6 +75,14 @@ class RecordSource {
   // compressed shards without flush points.
   OwnedRecord Get(uint64_t id);
 
+  // Tells the kernel that these records will be read soon, by whatever source. Nothing is held for
+  // them. A hint like Prefetch().
+  void Advise(std::span<const uint64_t> ids);
+
+  // As Get(), but into `memory`, which grows as needed and is used again: no memory is taken for a
+  // record. The view is valid until the next use of `memory`. Made for many small records.
+  ByteView Read(uint64_t id, ByteBuffer& memory);
+
   uint64_t record_count() const noexcept;
 
   // The backend at work: never kAutomatic.

@@ -1,0 +1,58 @@
+// A data set as a loader sees it: numbered records of one split.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "recpack/record/source.h"
+
+namespace recpack {
+
+struct DatasetOptions {
+  // Empty: "train", or the only split there is.
+  std::string split;
+};
+
+// Immutable; any number of threads.
+class Dataset {
+ public:
+  // `path`: a folder of shards, a manifest, a shard, or a pattern such as "shards/train-*". Records
+  // are found by the split's index; one that is missing or stale is made by scanning, in memory.
+  // Throws Error: kNotFound, kCorrupt; kUnsupported for shards that others compressed as one
+  // stream, which have no random access.
+  static Dataset Open(const std::string& path, const DatasetOptions& options = {});
+
+  const std::string& path() const noexcept { return path_; }
+  const std::string& split() const noexcept { return split_; }
+  uint64_t records() const noexcept { return index_.record_count(); }
+  uint64_t bytes() const noexcept { return bytes_; }  // of shards
+  const std::vector<std::string>& class_names() const noexcept { return class_names_; }
+
+  // Tells data sets apart by the names, sizes and record counts of their shards, never by their
+  // contents: 16 hexadecimal digits for all of it, then 4 for each eighth of the shards.
+  const std::string& digest() const noexcept { return digest_; }
+
+  // Says which shards make this data set another than the one that had `digest`; empty: none.
+  std::string DifferenceFrom(const std::string& digest) const;
+
+  // A reader of its records, for one thread.
+  RecordSource NewSource(const SourceOptions& options = {}) const;
+
+  // Where the record lies, for messages.
+  Place PlaceOf(uint64_t ordinal) const;
+
+ private:
+  Dataset(Index index, std::string folder);
+
+  Index index_;
+  std::string folder_;
+  std::string path_;
+  std::string split_;
+  uint64_t bytes_ = 0;
+  std::vector<std::string> class_names_;
+  std::string digest_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,86 @@
+// What a batch is made of: each field becomes one array.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "recpack/kernels/finish.h"
+
+namespace recpack {
+
+// Which part of a picture is taken, and how it gets the result's size.
+enum class CropKind : uint8_t {
+  kNone,           // the picture has the result's size
+  kPadAndCrop,     // `pad` pixels of 0 on each side, then a random place (torchvision RandomCrop)
+  kRandomResized,  // a random area and aspect, resized (torchvision RandomResizedCrop)
+  kResizeCentre,   // shorter side to `resize`, then the middle (torchvision Resize, CenterCrop)
+  kResize,         // the whole picture to the result's size, aspect not kept
+};
+
+enum class ResizeFilter : uint8_t {
+  kAntialias,  // bilinear, widened with the scale: Pillow's and torchvision's default
+  kBilinear,   // two taps a direction
+};
+
+// A picture: an encoded JPEG or PNG, or raw bytes of a known shape.
+struct ImageField {
+  std::string name = "image";
+  // Feature that holds it; empty: the first there is of image/encoded, image, jpg, jpeg, png.
+  std::string feature;
+  // Raw bytes: channels, height, width, planar; all 0: encoded, by its first bytes.
+  std::array<int, 3> raw_shape = {};
+  int height = 224;
+  int width = 224;
+  CropKind crop = CropKind::kNone;
+  int pad = 0;                               // kPadAndCrop
+  int resize = 0;                            // kResizeCentre: the shorter side before the crop
+  std::array<double, 2> area = {0.08, 1.0};  // kRandomResized: of the picture's
+  std::array<double, 2> aspect = {0.75, 4.0 / 3.0};  // kRandomResized: width / height
+  ResizeFilter filter = ResizeFilter::kAntialias;
+  float flip = 0;  // probability of a flip from left to right
+  // Result: (value / 255 - mean) / std by channel. Not applied to u8.
+  std::array<double, 3> mean = {0, 0, 0};
+  std::array<double, 3> std = {1, 1, 1};
+  ElementType type = ElementType::kF32;
+  ImageLayout layout = ImageLayout::kNchw;
+  // Fields with the same view of a sample draw the same numbers: a picture and its mask are cropped
+  // alike. Views of one picture that shall differ need different numbers.
+  uint32_t view = 0;
+};
+
+enum class ValueType : uint8_t { kU8, kI32, kI64, kF16, kBf16, kF32 };
+size_t ValueBytes(ValueType type) noexcept;
+const char* ValueTypeName(ValueType type);  // "u8", "i32", "i64", "f16", "bf16", "f32"
+
+// Numbers of an int64 or float feature. Fixed lists have exactly `length` values; ragged ones at
+// most, padded with `padding`, and an array NAME_length (i32) says how many there were.
+struct NumbersField {
+  std::string name;
+  std::string feature;               // empty: as the name
+  ValueType type = ValueType::kI64;  // kI64 or kI32 of int64 features, kF32 of float features
+  uint32_t length = 1;               // 1 and not ragged: one value a sample, shape (batch)
+  bool ragged = false;
+  bool truncate = false;  // ragged: cut what is longer; off: an error
+  double padding = 0;
+};
+
+// Bytes as they are: of exactly this shape, or ragged like numbers (text).
+struct BytesField {
+  std::string name;
+  std::string feature;  // empty: as the name
+  std::vector<uint32_t> shape;
+  bool ragged = false;  // shape is one number, the most bytes
+  bool truncate = false;
+};
+
+// The record's ordinal in the split, i64.
+struct IdField {
+  std::string name = "id";
+};
+
+using Field = std::variant<ImageField, NumbersField, BytesField, IdField>;
+
+}  // namespace recpack

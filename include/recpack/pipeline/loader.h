@@ -1,0 +1,93 @@
+// Batches of a data set, made by several threads ahead of their consumer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/base/slab.h"
+#include "recpack/pipeline/batch.h"
+#include "recpack/pipeline/dataset.h"
+#include "recpack/pipeline/field.h"
+#include "recpack/pipeline/order.h"
+
+namespace recpack {
+
+// What becomes of samples that do not fill a batch on every rank. All ranks always make the same
+// number of steps.
+enum class LastBatch : uint8_t {
+  kDrop,  // left out
+  kPad,   // filled up with repeated samples, which Batch::mask() marks with 0
+  kKeep,  // a short batch, on some ranks an empty one
+};
+
+// What becomes of records that are corrupt. Any other failure, as of the disk, always fails.
+enum class OnBadRecord : uint8_t {
+  kFail,        // Next() throws
+  kSubstitute,  // another record of the data set is taken, chosen by (seed, epoch, position)
+};
+
+struct LoaderOptions {
+  std::vector<Field> fields;
+  uint32_t batch_size = 256;  // of one rank
+  OrderSpec order;
+  uint64_t seed = 0;
+  uint32_t rank = 0;
+  uint32_t world_size = 1;
+  LastBatch last_batch = LastBatch::kDrop;
+  uint64_t epoch = 0;     // to begin with; not with a token
+  std::string resume;     // a token: begins behind the batch that it came with
+  int threads = 0;        // 0: AvailableThreads()
+  uint32_t prefetch = 4;  // batches that are made ahead, or held by the consumer: the ring's slabs
+  OnBadRecord on_bad_record = OnBadRecord::kFail;
+  // Of the epoch's records on this rank, the most that may be substituted.
+  double max_bad_share = 0.001;
+  std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
+  SourceOptions source;
+  SlabAllocator* slabs = nullptr;  // null: HostSlabs(); outlives the loader
+};
+
+// A record that was replaced.
+struct Substitution {
+  uint64_t epoch = 0;
+  uint64_t position = 0;
+  uint64_t bad = 0;    // ordinal of the record that was meant
+  uint64_t taken = 0;  // ordinal of the one in its place
+  std::string reason;  // with file, offset and ordinal in the shard
+};
+
+// One consumer thread. Samples, their order and their augmentation are a pure function of the data
+// set, fields, order and seed; threads and prefetching change nothing.
+class Loader {
+ public:
+  // Starts its threads. Throws Error: kInvalidArgument for options that make no sense or a token of
+  // another data set, with the reason.
+  Loader(const Dataset& dataset, LoaderOptions options);
+  // Stops within the work on one sample; batches that are still held stay valid.
+  ~Loader();
+
+  // The next batch; nothing at the end of each epoch, after which the next one goes on. Waits for
+  // it. Throws what happened to the sample with the lowest position that failed, with its place;
+  // the loader is at its end then. Throws Error (kInvalidArgument) where the consumer holds all
+  // slabs itself, and (kIo) where nothing came for stall_timeout, naming what is waited for.
+  std::optional<Batch> Next();
+
+  // Where the consumer stands: behind the last batch that Next() gave.
+  std::string Token() const;
+
+  // Of the batches given so far.
+  const std::vector<Substitution>& substitutions() const noexcept;
+
+  const std::vector<ArraySpec>& arrays() const noexcept;
+  uint64_t steps_per_epoch() const noexcept;
+  const LoaderOptions& options() const noexcept;  // with what 0 and auto came to
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,237 @@
+// Pictures: crop, decode, resize, then finish into the batch.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "recpack/base/error.h"
+#include "recpack/image/header.h"
+#include "recpack/image/resize.h"
+#include "src/base/format.h"
+#include "src/pipeline/crop_choice.h"
+#include "src/pipeline/field_writer.h"
+#include "src/pipeline/streams.h"
+
+namespace recpack {
+namespace {
+
+constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg", "png"};
+
+[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
+  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
+}
+
+ValueType ValueOf(ElementType type) {
+  switch (type) {
+    case ElementType::kU8:
+      return ValueType::kU8;
+    case ElementType::kF16:
+      return ValueType::kF16;
+    case ElementType::kBf16:
+      return ValueType::kBf16;
+    default:
+      return ValueType::kF32;
+  }
+}
+
+bool IsRaw(const ImageField& field) { return field.raw_shape[0] > 0; }
+
+void Check(const ImageField& field) {
+  if (field.height < 1 || field.width < 1) {
+    Refuse(format("image field '{}' is {} x {}", field.name, field.height, field.width),
+           "both sides are at least 1");
+  }
+  if (IsRaw(field) &&
+      (field.raw_shape[0] > 4 || field.raw_shape[1] < 1 || field.raw_shape[2] < 1)) {
+    Refuse(format("image field '{}' has a raw shape that no picture has", field.name),
+           "give channels (1 to 4), height, width");
+  }
+  if (field.crop == CropKind::kPadAndCrop && !IsRaw(field)) {
+    Refuse("pad-and-crop is for raw pictures, all of one size", "crop encoded ones otherwise");
+  }
+  if (field.crop == CropKind::kResizeCentre && field.resize < std::max(field.height, field.width)) {
+    Refuse(format("image field '{}' is resized to {} and cropped to {} x {}", field.name,
+                  field.resize, field.width, field.height),
+           "resize to at least the larger side");
+  }
+  if (!(field.flip >= 0 && field.flip <= 1)) {
+    Refuse(format("a flip has the probability {}", field.flip), "choose 0 to 1");
+  }
+  for (const double deviation : field.std) {
+    if (!(deviation > 0)) Refuse("a standard deviation is not positive", "give three above 0");
+  }
+}
+
+// The sizes of what Finisher gets: the raw picture itself, or the resized one.
+FinishOptions FinishOf(const ImageField& field) {
+  const bool planar = IsRaw(field) && field.crop <= CropKind::kPadAndCrop;
+  FinishOptions options;
+  options.in_layout = planar ? ImageLayout::kNchw : ImageLayout::kNhwc;
+  options.channels = IsRaw(field) ? field.raw_shape[0] : 3;
+  options.in_height = planar ? field.raw_shape[1] : field.height;
+  options.in_width = planar ? field.raw_shape[2] : field.width;
+  options.out_height = field.height;
+  options.out_width = field.width;
+  options.type = field.type;
+  options.out_layout = field.layout;
+  return MeanStd(options, field.mean.data(), field.std.data());
+}
+
+class ImageWriter final : public FieldWriter {
+ public:
+  explicit ImageWriter(const ImageField& field)
+      : field_((Check(field), field)),
+        finish_(FinishOf(field)),
+        finisher_(finish_),
+        random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {
+    if (field.crop == CropKind::kNone && IsRaw(field) &&
+        (field.raw_shape[1] != field.height || field.raw_shape[2] != field.width)) {
+      Refuse(format("image field '{}' is {} x {} and its raw pictures are {} x {}", field.name,
+                    field.width, field.height, field.raw_shape[2], field.raw_shape[1]),
+             "choose how they are cropped");
+    }
+  }
+
+  std::vector<ArraySpec> Arrays() const override {
+    const auto channels = static_cast<uint32_t>(finish_.channels);
+    const auto height = static_cast<uint32_t>(field_.height);
+    const auto width = static_cast<uint32_t>(field_.width);
+    std::vector<uint32_t> shape = {channels, height, width};
+    if (field_.layout == ImageLayout::kNhwc) shape = {height, width, channels};
+    return {{.name = field_.name,
+             .type = ValueOf(field_.type),
+             .shape = std::move(shape),
+             .sample_bytes = finisher_.out_bytes()}};
+  }
+
+  void Write(const Sample& sample, SampleTools& tools,
+             std::span<uint8_t* const> out) const override {
+    const ByteView bytes = BytesOf(sample.example);
+    KeyedRandom random(sample.epoch_seed,
+                       static_cast<uint32_t>(RandomStream::kSample) + field_.view, sample.position);
+    // Drawn first and always, so that it does not depend on how many numbers a crop takes.
+    FinishGeometry geometry{.flip = random.NextUnit() < field_.flip};
+    const uint8_t* pixels = bytes.data();
+    if (field_.crop == CropKind::kPadAndCrop) {
+      geometry.x = Offset(field_.raw_shape[2] + 2 * field_.pad - field_.width, random) - field_.pad;
+      geometry.y =
+          Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
+    } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
+      pixels = Picture(bytes, random, tools).pixels.data();
+    }
+    finisher_(pixels, geometry, out[0]);
+  }
+
+ private:
+  static int Offset(int places, KeyedRandom& random) {
+    return places <= 0 ? places / 2
+                       : static_cast<int>(random.NextBelow(static_cast<uint32_t>(places) + 1));
+  }
+
+  ByteView BytesOf(const ExampleView& example) const {
+    const FeatureView* feature = nullptr;
+    if (!field_.feature.empty()) {
+      feature = &Require(example, field_.feature);
+    } else {
+      for (const char* name : kUsualFeatures) {
+        if ((feature = example.Find(name)) != nullptr) break;
+      }
+      if (feature == nullptr) feature = &Require(example, kUsualFeatures[0]);
+    }
+    if (feature->kind() != FeatureKind::kBytes || feature->size() != 1) {
+      Refuse(format("feature '{}' holds {} values of kind {}, a picture is one of bytes",
+                    feature->name(), feature->size(), FeatureKindName(feature->kind())),
+             "name the feature of the field");
+    }
+    const ByteView bytes = feature->bytes_values()[0];
+    const auto& shape = field_.raw_shape;
+    if (IsRaw(field_) && bytes.size() != static_cast<size_t>(shape[0]) * shape[1] * shape[2]) {
+      Refuse(
+          format("feature '{}' has {} bytes, raw pictures of {} x {} x {} have {}", feature->name(),
+                 bytes.size(), shape[0], shape[1], shape[2], shape[0] * shape[1] * shape[2]),
+          "give the field's raw shape, or none for encoded pictures");
+    }
+    return bytes;
+  }
+
+  // The picture of the result's size.
+  const Image& Picture(ByteView bytes, KeyedRandom& random, SampleTools& tools) const {
+    if (IsRaw(field_)) {
+      Interleave(bytes, tools.decoded);
+    } else if (field_.crop == CropKind::kRandomResized) {
+      const ImageHeader header = ReadImageHeader(bytes);
+      const Region region = random_crop_({header.width, header.height}, random);
+      if (header.format == ImageFormat::kJpeg) {
+        tools.region_decoder.Decode(bytes, region, {}, tools.cropped);
+        return Resized(tools.cropped, {field_.width, field_.height}, tools);
+      }
+      tools.decoder.Decode(bytes, {}, tools.decoded);
+      return Resized(Cut(tools.decoded, region, tools.cropped), {field_.width, field_.height},
+                     tools);
+    } else {
+      tools.decoder.Decode(bytes, {}, tools.decoded);
+    }
+    return FromWhole(random, tools);
+  }
+
+  const Image& FromWhole(KeyedRandom& random, SampleTools& tools) const {
+    const ImageSize size{tools.decoded.width, tools.decoded.height};
+    const ImageSize result{field_.width, field_.height};
+    switch (field_.crop) {
+      case CropKind::kRandomResized:
+        return Resized(Cut(tools.decoded, random_crop_(size, random), tools.cropped), result,
+                       tools);
+      case CropKind::kResizeCentre: {
+        const ImageSize scaled = ScaleShorterSide(size, field_.resize);
+        const Image& whole = Resized(tools.decoded, scaled, tools);
+        return Cut(whole, CentreCrop(scaled, result.width, result.height), tools.cropped);
+      }
+      case CropKind::kResize:
+        return Resized(tools.decoded, result, tools);
+      default:
+        if (size == result) return tools.decoded;
+        Refuse(format("a picture is {} x {}, the field {} x {}", size.width, size.height,
+                      result.width, result.height),
+               "choose how pictures are cropped or resized");
+    }
+  }
+
+  const Image& Resized(const Image& from, ImageSize size, SampleTools& tools) const {
+    if (from.width == size.width && from.height == size.height) return from;
+    tools.resized = Resize(from, {.width = size.width,
+                                  .height = size.height,
+                                  .antialias = field_.filter == ResizeFilter::kAntialias});
+    return tools.resized;
+  }
+
+  static const Image& Cut(const Image& from, const Region& region, Image& to) {
+    if (region.width == from.width && region.height == from.height) return from;
+    to.Reshape(region.width, region.height, from.channels);
+    for (int y = 0; y < region.height; ++y) {
+      std::memcpy(to.row(y), from.row(region.y + y) + region.x * from.channels, to.row_bytes());
+    }
+    return to;
+  }
+
+  // Planar to interleaved.
+  void Interleave(ByteView bytes, Image& to) const {
+    const auto [channels, height, width] = field_.raw_shape;
+    to.Reshape(width, height, channels);
+    const size_t plane = static_cast<size_t>(width) * height;
+    for (size_t i = 0; i < plane; ++i) {
+      for (int c = 0; c < channels; ++c) to.pixels[i * channels + c] = bytes[c * plane + i];
+    }
+  }
+
+  ImageField field_;
+  FinishOptions finish_;
+  Finisher finisher_;
+  RandomCrop random_crop_;
+};
+
+}  // namespace
+
+std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field) {
+  return std::make_unique<ImageWriter>(field);
+}
+
+}  // namespace recpack

@@ -1,0 +1,56 @@
+// One sample's part of each array.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "recpack/example/view.h"
+#include "recpack/image/decode.h"
+#include "recpack/image/jpeg_crop.h"
+#include "recpack/pipeline/batch.h"
+#include "recpack/pipeline/field.h"
+
+namespace recpack {
+
+struct Sample {
+  const ExampleView& example;
+  uint64_t id;          // ordinal of the record
+  uint64_t epoch_seed;  // with position: what randomness is keyed by
+  uint64_t position;    // in the epoch
+};
+
+// Decoders and buffers of one worker, used again for each sample.
+struct SampleTools {
+  ImageDecoder decoder;
+  JpegRegionDecoder region_decoder;
+  Image decoded;
+  Image resized;
+  Image cropped;
+};
+
+// Immutable; any number of threads. All arrays have a fixed size a sample.
+class FieldWriter {
+ public:
+  virtual ~FieldWriter() = default;
+
+  // Without offsets.
+  virtual std::vector<ArraySpec> Arrays() const = 0;
+
+  // `out[i]`: where the sample's part of array i begins. Throws Error: kCorrupt where the record's
+  // content is damaged, kInvalidArgument where it is not what the field asks for.
+  virtual void Write(const Sample& sample, SampleTools& tools,
+                     std::span<uint8_t* const> out) const = 0;
+};
+
+// Throws Error (kInvalidArgument) for a field that makes no sense.
+std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field);
+
+std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field);
+std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field);
+std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field);
+
+// The feature, or Error (kInvalidArgument) that lists those there are.
+const FeatureView& Require(const ExampleView& example, const std::string& feature);
+
+}  // namespace recpack

@@ -1,0 +1,236 @@
+#include "recpack/pipeline/loader.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "recpack/base/cpu.h"
+#include "recpack/base/error.h"
+#include "recpack/pipeline/token.h"
+#include "src/base/format.h"
+#include "src/pipeline/ring.h"
+#include "src/pipeline/worker.h"
+
+namespace recpack {
+namespace {
+
+constexpr size_t kArrayAlignment = 64;
+constexpr uint32_t kMostChunkSamples = 64;
+constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
+
+[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
+  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
+}
+
+ResumeToken TokenOf(const Dataset& dataset, const LoaderOptions& options) {
+  const OrderSpec order = ResolveOrder(options.order, dataset.records(), dataset.bytes());
+  if (options.resume.empty()) {
+    return {dataset.digest(), order, options.seed, options.epoch, 0, 0};
+  }
+  const ResumeToken token = ParseToken(options.resume);
+  if (const auto difference = dataset.DifferenceFrom(token.digest); !difference.empty()) {
+    Refuse("the token is of another data set: " + difference,
+           "open the one that it was made with, or begin without a token");
+  }
+  if (options.order.kind != OrderKind::kAuto && order != token.order) {
+    Refuse(format("the token's order is {}, asked for is {}", OrderText(token.order),
+                  OrderText(order)),
+           "leave the order to the token");
+  }
+  if (token.position > dataset.records()) {
+    Refuse("the token's position lies behind the data set's end", "begin without a token");
+  }
+  return token;
+}
+
+LoaderOptions Resolved(const Dataset& dataset, LoaderOptions options, const ResumeToken& token) {
+  if (options.batch_size == 0) Refuse("the batch size is 0", "choose at least 1");
+  if (options.world_size == 0 || options.rank >= options.world_size) {
+    Refuse(format("there is no rank {} of {}", options.rank, options.world_size),
+           "ranks count from 0");
+  }
+  if (options.fields.empty()) Refuse("a loader without fields makes nothing", "name a recipe");
+  if (options.prefetch < 2) Refuse("a ring has at least 2 slabs", "choose a prefetch of 2 or more");
+  if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
+  if (options.threads == 0) options.threads = AvailableThreads();
+  if (options.slabs == nullptr) options.slabs = &HostSlabs();
+  options.order = token.order;
+  options.seed = token.seed;
+  options.epoch = token.epoch;
+  const uint64_t step = uint64_t{options.batch_size} * options.world_size;
+  if (options.last_batch == LastBatch::kDrop && step > dataset.records()) {
+    Refuse(format("a step of {} samples is more than the {} records of an epoch", step,
+                  dataset.records()),
+           "make batches smaller, or pad or keep the last one");
+  }
+  return options;
+}
+
+uint32_t ChunkSamples(const LoaderOptions& options) {
+  const uint32_t parts = static_cast<uint32_t>(options.threads) * kChunksPerThread;
+  return std::clamp((options.batch_size + parts - 1) / parts, 1u, kMostChunkSamples);
+}
+
+}  // namespace
+
+struct Loader::State {
+  State(const Dataset& dataset, LoaderOptions given, const ResumeToken& token)
+      : State(dataset, Resolved(dataset, std::move(given), token), token, 0) {}
+
+  State(const Dataset& dataset, LoaderOptions options, const ResumeToken& token, int)
+      : plan{.dataset = dataset,
+             .options = options,
+             .schedule = Schedule(dataset.records(), options.batch_size, options.world_size,
+                                  options.rank, options.last_batch, token.epoch, token.position),
+             .chunk_samples = ChunkSamples(options),
+             .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
+        at(token) {
+    LayOut();
+    ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
+                                  *options.slabs);
+    for (int i = 0; i < options.threads; ++i) {
+      workers.push_back(std::make_unique<Worker>(plan, *ring));
+    }
+    for (const auto& worker : workers) {
+      threads.emplace_back([own = worker.get()] { own->Run(); });
+    }
+  }
+
+  ~State() {
+    ring->Stop();
+    threads.clear();  // joins
+  }
+
+  void LayOut() {
+    auto arrays = std::make_shared<std::vector<ArraySpec>>();
+    for (const Field& field : plan.options.fields) {
+      plan.writers.push_back(MakeFieldWriter(field));
+      plan.first_array.push_back(arrays->size());
+      for (ArraySpec& array : plan.writers.back()->Arrays()) {
+        const auto same = [&](const ArraySpec& other) { return other.name == array.name; };
+        if (std::ranges::any_of(*arrays, same)) {
+          Refuse(format("two arrays are called '{}'", array.name), "give each field its own name");
+        }
+        array.offset = slab_bytes;
+        const size_t bytes = array.sample_bytes * plan.options.batch_size;
+        slab_bytes += (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+        arrays->push_back(std::move(array));
+      }
+    }
+    plan.arrays = std::move(arrays);
+  }
+
+  void Wait(uint64_t batch) {
+    if (ring->HeldFor(batch)) {
+      Refuse(format("all {} batches are held by their consumer", ring->size()),
+             "let go of one before the next, or raise `prefetch`");
+    }
+    if (ring->WaitUntilReady(batch, plan.options.stall_timeout)) return;
+    std::string doing;
+    for (const auto& worker : workers) doing += "; a worker " + worker->Activity();
+    throw Error(ErrorKind::kIo,
+                format("no batch for {} ms{}", plan.options.stall_timeout.count(), doing), {},
+                "look at the disk or the network that it lies on, or raise `stall_timeout`");
+  }
+
+  void Charge(uint64_t batch) {
+    const size_t before = substituted.size();
+    for (const auto& worker : workers) {
+      for (auto& each : worker->TakeSubstitutions(batch)) substituted.push_back(std::move(each));
+    }
+    std::sort(substituted.begin() + static_cast<ptrdiff_t>(before), substituted.end(),
+              [](const auto& a, const auto& b) { return a.position < b.position; });
+    at.substituted += substituted.size() - before;
+    const double own = static_cast<double>(plan.dataset.records()) / plan.options.world_size;
+    if (static_cast<double>(at.substituted) > plan.options.max_bad_share * own &&
+        substituted.size() > before) {
+      const auto& last = substituted.back();
+      throw Error(ErrorKind::kCorrupt,
+                  format("{} bad records in epoch {}, more than {} of it; the last one: {}",
+                         at.substituted, at.epoch, plan.options.max_bad_share, last.reason),
+                  {}, "recpack verify lists all damage, recpack repair saves what is whole");
+    }
+  }
+
+  LoaderPlan plan;
+  ResumeToken at;  // behind the last batch given
+  size_t slab_bytes = 0;
+  std::shared_ptr<Ring> ring;
+  std::vector<std::unique_ptr<Worker>> workers;
+  uint64_t next = 0;           // batch
+  uint64_t epochs_ended = 0;   // in this run
+  std::exception_ptr failure;  // thrown again by every further call
+  std::vector<Substitution> substituted;
+  std::vector<std::jthread> threads;  // last: they end before what they use
+};
+
+Loader::Loader(const Dataset& dataset, LoaderOptions options) {
+  const ResumeToken token = TokenOf(dataset, options);
+  state_ = std::make_unique<State>(dataset, std::move(options), token);
+}
+
+Loader::~Loader() = default;
+
+std::optional<Batch> Loader::Next() {
+  State& state = *state_;
+  if (state.failure) std::rethrow_exception(state.failure);
+  const BatchPlan plan = state.plan.schedule.Plan(state.next);
+  if (plan.epoch > state.plan.options.epoch + state.epochs_ended) {
+    ++state.epochs_ended;
+    state.at.epoch = state.plan.options.epoch + state.epochs_ended;
+    state.at.position = 0;
+    state.at.substituted = 0;
+    return std::nullopt;
+  }
+
+  const uint64_t number = state.next;
+  state.Wait(number);
+  RingSlot& slot = state.ring->slot(number);
+  try {
+    if (slot.failure) std::rethrow_exception(slot.failure);
+    state.Charge(number);
+  } catch (...) {
+    state.failure = std::current_exception();
+    throw;
+  }
+  ++state.next;
+  state.at.position = plan.next;
+
+  Batch batch;
+  batch.hold_ =
+      std::shared_ptr<void>(&slot, [ring = state.ring, number](void*) { ring->Release(number); });
+  batch.slab_ = std::shared_ptr<const uint8_t>(slot.slab, slot.bytes());
+  batch.arrays_ = state.plan.arrays;
+  batch.ids_ = &slot.ids;
+  batch.mask_ = &slot.mask;
+  batch.epoch_ = plan.epoch;
+  batch.number_ = plan.step;
+  batch.size_ = plan.samples;
+  batch.token_ = TokenText(state.at);
+  return batch;
+}
+
+std::string Loader::Token() const { return TokenText(state_->at); }
+
+const std::vector<Substitution>& Loader::substitutions() const noexcept {
+  return state_->substituted;
+}
+
+const std::vector<ArraySpec>& Loader::arrays() const noexcept { return *state_->plan.arrays; }
+
+uint64_t Loader::steps_per_epoch() const noexcept {
+  return state_->plan.schedule.steps_of_others();
+}
+
+const LoaderOptions& Loader::options() const noexcept { return state_->plan.options; }
+
+const void* Batch::Raw(const std::string& name) const {
+  for (size_t i = 0; i < arrays_->size(); ++i) {
+    if ((*arrays_)[i].name == name) return Raw(i);
+  }
+  std::string names;
+  for (const ArraySpec& array : *arrays_) names += (names.empty() ? "" : ", ") + array.name;
+  throw Error(ErrorKind::kInvalidArgument, format("the batch has no array '{}'", name), {},
+              "it has: " + names);
+}
+
+}  // namespace recpack

@@ -1,0 +1,64 @@
+#include "src/pipeline/ring.h"
+
+namespace recpack {
+namespace {
+
+constexpr uint64_t kNever = ~uint64_t{0};
+
+}  // namespace
+
+Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs)
+    : chunks_(chunks) {
+  for (size_t i = 0; i < slots; ++i) {
+    auto slot = std::make_unique<RingSlot>();
+    slot->slab = slabs.Allocate(slab_bytes);
+    slot->ids.resize(samples);
+    slot->mask.resize(samples);
+    slot->turn = i;
+    slot->unfinished = chunks;
+    slots_.push_back(std::move(slot));
+  }
+}
+
+bool Ring::WaitForRoom(uint64_t batch) {
+  std::atomic<uint64_t>& turn = slot(batch).turn;
+  for (uint64_t now; (now = turn.load(std::memory_order_acquire)) != batch;) {
+    if (stopped_) return false;
+    turn.wait(now, std::memory_order_acquire);
+  }
+  return !stopped_;
+}
+
+void Ring::FinishChunk(uint64_t batch) {
+  if (slot(batch).unfinished.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  // Taken and left, so that a consumer that looked just before is already waiting.
+  { const std::lock_guard lock(mutex_); }
+  ready_.notify_one();
+}
+
+void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
+  RingSlot& at = slot(batch);
+  const std::lock_guard lock(at.failure_mutex);
+  if (at.failure && at.failed_position <= position) return;
+  at.failure = std::move(failure);
+  at.failed_position = position;
+}
+
+void Ring::Release(uint64_t batch) noexcept {
+  RingSlot& at = slot(batch);
+  at.unfinished.store(chunks_, std::memory_order_relaxed);
+  uint64_t mine = batch;
+  // Not where Stop() was there before.
+  at.turn.compare_exchange_strong(mine, batch + slots_.size(), std::memory_order_acq_rel);
+  at.turn.notify_all();
+}
+
+void Ring::Stop() noexcept {
+  stopped_ = true;
+  for (const auto& slot : slots_) {
+    slot->turn.store(kNever, std::memory_order_release);
+    slot->turn.notify_all();
+  }
+}
+
+}  // namespace recpack

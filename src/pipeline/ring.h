@@ -1,0 +1,75 @@
+// The slabs between the workers and the consumer.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "recpack/base/slab.h"
+
+namespace recpack {
+
+// One slab and what is said of the batch in it. The batch's number tells whose turn it is: workers
+// write batch n once `turn` is n, the consumer takes it once `ready` is n + 1.
+struct RingSlot {
+  std::shared_ptr<void> slab;
+  std::vector<uint64_t> ids;
+  std::vector<uint8_t> mask;
+  std::atomic<uint64_t> turn = 0;
+  std::atomic<uint32_t> unfinished = 0;  // chunks of the batch
+
+  std::mutex failure_mutex;
+  std::exception_ptr failure;  // of the sample below
+  uint64_t failed_position = 0;
+
+  uint8_t* bytes() const noexcept { return static_cast<uint8_t*>(slab.get()); }
+};
+
+// Batches are numbered from 0 and published in order. Lives as long as a batch is held.
+class Ring {
+ public:
+  Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs);
+
+  size_t size() const noexcept { return slots_.size(); }
+  RingSlot& slot(uint64_t batch) noexcept { return *slots_[batch % slots_.size()]; }
+
+  // Workers: waits until the batch may be written; false: everything stops.
+  bool WaitForRoom(uint64_t batch);
+
+  // Workers: a chunk of the batch is done; the last one publishes it.
+  void FinishChunk(uint64_t batch);
+
+  // Workers: a sample failed. The lowest position is kept, whatever the order in which they fail.
+  void Fail(uint64_t batch, uint64_t position, std::exception_ptr failure);
+
+  // Consumer: whether the slab that the batch needs is still held by the consumer itself.
+  bool HeldFor(uint64_t batch) { return slot(batch).turn != batch; }
+
+  // Consumer, where the slab is not held: waits until the batch is whole; false: it took longer
+  // than `timeout`.
+  template <typename Duration>
+  bool WaitUntilReady(uint64_t batch, Duration timeout) {
+    std::unique_lock lock(mutex_);
+    return ready_.wait_for(lock, timeout, [&] { return slot(batch).unfinished == 0; });
+  }
+
+  // Consumer, any thread: the slab may be written anew.
+  void Release(uint64_t batch) noexcept;
+
+  // Wakes all workers and lets none begin.
+  void Stop() noexcept;
+  bool stopped() const noexcept { return stopped_; }
+
+ private:
+  const uint32_t chunks_;
+  std::vector<std::unique_ptr<RingSlot>> slots_;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+};
+
+}  // namespace recpack

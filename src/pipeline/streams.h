@@ -1,0 +1,23 @@
+// Purposes of keyed random numbers: no two may share a number, none may ever change.
+#pragma once
+
+#include <cstdint>
+
+#include "recpack/base/random.h"
+
+namespace recpack {
+
+enum class RandomStream : uint32_t {
+  kEpoch = 1,       // the seed of an epoch
+  kRecords = 2,     // order: all records, or all blocks
+  kTail = 3,        // order: records behind the lanes
+  kWindow = 4,      // order: records of a lane's window
+  kSubstitute = 5,  // records in place of bad ones
+  kSample = 16,     // and above, one for each view of a sample: augmentation
+};
+
+inline uint64_t EpochSeed(uint64_t seed, uint64_t epoch) noexcept {
+  return KeyedRandom(seed, static_cast<uint32_t>(RandomStream::kEpoch), epoch).NextU64();
+}
+
+}  // namespace recpack

@@ -1,0 +1,81 @@
+// What one thread does: takes chunks of batches and fills them, sample by sample.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/example/view.h"
+#include "recpack/pipeline/loader.h"
+#include "src/pipeline/field_writer.h"
+#include "src/pipeline/ring.h"
+#include "src/pipeline/schedule.h"
+
+namespace recpack {
+
+// What all workers of a loader share. Immutable but for the marked members.
+struct LoaderPlan {
+  const Dataset dataset;
+  const LoaderOptions options;
+  const Schedule schedule;
+  const uint32_t chunk_samples;
+  const uint32_t chunks;  // of a batch
+  std::vector<std::unique_ptr<FieldWriter>> writers;
+  std::shared_ptr<const std::vector<ArraySpec>> arrays;
+  std::vector<size_t> first_array;  // by writer
+
+  std::atomic<uint64_t> next_chunk = 0;  // any thread
+};
+
+// A substitution and the batch that it happened in.
+struct BatchSubstitution {
+  uint64_t batch;
+  Substitution what;
+};
+
+class Worker {
+ public:
+  Worker(LoaderPlan& plan, Ring& ring);
+
+  // Until the ring stops. Noexcept in effect: failures go to the ring.
+  void Run();
+
+  // Any thread: what the worker is doing now, for messages.
+  std::string Activity() const;
+
+  // Any thread: substitutions of the batch, taken out.
+  std::vector<Substitution> TakeSubstitutions(uint64_t batch);
+
+ private:
+  enum class Stage : uint8_t { kIdle, kRead, kParse, kWrite };
+
+  void FillChunk(uint64_t batch, uint32_t chunk);
+  void Advise(uint64_t chunk);
+  void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
+  void Write(uint64_t id, uint64_t position, uint64_t batch, uint32_t sample);
+  Order& OrderOf(uint64_t epoch);
+  uint64_t IdAt(uint64_t epoch, uint64_t position);
+
+  LoaderPlan& plan_;
+  Ring& ring_;
+  RecordSource source_;
+  ByteBuffer record_;
+  ExampleView example_;
+  SampleTools tools_;
+  std::vector<uint8_t*> out_;
+  std::vector<uint64_t> ids_;
+  std::optional<Order> order_;
+  uint64_t order_epoch_ = 0;
+  uint64_t epoch_seed_ = 0;
+
+  std::atomic<Stage> stage_ = Stage::kIdle;
+  std::atomic<uint64_t> at_record_ = 0;
+  std::mutex substitutions_mutex_;
+  std::vector<BatchSubstitution> substitutions_;
+};
+
+}  // namespace recpack

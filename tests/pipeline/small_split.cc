@@ -1,0 +1,80 @@
+#include "tests/pipeline/small_split.h"
+
+#include <unistd.h>
+
+#include "recpack/example/builder.h"
+#include "recpack/record/writer.h"
+#include "src/base/format.h"
+
+namespace recpack {
+
+namespace fs = std::filesystem;
+
+SmallSplit::SmallSplit(uint64_t records, uint64_t shards) : shards_(shards) {
+  static int count = 0;
+  folder_ = fs::temp_directory_path() / format("recpack-pipeline-{}-{}", ::getpid(), ++count);
+  fs::create_directories(folder_);
+  for (uint64_t i = 0; i < shards; ++i) {
+    RecordWriter writer(PosixFiles().Create(shard(i)), {});
+    ExampleBuilder example;
+    for (uint64_t id = records * i / shards; id < records * (i + 1) / shards; ++id) {
+      ByteBuffer pixels(3 * 8 * 8);
+      for (size_t p = 0; p < pixels.size(); ++p) pixels[p] = static_cast<uint8_t>(id * 31 + p * 7);
+      example.Clear();
+      example.AddBytes("image", pixels);
+      example.AddInt64("label", static_cast<int64_t>(id));
+      const std::vector<int64_t> words(id % 5, static_cast<int64_t>(id));
+      example.AddInt64List("words", words);
+      const std::string text(id % 7, 'x');
+      example.AddBytes("text", AsBytes(text));
+      example.SerializeTo(writer.Begin(example.ByteSize()).data());
+      writer.End();
+    }
+    writer.Finish(false);
+  }
+}
+
+SmallSplit::~SmallSplit() { fs::remove_all(folder_); }
+
+std::string SmallSplit::shard(uint64_t i) const {
+  return format("{}/train-{:05}-of-{:05}.tfrecord", folder_, i, shards_);
+}
+
+void SmallSplit::Damage(uint64_t ordinal) const {
+  const Place place = Dataset::Open(folder_).PlaceOf(ordinal);
+  ByteBuffer bytes = ReadWholeFile(PosixFiles(), place.path);
+  bytes.at(*place.offset + 40) ^= 1;
+  WriteFileAtomically(PosixFiles(), place.path, bytes, false);
+}
+
+std::vector<Field> SmallFields() {
+  ImageField image;
+  image.feature = "image";
+  image.raw_shape = {3, 8, 8};
+  image.height = image.width = 8;
+  image.crop = CropKind::kPadAndCrop;
+  image.pad = 1;
+  image.flip = 0.5F;
+  return {image, NumbersField{.name = "label"}};
+}
+
+std::vector<Taken> Take(Loader& loader, size_t batches) {
+  std::vector<Taken> taken;
+  while (taken.size() < batches) {
+    const auto batch = loader.Next();
+    if (!batch) continue;
+    Taken one{batch->epoch(), {}, {}, batch->token()};
+    for (uint32_t i = 0; i < batch->size(); ++i) {
+      if (batch->mask()[i] != 0) one.ids.push_back(batch->ids()[i]);
+    }
+    for (size_t i = 0; i < batch->arrays().size(); ++i) {
+      const auto* bytes = static_cast<const uint8_t*>(batch->Raw(i));
+      one.bytes.insert(one.bytes.end(), bytes,
+                       bytes + batch->arrays()[i].sample_bytes * batch->size());
+    }
+    taken.push_back(std::move(one));
+  }
+  return taken;
+}
+
+}  // namespace recpack

@@ -1,0 +1,44 @@
+// A small data set on disk, and batches of it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/loader.h"
+
+namespace recpack {
+
+// Shards of records with "image" (3 x 8 x 8 planar bytes), "label" (the ordinal), "words" (as many
+// int64 as the ordinal modulo 5) and "text". Gone with the object.
+class SmallSplit {
+ public:
+  explicit SmallSplit(uint64_t records, uint64_t shards = 3);
+  ~SmallSplit();
+
+  const std::string& folder() const { return folder_; }
+  std::string shard(uint64_t i) const;
+  // Flips a bit in the middle of the payload of a record.
+  void Damage(uint64_t ordinal) const;
+
+ private:
+  std::string folder_;
+  uint64_t shards_;
+};
+
+// Pad 1 and crop 8 with flips, f32 NCHW, and the label.
+std::vector<Field> SmallFields();
+
+struct Taken {
+  uint64_t epoch;
+  std::vector<uint64_t> ids;   // of samples that the mask does not hide
+  std::vector<uint8_t> bytes;  // of all arrays
+  std::string token;
+
+  bool operator==(const Taken& other) const = default;
+};
+
+// The next batches, past ends of epochs.
+std::vector<Taken> Take(Loader& loader, size_t batches);
+
+}  // namespace recpack

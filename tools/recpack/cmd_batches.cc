@@ -1,0 +1,144 @@
+// recpack batches: what a training step was, or will be, made of.
+#include <cstdio>
+#include <memory>
+
+#include "recpack/base/error.h"
+#include "recpack/base/hash.h"
+#include "recpack/pipeline/loader.h"
+#include "recpack/pipeline/recipe.h"
+#include "src/base/format.h"
+#include "tools/recpack/command.h"
+#include "tools/recpack/output.h"
+
+namespace recpack::tool {
+namespace {
+
+struct BatchesFlags {
+  std::string path;
+  std::string split;
+  std::string recipe;
+  std::string order = "auto";
+  std::string last_batch = "drop";
+  std::string on_bad_record = "fail";
+  uint64_t limit = 0;
+  bool ids = false;
+  bool json = false;
+  LoaderOptions loader;
+};
+
+LastBatch ParseLastBatch(const std::string& text) {
+  if (text == "drop") return LastBatch::kDrop;
+  return text == "pad" ? LastBatch::kPad : LastBatch::kKeep;
+}
+
+std::string DigestOf(const Batch& batch) {
+  Sha256 digest;
+  for (size_t i = 0; i < batch.arrays().size(); ++i) {
+    digest.Update(
+        {static_cast<const uint8_t*>(batch.Raw(i)), batch.arrays()[i].sample_bytes * batch.size()});
+  }
+  digest.Update(ByteView(batch.mask()).first(batch.size()));
+  return Hex(digest.Finish());
+}
+
+std::string IdsOf(const Batch& batch) {
+  std::string text;
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    text += format("{}{}", i == 0 ? "" : ",", batch.ids()[i]);
+    if (batch.mask()[i] == 0) text += "*";  // only fills the batch
+  }
+  return text;
+}
+
+void RunBatches(BatchesFlags& flags) {
+  const Dataset dataset = Dataset::Open(flags.path, {.split = flags.split});
+  flags.loader.fields = Recipe(flags.recipe);
+  flags.loader.order = ParseOrder(flags.order);
+  flags.loader.last_batch = ParseLastBatch(flags.last_batch);
+  if (flags.on_bad_record == "substitute") {
+    flags.loader.on_bad_record = OnBadRecord::kSubstitute;
+  }
+  Loader loader(dataset, flags.loader);
+  uint64_t given = 0;
+  while (flags.limit == 0 || given < flags.limit) {
+    const auto batch = loader.Next();
+    if (!batch) {
+      if (flags.limit == 0) break;  // the epoch's end
+      continue;
+    }
+    ++given;
+    const std::string digest = DigestOf(*batch);
+    if (flags.json) {
+      std::printf("{\"epoch\": %llu, \"batch\": %llu, \"samples\": %u, \"sha256\": \"%s\"",
+                  static_cast<unsigned long long>(batch->epoch()),
+                  static_cast<unsigned long long>(batch->number()), batch->size(), digest.c_str());
+      if (flags.ids) {
+        std::printf(", \"ids\": [");
+        for (uint32_t i = 0; i < batch->size(); ++i) {
+          std::printf("%s%llu", i == 0 ? "" : ", ",
+                      static_cast<unsigned long long>(batch->ids()[i]));
+        }
+        std::printf("]");
+      }
+      std::printf(", \"token\": \"%s\"}\n", batch->token().c_str());
+    } else {
+      std::printf("%llu %llu %s%s%s\n", static_cast<unsigned long long>(batch->epoch()),
+                  static_cast<unsigned long long>(batch->number()), digest.c_str(),
+                  flags.ids ? " " : "", flags.ids ? IdsOf(*batch).c_str() : "");
+    }
+  }
+  for (const Substitution& each : loader.substitutions()) {
+    std::fprintf(stderr, "epoch %llu, position %llu: record %llu in place of %llu: %s\n",
+                 static_cast<unsigned long long>(each.epoch),
+                 static_cast<unsigned long long>(each.position),
+                 static_cast<unsigned long long>(each.taken),
+                 static_cast<unsigned long long>(each.bad), each.reason.c_str());
+  }
+  if (!flags.json) std::printf("token %s\n", loader.Token().c_str());
+}
+
+}  // namespace
+
+void AddBatches(CLI::App& app, int& exit_code) {
+  CLI::App* batches = app.add_subcommand("batches", "Print what each batch of a loader is made of");
+  auto flags = std::make_shared<BatchesFlags>();
+  LoaderOptions& loader = flags->loader;
+  batches->footer(
+      "A line a batch: epoch, number, SHA-256 of its arrays, and the records with --ids; last the\n"
+      "token behind it. Without --limit up to the end of the epoch.\n"
+      "Examples:\n  recpack batches shards --recipe cifar10-train --batch-size 128 --limit 3 "
+      "--ids\n"
+      "  recpack batches shards --recipe cifar10-train --rank 1 --world-size 4 --epoch 7\n"
+      "  recpack batches shards --recipe cifar10-train --limit 1 --resume TOKEN");
+  batches->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
+  batches
+      ->add_option("--recipe", flags->recipe,
+                   "cifar10-train, cifar10-eval, imagenet-train or imagenet-eval")
+      ->required();
+  batches->add_option("--split", flags->split, "Split (default: train, or the only one)");
+  batches->add_option("--batch-size", loader.batch_size, "Samples a rank (default 256)");
+  batches->add_option("--seed", loader.seed, "Of order and augmentation (default 0)");
+  batches->add_option("--epoch", loader.epoch, "Epoch to begin with (default 0)");
+  batches->add_option("--rank", loader.rank, "This rank (default 0)");
+  batches->add_option("--world-size", loader.world_size, "Ranks (default 1)");
+  batches->add_option("--threads", loader.threads, "Worker threads (default: all)");
+  batches->add_option("--prefetch", loader.prefetch, "Batches made ahead (default 4)");
+  batches->add_option("--order", flags->order,
+                      "auto, sequential, global, window or window:BLOCK:LANES:WINDOW");
+  batches->add_option("--last-batch", flags->last_batch, "Of an epoch: drop (default), pad or keep")
+      ->check(CLI::IsMember({"drop", "pad", "keep"}));
+  batches
+      ->add_option("--on-bad-record", flags->on_bad_record,
+                   "fail (default), or substitute another record")
+      ->check(CLI::IsMember({"fail", "substitute"}));
+  batches->add_option("--resume", loader.resume, "Begin behind the batch of this token");
+  batches->add_option("--limit", flags->limit, "Batches to print (default: to the epoch's end)");
+  batches->add_flag("--ids", flags->ids, "Print the records' ordinals; * marks repeated ones");
+  batches->add_flag("--json", flags->json, "An object a line");
+  batches->callback([flags, &exit_code] {
+    RunBatches(*flags);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool
