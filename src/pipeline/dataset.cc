@@ -33,8 +33,8 @@ LayoutSplit Choose(Layout& layout, const std::string& path, const std::string& w
 
 // Random access works within one folder.
 std::string FolderOf(const LayoutSplit& split, const std::string& path) {
-  const fs::path folder = fs::path(split.shards.at(0)).parent_path();
-  for (const std::string& shard : split.shards) {
+  const fs::path folder = fs::path(split.shards.front()).parent_path();
+  for (const std::string shard : split.shards) {
     if (fs::path(shard).parent_path() == folder) continue;
     throw Error(ErrorKind::kUnsupported, "the shards lie in several folders", {.path = path},
                 "open each folder as a data set of its own, or link the shards into one");

@@ -41,9 +41,9 @@ void Check(const ImageField& field) {
            "both sides are at least 1");
   }
   if (IsRaw(field) &&
-      (field.raw_shape[0] > 4 || field.raw_shape[1] < 1 || field.raw_shape[2] < 1)) {
+      (field.raw_shape[0] > 3 || field.raw_shape[1] < 1 || field.raw_shape[2] < 1)) {
     Refuse(format("image field '{}' has a raw shape that no picture has", field.name),
-           "give channels (1 to 4), height, width");
+           "give channels (1 to 3), height, width");
   }
   if (field.crop == CropKind::kPadAndCrop && !IsRaw(field)) {
     Refuse("pad-and-crop is for raw pictures, all of one size", "crop encoded ones otherwise");
@@ -197,9 +197,9 @@ class ImageWriter final : public FieldWriter {
 
   const Image& Resized(const Image& from, ImageSize size, SampleTools& tools) const {
     if (from.width == size.width && from.height == size.height) return from;
-    tools.resized = Resize(from, {.width = size.width,
-                                  .height = size.height,
-                                  .antialias = field_.filter == ResizeFilter::kAntialias});
+    tools.resized.Reshape(size.width, size.height, from.channels);
+    tools.resizer.Resize(ViewOf(from), {0, 0, from.width, from.height}, field_.filter,
+                         SpanOf(tools.resized));
     return tools.resized;
   }
 

@@ -8,6 +8,7 @@
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/jpeg_crop.h"
+#include "recpack/image/resize.h"
 #include "recpack/pipeline/batch.h"
 #include "recpack/pipeline/field.h"
 
@@ -24,6 +25,7 @@ struct Sample {
 struct SampleTools {
   ImageDecoder decoder;
   JpegRegionDecoder region_decoder;
+  Resizer resizer;
   Image decoded;
   Image resized;
   Image cropped;

@@ -12,7 +12,7 @@ import unittest
 
 from support import CIFAR, GOLDEN, RECPACK, CliTest
 
-COMMANDS = ('pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
+COMMANDS = ('batches', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
 
 
 class Help(CliTest):

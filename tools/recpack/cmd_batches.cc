@@ -105,11 +105,10 @@ void AddBatches(CLI::App& app, int& exit_code) {
   LoaderOptions& loader = flags->loader;
   batches->footer(
       "A line a batch: epoch, number, SHA-256 of its arrays, and the records with --ids; last the\n"
-      "token behind it. Without --limit up to the end of the epoch.\n"
-      "Examples:\n  recpack batches shards --recipe cifar10-train --batch-size 128 --limit 3 "
-      "--ids\n"
-      "  recpack batches shards --recipe cifar10-train --rank 1 --world-size 4 --epoch 7\n"
-      "  recpack batches shards --recipe cifar10-train --limit 1 --resume TOKEN");
+      "token behind it, which --resume takes. Without --limit up to the end of the epoch.\n\n"
+      "Examples:\n"
+      "  recpack batches shards --recipe cifar10-train --batch-size 16 --limit 3 --ids\n"
+      "  recpack batches shards --recipe cifar10-train --batch-size 16 --rank 1 --world-size 4");
   batches->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   batches
       ->add_option("--recipe", flags->recipe,

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "recpack/image/resize.h"
 #include "recpack/kernels/finish.h"
 
 namespace recpack {
@@ -20,17 +21,12 @@ enum class CropKind : uint8_t {
   kResize,         // the whole picture to the result's size, aspect not kept
 };
 
-enum class ResizeFilter : uint8_t {
-  kAntialias,  // bilinear, widened with the scale: Pillow's and torchvision's default
-  kBilinear,   // two taps a direction
-};
-
 // A picture: an encoded JPEG or PNG, or raw bytes of a known shape.
 struct ImageField {
   std::string name = "image";
   // Feature that holds it; empty: the first there is of image/encoded, image, jpg, jpeg, png.
   std::string feature;
-  // Raw bytes: channels, height, width, planar; all 0: encoded, by its first bytes.
+  // Raw bytes: channels (1 to 3), height, width, planar; all 0: encoded, by its first bytes.
   std::array<int, 3> raw_shape = {};
   int height = 224;
   int width = 224;
@@ -39,8 +35,8 @@ struct ImageField {
   int resize = 0;                            // kResizeCentre: the shorter side before the crop
   std::array<double, 2> area = {0.08, 1.0};  // kRandomResized: of the picture's
   std::array<double, 2> aspect = {0.75, 4.0 / 3.0};  // kRandomResized: width / height
-  ResizeFilter filter = ResizeFilter::kAntialias;
-  float flip = 0;  // probability of a flip from left to right
+  ResizeFilter filter = ResizeFilter::kBilinear;     // with antialias, as torchvision
+  float flip = 0;                                    // probability of a flip from left to right
   // Result: (value / 255 - mean) / std by channel. Not applied to u8.
   std::array<double, 3> mean = {0, 0, 0};
   std::array<double, 3> std = {1, 1, 1};

@@ -1,0 +1,69 @@
+"""batches: what a loader's batches are made of."""
+import json
+import unittest
+
+from support import CIFAR, CliTest
+
+
+class Batches(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / 'out'
+        self.pack(CIFAR / 'cifar-10-batches-py', '--shards', '2')
+
+    def lines(self, command, *flags, recipe='cifar10-train'):
+        return self.run_recpack(command, self.out, '--recipe', recipe, *flags).stdout.splitlines()
+
+    def test_threads_and_prefetching_change_nothing(self):
+        one = self.lines('batches', '--batch-size', '8', '--threads', '1', '--ids')
+        self.assertEqual(len(one), 64 // 8 + 1)
+        for threads, prefetch in (2, 2), (5, 9):
+            other = self.lines('batches', '--batch-size', '8', '--threads', str(threads),
+                               '--prefetch', str(prefetch), '--ids')
+            self.assertEqual(one, other)
+        self.assertNotEqual(one, self.lines('batches', '--batch-size', '8', '--ids', '--seed', '1'))
+        later = self.lines('batches', '--batch-size', '8', '--ids', '--epoch', '1')
+        self.assertNotEqual(one[:-1], later[:-1])
+
+    def test_resume(self):
+        whole = self.lines('batches', '--batch-size', '8', '--limit', '6')
+        token = self.lines('batches', '--batch-size', '8', '--limit', '4')[-1].split()[1]
+        rest = self.lines('batches', '--batch-size', '8', '--limit', '2', '--resume', token)
+        self.assertEqual([line.split()[2] for line in rest[:-1]],
+                         [line.split()[2] for line in whole[4:6]])
+        self.assertEqual(rest[-1], whole[-1])
+        self.fails('batches', self.out, '--recipe', 'cifar10-train', '--resume', token[:-1] + 'x',
+                   saying='no token')
+        self.fails('batches', self.out, '--recipe', 'cifar10-train', '--split', 'eval',
+                   '--resume', token, saying='another data set')
+
+    def test_ranks_share_an_epoch(self):
+        ids = []
+        for rank in range(3):
+            for line in self.lines('batches', '--batch-size', '5', '--rank', str(rank),
+                                   '--world-size', '3', '--last-batch', 'pad', '--ids')[:-1]:
+                ids += [i for i in line.split()[3].split(',') if not i.endswith('*')]
+        self.assertEqual(sorted(map(int, ids)), list(range(64)))
+
+    def test_order_and_json(self):
+        first = json.loads(self.lines('batches', '--batch-size', '4', '--limit', '1', '--order',
+                                      'sequential', '--ids', '--json',
+                                      recipe='cifar10-eval')[0])
+        self.assertEqual(first['ids'], [0, 1, 2, 3])
+        self.assertEqual((first['epoch'], first['batch'], first['samples']), (0, 0, 4))
+        self.fails('batches', self.out, '--recipe', 'cifar10-train', '--order', 'mixed',
+                   saying='window:BLOCK')
+        self.fails('batches', self.out, '--recipe', 'cifar', saying='imagenet-eval')
+
+    def test_a_bad_record(self):
+        shard = self.out / 'train-00000-of-00002.tfrecord'
+        data = bytearray(shard.read_bytes())
+        data[3 * 3126 + 100] ^= 1
+        shard.write_bytes(data)
+        where = ('batches', self.out, '--recipe', 'cifar10-train', '--batch-size', '64', '--json')
+        self.fails(*where, saying=[str(shard), 'record 3', 'CRC'])
+        self.fails(*where, '--on-bad-record', 'substitute', saying='1 bad records in epoch 0')
+
+
+if __name__ == '__main__':
+    unittest.main()
