@@ -18,12 +18,17 @@ ImageDecoder::ImageDecoder(ImageDecoder&&) noexcept = default;
 ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
 
 void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& out) {
+  CheckScale(options);
   const ImageHeader header = ReadImageHeader(bytes);
   switch (header.format) {
     case ImageFormat::kJpeg:
       DecodeJpeg(state_->jpeg, bytes, options, state_->scratch, out);
       break;
     case ImageFormat::kPng:
+      if (options.scale_denominator != 1) {
+        throw Error(ErrorKind::kUnsupported, "PNGs cannot be decoded at a fraction of their size",
+                    {}, "set scale_denominator to 1 for them");
+      }
       DecodePng(bytes, options, out);
       break;
     default:

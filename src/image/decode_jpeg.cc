@@ -29,9 +29,8 @@ void ReadCmykRows(jpeg_decompress_struct& info, uint8_t* cmyk, Image& out) {
   }
 }
 
-}  // namespace
-
-int ChooseJpegColours(jpeg_decompress_struct& info, PixelLayout layout) {
+// Chooses the colours that libjpeg puts out and returns the channels that our pixels will have.
+int ChooseColours(jpeg_decompress_struct& info, PixelLayout layout) {
   if (info.num_components == 4) {
     info.out_color_space = JCS_CMYK;
     return 3;
@@ -43,6 +42,27 @@ int ChooseJpegColours(jpeg_decompress_struct& info, PixelLayout layout) {
   const bool gray = info.num_components == 1 && layout == PixelLayout::kAsStored;
   info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
   return gray ? 1 : 3;
+}
+
+}  // namespace
+
+void CheckScale(const DecodeOptions& options) {
+  constexpr int kDenominators[] = {1, 2, 4, 8};
+  if (std::ranges::count(kDenominators, options.scale_denominator) == 1) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              format("JPEGs cannot be decoded at 1/{} of their size", options.scale_denominator),
+              {}, "choose 1, 2, 4 or 8");
+}
+
+int SetUpJpeg(JpegReader& reader, const DecodeOptions& options) {
+  jpeg_decompress_struct& info = reader.info();
+  const int channels = ChooseColours(info, options.layout);
+  info.dct_method = options.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
+  info.do_fancy_upsampling = options.fancy_upsampling ? TRUE : FALSE;
+  info.scale_num = 1;
+  info.scale_denom = static_cast<unsigned>(options.scale_denominator);
+  reader.Run([&] { jpeg_calc_output_dimensions(&info); });
+  return channels;
 }
 
 void CmykToRgb(const uint8_t* cmyk, size_t pixels, uint8_t* rgb) noexcept {
@@ -63,11 +83,11 @@ void DecodeJpeg(JpegReader& reader, ByteView bytes, const DecodeOptions& options
                 ByteBuffer& scratch, Image& out) {
   reader.Open(bytes);
   reader.ReadHeader(options.max_pixels);
+  const int channels = SetUpJpeg(reader, options);
   jpeg_decompress_struct& info = reader.info();
-  const int channels = ChooseJpegColours(info, options.layout);
-  out.Reshape(static_cast<int>(info.image_width), static_cast<int>(info.image_height), channels);
+  out.Reshape(static_cast<int>(info.output_width), static_cast<int>(info.output_height), channels);
   const bool cmyk = info.out_color_space == JCS_CMYK;
-  if (cmyk) scratch.resize(size_t{4} * info.image_width);
+  if (cmyk) scratch.resize(size_t{4} * info.output_width);
   reader.Run([&] {
     jpeg_start_decompress(&info);
     cmyk ? ReadCmykRows(info, scratch.data(), out) : ReadRows(info, out);

@@ -10,9 +10,12 @@ namespace recpack {
 void DecodeJpeg(JpegReader& reader, ByteView bytes, const DecodeOptions& options,
                 ByteBuffer& scratch, Image& out);
 
-// Chooses the colours that libjpeg puts out, after the header was read, and returns the channels
-// that our pixels will have.
-int ChooseJpegColours(jpeg_decompress_struct& info, PixelLayout layout);
+// Throws Error (kInvalidArgument) for a scale_denominator that is none.
+void CheckScale(const DecodeOptions& options);
+
+// Sets libjpeg up as the options say, after the header was read: output_width and output_height are
+// then known. Returns the channels that our pixels will have.
+int SetUpJpeg(JpegReader& reader, const DecodeOptions& options);
 
 // `pixels` pixels of inverted CMYK to RGB: each of R, G, B is C' * K' / 255, rounded as Pillow
 // does.

@@ -33,7 +33,7 @@ struct Columns {
 // Asks libjpeg for the region's columns and what is around them; it takes whole MCUs.
 Columns CropColumns(jpeg_decompress_struct& info, const Region& region) {
   const int first = std::max(0, region.x - kMargin);
-  const int end = std::min(static_cast<int>(info.image_width), region.x + region.width + kMargin);
+  const int end = std::min(static_cast<int>(info.output_width), region.x + region.width + kMargin);
   Columns columns{static_cast<JDIMENSION>(first), static_cast<JDIMENSION>(end - first)};
   jpeg_crop_scanline(&info, &columns.first, &columns.width);
   return columns;
@@ -48,7 +48,7 @@ struct JpegRegionDecoder::State {
   ByteBuffer file, scratch;
 
   // Makes `file` from the segments that `region` needs: false where `jpeg` is not tiled.
-  bool Cut(ByteView jpeg, const Region& region, Region& shown);
+  bool Cut(ByteView jpeg, const Region& region, int scale_denominator, Region& shown);
 
   void Decode(ByteView jpeg, const Region& region, const DecodeOptions& options, Image& out);
 
@@ -60,8 +60,8 @@ struct JpegRegionDecoder::State {
 
 Columns JpegRegionDecoder::State::Start(const Region& region) {
   jpeg_decompress_struct& info = reader.info();
-  Columns columns{0, info.image_width};
-  scratch.resize(size_t{4} * info.image_width);
+  Columns columns{0, info.output_width};
+  scratch.resize(size_t{4} * info.output_width);
   reader.Run([&] {
     jpeg_start_decompress(&info);
     if (CanCrop(info)) {
@@ -95,19 +95,21 @@ void JpegRegionDecoder::State::ReadRows(const Columns& columns, const Region& re
   });
 }
 
-bool JpegRegionDecoder::State::Cut(ByteView jpeg, const Region& region, Region& shown) {
+bool JpegRegionDecoder::State::Cut(ByteView jpeg, const Region& region, int scale_denominator,
+                                   Region& shown) {
   if (!ParseTiledJpeg(jpeg, tiled)) return false;
-  CheckRegion(region, tiled.frame.width, tiled.frame.height);
-  return CutSegments(jpeg, tiled, region, boundaries, file, shown);
+  CheckRegion(region, ScaledLength(tiled.frame.width, scale_denominator),
+              ScaledLength(tiled.frame.height, scale_denominator));
+  return CutSegments(jpeg, tiled, region, scale_denominator, boundaries, file, shown);
 }
 
 void JpegRegionDecoder::State::Decode(ByteView jpeg, const Region& region,
                                       const DecodeOptions& options, Image& out) {
   reader.Open(jpeg);
   reader.ReadHeader(options.max_pixels);
-  jpeg_decompress_struct& info = reader.info();
-  CheckRegion(region, info.image_width, info.image_height);
-  out.Reshape(region.width, region.height, ChooseJpegColours(info, options.layout));
+  const int channels = SetUpJpeg(reader, options);
+  CheckRegion(region, reader.info().output_width, reader.info().output_height);
+  out.Reshape(region.width, region.height, channels);
   const Columns columns = Start(region);
   ReadRows(columns, region, out);
   if (!options.allow_damage) reader.ThrowIfDamaged();
@@ -124,8 +126,9 @@ void JpegRegionDecoder::Decode(ByteView jpeg, const Region& region, const Decode
     throw Error(ErrorKind::kInvalidArgument, "regions are in pixels as stored", {},
                 "decode without the orientation and apply it to the region");
   }
+  CheckScale(options);
   Region shown;
-  if (state_->Cut(jpeg, region, shown)) {
+  if (state_->Cut(jpeg, region, options.scale_denominator, shown)) {
     const Region inside{.x = region.x - shown.x,
                         .y = region.y - shown.y,
                         .width = region.width,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "recpack/base/error.h"
+#include "recpack/image/decode.h"
 
 namespace recpack {
 namespace {
@@ -48,9 +49,10 @@ struct Cut {
   int first_column, last_column, first_row, last_row;
 };
 
-// Smooth upsampling mixes a pixel with chroma samples up to two pixels away, and libjpeg leaves it
-// out altogether where a component is less than three samples wide: a cut must show more than that
-// unless it begins at the image's left edge.
+// Smooth upsampling mixes a pixel with chroma samples up to two pixels away (of scaled images one:
+// edges of regions and of segments are multiples of the scale), and libjpeg leaves it out
+// altogether where a component is less than three samples wide: a cut must show more than that
+// unless it shows whole rows.
 Cut ChooseCut(const TiledJpeg& tiled, const Region& wanted) {
   const int margin_x = tiled.mcu_width > 8 ? 2 : 0;
   const int margin_y = tiled.mcu_height > 8 ? 2 : 0;
@@ -60,8 +62,14 @@ Cut ChooseCut(const TiledJpeg& tiled, const Region& wanted) {
           .last_column = (right - 1) / tiled.segment_width,
           .first_row = std::max(0, wanted.y - margin_y) / tiled.mcu_height,
           .last_row = (bottom - 1) / tiled.mcu_height};
-  const int shown = tiled.frame.width - cut.first_column * tiled.segment_width;
-  if (shown < 2 * tiled.mcu_width && cut.first_column > 0) --cut.first_column;
+  const int end = std::min(tiled.frame.width, (cut.last_column + 1) * tiled.segment_width);
+  if (end - cut.first_column * tiled.segment_width < 2 * tiled.mcu_width) {
+    if (cut.first_column > 0) {
+      --cut.first_column;
+    } else {
+      cut.last_column = std::min(cut.last_column + 1, tiled.segments_per_row - 1);
+    }
+  }
   return cut;
 }
 
@@ -138,15 +146,21 @@ bool ParseTiledJpeg(ByteView jpeg, TiledJpeg& out) {
   }
 }
 
-bool CutSegments(ByteView jpeg, const TiledJpeg& tiled, const Region& wanted,
+bool CutSegments(ByteView jpeg, const TiledJpeg& tiled, const Region& wanted, int scale_denominator,
                  std::vector<size_t>& boundaries, ByteBuffer& file, Region& shown) {
-  const Cut cut = ChooseCut(tiled, wanted);
+  const int scale = scale_denominator;
+  const Cut cut = ChooseCut(
+      tiled, {wanted.x * scale, wanted.y * scale, wanted.width * scale, wanted.height * scale});
   const size_t per_row = static_cast<size_t>(tiled.segments_per_row);
   const size_t last = static_cast<size_t>(cut.last_row) * per_row + cut.last_column;
   if (!FindSegments(jpeg, tiled, last + 1, boundaries)) return false;
-  shown = ShownBy(tiled, cut);
+  const Region pixels = ShownBy(tiled, cut);
+  shown = {.x = pixels.x / scale,
+           .y = pixels.y / scale,
+           .width = ScaledLength(pixels.width, scale),
+           .height = ScaledLength(pixels.height, scale)};
   file = tiled.header;
-  PatchSize(tiled, shown, file);
+  PatchSize(tiled, pixels, file);
   unsigned number = 0;
   for (int row = cut.first_row; row <= cut.last_row; ++row) {
     const size_t first = static_cast<size_t>(row) * per_row + cut.first_column;

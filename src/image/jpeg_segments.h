@@ -23,10 +23,11 @@ struct TiledJpeg {
 bool ParseTiledJpeg(ByteView jpeg, TiledJpeg& out);
 
 // A JPEG of its own, in the memory of `file`, that holds the segments which `wanted` and its
-// surroundings touch, and the rectangle of the original that it shows. The surroundings are such
-// that all pixels of `wanted` decode as they do from the whole file. False, with nothing of use in
-// `file`, where restart markers are missing or out of order.
-bool CutSegments(ByteView jpeg, const TiledJpeg& tiled, const Region& wanted,
+// surroundings touch, and the rectangle of the original that it shows; both are in pixels of an
+// image decoded at 1/scale_denominator. The surroundings are such that all pixels of `wanted`
+// decode as they do from the whole file. False, with nothing of use in `file`, where restart
+// markers are missing or out of order.
+bool CutSegments(ByteView jpeg, const TiledJpeg& tiled, const Region& wanted, int scale_denominator,
                  std::vector<size_t>& boundaries, ByteBuffer& file, Region& shown);
 
 }  // namespace recpack

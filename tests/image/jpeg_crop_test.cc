@@ -25,7 +25,10 @@ std::vector<Region> RegionsOf(int width, int height, uint64_t seed) {
   std::vector<Region> regions = {{0, 0, width, height},         {0, 0, 1, 1},
                                  {width - 1, height - 1, 1, 1}, {width - 1, 0, 1, height},
                                  {0, height - 1, width, 1},     {width / 2, height / 2, 1, 1}};
-  for (int i = 1; i < 7; ++i) regions.push_back({width - i, 0, i, std::min(height, 9)});
+  for (int i = 1; i < std::min(7, width); ++i) {
+    regions.push_back({0, 0, i, std::min(height, 9)});
+    regions.push_back({width - i, 0, i, std::min(height, 9)});
+  }
   KeyedRandom random(seed, 0, 0);
   for (int i = 0; i < 60; ++i) {
     const int w = 1 + static_cast<int>(random.NextBelow(static_cast<uint32_t>(width)));
@@ -58,6 +61,23 @@ TEST(JpegCropTest, PixelsOfTiledJpegsAreThoseOfTheWhole) {
     if (name == "arithmetic.jpg" || name == "incomplete.jpg") continue;
     for (const int target : {0, 16, 64}) {
       ExpectCropsOf(TileJpeg(Sample(name), {.target_pixels = target}), name);
+    }
+  }
+}
+
+// Every way to decode, on files of all samplings as they are and tiled.
+TEST(JpegCropTest, PixelsOfApproximationsAreThoseOfTheWhole) {
+  for (const std::string& name : SampleNames(".jpg")) {
+    const bool can_tile = name != "arithmetic.jpg" && name != "incomplete.jpg";
+    const ByteBuffer jpeg = Sample(name);
+    const ByteBuffer tiled = can_tile ? TileJpeg(jpeg, {.target_pixels = 16}) : ByteBuffer();
+    for (int i = 1; i < 16; ++i) {
+      const DecodeOptions options{.fast_dct = i % 2 == 1,
+                                  .fancy_upsampling = i / 2 % 2 == 0,
+                                  .scale_denominator = 1 << i / 4};
+      const std::string what = name + " with options " + std::to_string(i);
+      ExpectCropsOf(jpeg, what, options);
+      if (can_tile) ExpectCropsOf(tiled, "tiled " + what, options);
     }
   }
 }

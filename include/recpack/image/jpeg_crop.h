@@ -17,8 +17,9 @@ class JpegRegionDecoder {
   JpegRegionDecoder(JpegRegionDecoder&&) noexcept;
   JpegRegionDecoder& operator=(JpegRegionDecoder&&) noexcept;
 
-  // The pixels of `region`, equal to those of a full decode. The region is in pixels as stored: of
-  // the options, apply_orientation must be off. On files with tiled restarts (TileJpeg) only the
+  // The pixels of `region`, equal to those of a full decode with the same options. The region is in
+  // pixels as stored, apply_orientation must be off, and of the scaled image where the options ask
+  // for one. On files with tiled restarts (TileJpeg) only the
   // segments that the region and two pixels around it touch are decoded; on others all before its
   // last row is, but only the region's columns are turned into pixels.
   //
