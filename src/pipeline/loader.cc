@@ -26,7 +26,7 @@ ResumeToken TokenOf(const Dataset& dataset, const LoaderOptions& options) {
   if (options.resume.empty()) {
     return {dataset.digest(), order, options.seed, options.epoch, 0, 0};
   }
-  const ResumeToken token = ParseToken(options.resume);
+  ResumeToken token = ParseToken(options.resume);
   if (const auto difference = dataset.DifferenceFrom(token.digest); !difference.empty()) {
     Refuse("the token is of another data set: " + difference,
            "open the one that it was made with, or begin without a token");
