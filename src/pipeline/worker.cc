@@ -65,7 +65,7 @@ void Worker::Advise(uint64_t ticket) {
     for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
   }
   advise(ahead);
-  source_.Advise(ids_);
+  source_->Advise(ids_);
 }
 
 void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
@@ -121,7 +121,7 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
 void Worker::Write(uint64_t id, uint64_t position, uint64_t batch, uint32_t sample) {
   at_record_.store(id, std::memory_order_relaxed);
   stage_.store(Stage::kRead, std::memory_order_relaxed);
-  const ByteView payload = source_.Read(id, record_);
+  const ByteView payload = source_->Read(id, record_);
   try {
     stage_.store(Stage::kParse, std::memory_order_relaxed);
     example_.Parse(payload);

@@ -62,7 +62,7 @@ class Worker {
 
   LoaderPlan& plan_;
   Ring& ring_;
-  RecordSource source_;
+  std::unique_ptr<SampleSource> source_;
   ByteBuffer record_;
   ExampleView example_;
   SampleTools tools_;

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/pipeline/sample_source.h"
 #include "recpack/record/source.h"
 
 namespace recpack {
+
+class SampleStore;
 
 struct DatasetOptions {
   // Empty: "train", or the only split there is.
@@ -26,8 +30,8 @@ class Dataset {
 
   const std::string& path() const noexcept { return path_; }
   const std::string& split() const noexcept { return split_; }
-  uint64_t records() const noexcept { return index_.record_count(); }
-  uint64_t bytes() const noexcept { return bytes_; }  // of shards
+  uint64_t records() const noexcept;
+  uint64_t bytes() const noexcept;  // of shards
   const std::vector<std::string>& class_names() const noexcept { return class_names_; }
 
   // Tells data sets apart by the names, sizes and record counts of their shards, never by their
@@ -38,20 +42,19 @@ class Dataset {
   std::string DifferenceFrom(const std::string& digest) const;
 
   // A reader of its records, for one thread.
-  RecordSource NewSource(const SourceOptions& options = {}) const;
+  std::unique_ptr<SampleSource> NewSource(const SourceOptions& options = {}) const;
 
   // Where the record lies, for messages.
   Place PlaceOf(uint64_t ordinal) const;
 
  private:
-  Dataset(Index index, std::string folder);
+  Dataset(std::string path, std::string split, std::vector<std::string> class_names,
+          std::shared_ptr<const SampleStore> store);
 
-  Index index_;
-  std::string folder_;
   std::string path_;
   std::string split_;
-  uint64_t bytes_ = 0;
   std::vector<std::string> class_names_;
+  std::shared_ptr<const SampleStore> store_;
   std::string digest_;
 };
 
