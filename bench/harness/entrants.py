@@ -160,27 +160,20 @@ class PeerProcess(Process):
 
 
 class Served(Entrant):
-    """A peer's process that stays alive and warm, and does a repetition when it is told to.
+    """A process that stays alive and warm, and does a repetition when it is told to by a line."""
 
-    `needs` is (job, folder): what to run first if that folder of its own data is not there yet.
-    """
-
-    def __init__(self, label: str, environment: str, script: str, job: str,
-                 needs: tuple[str, str] | None = None):
-        super().__init__(label, PEER)
-        self.environment, self.script, self.job, self.needs = environment, script, job, needs
+    def __init__(self, label: str, role: str):
+        super().__init__(label, role)
         self.process = None
 
+    def words(self, setting: Setting, cpus: int) -> list[str]:
+        """The command."""
+        raise NotImplementedError
+
     def start(self, setting, cpus):
-        if self.needs and not (setting.work / 'out' / self.needs[1]).is_dir():
-            make = peer_command(setting, self.environment, self.script, self.needs[0], '--once')
-            subprocess.run(make, env=setting.environment(), check=False, capture_output=True,
-                           timeout=LIMIT_SECONDS)
-        command = peer_command(setting, self.environment, self.script, self.job, '--serve',
-                               '--threads', str(cpus))
         self.complaint = tempfile.TemporaryFile()
-        self.process = setting.popen(command, cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                     stderr=self.complaint, text=True)
+        self.process = setting.popen(self.words(setting, cpus), cpus, stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=self.complaint, text=True)
         hello = self.answer()
         self.version, self.config = hello['version'], hello['config']
         self.run()  # warms up
@@ -205,6 +198,38 @@ class Served(Entrant):
             self.process.kill()
             self.process.wait()
             self.complaint.close()
+
+
+class ServedPeer(Served):
+    """A peer's script.
+
+    `needs` is (job, folder): what to run first if that folder of its own data is not there yet.
+    """
+
+    def __init__(self, label: str, environment: str, script: str, job: str,
+                 needs: tuple[str, str] | None = None):
+        super().__init__(label, PEER)
+        self.environment, self.script, self.job, self.needs = environment, script, job, needs
+
+    def words(self, setting, cpus):
+        if self.needs and not (setting.work / 'out' / self.needs[1]).is_dir():
+            make = peer_command(setting, self.environment, self.script, self.needs[0], '--once')
+            subprocess.run(make, env=setting.environment(), check=False, capture_output=True,
+                           timeout=LIMIT_SECONDS)
+        return peer_command(setting, self.environment, self.script, self.job, '--serve',
+                            '--threads', str(cpus))
+
+
+class ServedProgram(Served):
+    """A bench program of ours that knows --serve. {data}, {work} and {build} are replaced."""
+
+    def __init__(self, label: str, role: str, command: list[str]):
+        super().__init__(label, role)
+        self.command = command
+
+    def words(self, setting, cpus):
+        names = {'data': setting.data, 'work': setting.work, 'build': setting.build}
+        return [*(word.format(**names) for word in self.command), '--serve', '1']
 
 
 class Program(Process):

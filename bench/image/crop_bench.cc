@@ -6,11 +6,6 @@
 // Prints a JSON line a round and one of medians. Boxes are those of random-resized-crop (area 8 to
 // 100 %, aspect 3/4 to 4/3), the same for all; only decoding to RGB is timed, no resizing. Every
 // crop of ours is checked against the full decode first.
-// clang-format off
-#include <cstdio>
-#include <jpeglib.h>
-// clang-format on
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/image/libjpeg_crop.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/random.h"
@@ -73,29 +69,6 @@ std::vector<Item> LoadItems(const std::string& folder) {
   return items;
 }
 
-// How libjpeg-turbo's users crop (TensorFlow's decode_and_crop_jpeg among them): no margins, and
-// its default of exiting on errors.
-void CropByLibjpeg(ByteView jpeg, const Region& box, std::vector<uint8_t>& rows) {
-  jpeg_decompress_struct info;
-  jpeg_error_mgr errors;
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, jpeg.data(), jpeg.size());
-  jpeg_read_header(&info, TRUE);
-  info.out_color_space = JCS_RGB;
-  jpeg_start_decompress(&info);
-  JDIMENSION x = static_cast<JDIMENSION>(box.x), width = static_cast<JDIMENSION>(box.width);
-  jpeg_crop_scanline(&info, &x, &width);
-  jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(box.y));
-  rows.resize(size_t{3} * width * static_cast<size_t>(box.height));
-  for (int y = 0; y < box.height; ++y) {
-    JSAMPROW row = rows.data() + size_t{3} * width * static_cast<size_t>(y);
-    jpeg_read_scanlines(&info, &row, 1);
-  }
-  jpeg_abort_decompress(&info);
-  jpeg_destroy_decompress(&info);
-}
-
 size_t CountUnequal(const std::vector<Item>& items) {
   size_t unequal = 0;
   for (const Item& item : items) {
@@ -139,8 +112,8 @@ int Run(const std::string& folder, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     tiled.push_back(PerSecond(
         items, [&](const Item& item) { decoder.Decode(item.tiled, item.box, {}, image); }));
-    libjpeg.push_back(
-        PerSecond(items, [&](const Item& item) { CropByLibjpeg(item.original, item.box, rows); }));
+    libjpeg.push_back(PerSecond(
+        items, [&](const Item& item) { bench::CropByLibjpeg(item.original, item.box, rows); }));
     untiled.push_back(PerSecond(
         items, [&](const Item& item) { decoder.Decode(item.original, item.box, {}, image); }));
     ImageDecoder full;

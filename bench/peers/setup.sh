@@ -2,7 +2,7 @@
 # Makes the Python environments of the peers that the benches and the interoperation tests run
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
-#   bash bench/peers/setup.sh                all of them (about 10 GB, FFCV's PyTorch is half of it)
+#   bash bench/peers/setup.sh                all of them (about 10 GB, the PyTorch of `ffcv` is half of it)
 #   bash bench/peers/setup.sh tf dali wds    those that tests/interop needs (about 3 GB)
 #
 # An environment that is already as its file says is left alone.
@@ -53,6 +53,8 @@ make_environment() {
   if [ "$name" = ffcv ]; then
     # Built from source; its own list of dependencies names packages that it does not need here.
     install_packages g++ pkg-config python3-dev libopencv-dev libturbojpeg0-dev
+    # What SPDL opens at run time.
+    install_packages libavcodec59 libavformat59 libavfilter8 libavdevice59
     "$folder/bin/pip" install -q --disable-pip-version-check --no-deps --no-build-isolation "$ffcv"
   fi
   echo "$recipe" >"$folder/recipe"

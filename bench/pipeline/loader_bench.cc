@@ -1,133 +1,202 @@
-// The loader beside a bare loop that does the same work.
+// The loader: batches that a consumer takes and does not touch.
 //
-//   loader_bench loader|bare DATA [--recipe cifar10-train] [--type f32|u8] [--threads N]
-//                [--batch N] [--rounds N] [--backend automatic|pread|mapped]
+//   loader_bench rate DATA [--samples N] [--serve 1] ...  samples a second, over all epochs
+//   loader_bench epoch DATA ...     one epoch, without warming up
+//   loader_bench first DATA ...     one batch, for timing the whole process
+//   loader_bench steady DATA --step-ms X ...  a consumer that sleeps a step: how long it waits
+//   loader_bench ends DATA ...      waits for the batches around an epoch's end
 //
-// A round is an epoch. `loader`: one live loader whose consumer touches nothing. `bare`: CIFAR-10
-// only, the least that the work needs: each thread goes over its share of a keyed permutation,
-// checks the CRC in a mapping that stays, crops, flips and normalises into its own batch memory.
+// Flags of all: --recipe cifar10-train|parse-cifar|labels|... --type f32|u8 --filter
+// antialias|two-taps
+// --threads N --batch N --order K --verify 0|1 --backend automatic|pread|mapped --rounds N
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
+#include <thread>
 
 #include "bench/record/timing.h"
-#include "recpack/base/parallel.h"
-#include "recpack/base/permutation.h"
-#include "recpack/base/random.h"
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/pick.h"
-#include "recpack/example/view.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/recipe.h"
-#include "recpack/record/framing.h"
 
 namespace recpack {
 namespace {
 
-struct Flags {
-  std::string data, recipe, type, backend;
-  int threads, rounds;
-  uint32_t batch;
+using Clock = std::chrono::steady_clock;
+
+double Since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+class Flags {
+ public:
+  Flags(int argc, char** argv) : argc_(argc), argv_(argv) {}
+  std::string Text(const char* name, const char* otherwise) const {
+    return bench::Flag(argc_, argv_, name, otherwise);
+  }
+  int Number(const char* name, const char* otherwise) const {
+    return std::stoi(Text(name, otherwise));
+  }
+
+ private:
+  int argc_;
+  char** argv_;
 };
 
-ElementType TypeOf(const std::string& name) {
-  return name == "u8" ? ElementType::kU8 : ElementType::kF32;
+std::vector<Field> FieldsOf(const Flags& flags) {
+  const std::string recipe = flags.Text("--recipe", "cifar10-train");
+  if (recipe == "parse-cifar") {
+    return {BytesField{.name = "image", .shape = {3072}}, NumbersField{.name = "label"}};
+  }
+  if (recipe == "labels") return {NumbersField{.name = "image/class/label"}};
+  std::vector<Field> fields = Recipe(recipe);
+  auto& image = std::get<ImageField>(fields[0]);
+  if (flags.Text("--type", "f32") == "u8") image.type = ElementType::kU8;
+  if (flags.Text("--filter", "antialias") == "two-taps") {
+    image.filter = ResizeFilter::kBilinearTwoTaps;
+  }
+  return fields;
 }
 
-int RunLoader(const Flags& flags) {
+LoaderOptions OptionsOf(const Flags& flags) {
   LoaderOptions options;
-  options.fields = Recipe(flags.recipe);
-  std::get<ImageField>(options.fields[0]).type = TypeOf(flags.type);
-  options.batch_size = flags.batch;
-  options.threads = flags.threads;
-  options.last_batch = LastBatch::kKeep;
-  if (flags.backend == "mapped") options.source.backend = SourceOptions::Backend::kMapped;
-  if (flags.backend == "pread") options.source.backend = SourceOptions::Backend::kPread;
-  const Dataset dataset = Dataset::Open(flags.data);
-  Loader loader(dataset, options);
-  bench::Measure("loader", flags.threads, flags.rounds, [&] {
-    bench::Pass pass;
-    while (const auto batch = loader.Next()) {
-      pass.records += batch->size();
-      for (const ArraySpec& array : batch->arrays()) {
-        pass.bytes += array.sample_bytes * batch->size();
-      }
+  options.fields = FieldsOf(flags);
+  options.batch_size = static_cast<uint32_t>(flags.Number("--batch", "512"));
+  options.threads = flags.Number("--threads", "2");
+  options.order = ParseOrder(flags.Text("--order", "auto"));
+  options.source.verify = flags.Number("--verify", "1") != 0;
+  const std::string backend = flags.Text("--backend", "automatic");
+  if (backend == "mapped") options.source.backend = SourceOptions::Backend::kMapped;
+  if (backend == "pread") options.source.backend = SourceOptions::Backend::kPread;
+  return options;
+}
+
+// The next batch, past the ends of epochs.
+Batch Take(Loader& loader) {
+  for (;;) {
+    if (auto batch = loader.Next()) return std::move(*batch);
+  }
+}
+
+int Rate(const std::string& data, const Flags& flags) {
+  const Dataset dataset = Dataset::Open(data);
+  Loader loader(dataset, OptionsOf(flags));
+  const uint64_t samples = std::stoull(flags.Text("--samples", "0"));
+  const uint64_t wanted = samples > 0 ? samples : dataset.records();
+  // What was made while nobody asked is used up outside the time.
+  const auto settle = [&] {
+    for (uint32_t i = 0; i < loader.options().prefetch + 1; ++i) Take(loader);
+  };
+  const auto pass = [&] {
+    bench::Pass done;
+    while (done.records < wanted) {
+      const Batch batch = Take(loader);
+      done.records += batch.size();
+      for (const ArraySpec& array : batch.arrays()) done.bytes += array.sample_bytes * batch.size();
     }
-    return pass;
-  });
+    return done;
+  };
+  const std::string order = OrderText(loader.options().order);
+  if (flags.Number("--serve", "0") != 0) {
+    bench::Serve(order + ", " + std::to_string(loader.options().threads) + " threads, batch " +
+                     std::to_string(loader.options().batch_size),
+                 settle, pass);
+  } else {
+    bench::Measure("rate", loader.options().threads, flags.Number("--rounds", "5"), pass);
+  }
   return 0;
 }
 
-int RunBare(const Flags& flags) {
-  const Layout layout = OnlySplit(FindLayout(flags.data), "train");
-  const LayoutSplit& split = layout.splits.front();
-  const Index index = IndexOfSplit(split);
-  std::vector<MappedFile> shards;
-  for (const auto& path : split.shards) shards.emplace_back(path);
-  FinishOptions finish;
-  finish.in_layout = ImageLayout::kNchw;
-  finish.in_height = finish.in_width = finish.out_height = finish.out_width = 32;
-  finish.type = TypeOf(flags.type);
-  const ImageField recipe = std::get<ImageField>(Recipe("cifar10-train")[0]);
-  const Finisher finisher(MeanStd(finish, recipe.mean.data(), recipe.std.data()));
-
-  const auto frame = [&](uint64_t id) {
-    const RecordLocation at = index.Locate(id);
-    return shards[at.shard].bytes().subspan(at.offset, at.length + kFrameBytes);
-  };
-  ExampleView view;
-  const ByteView first = frame(0);
-  view.Parse(first.subspan(kFrameHeaderBytes, first.size() - kFrameBytes));
-  const size_t image_at =
-      static_cast<size_t>(view.Find("image")->bytes_values()[0].data() - first.data());
-
-  const size_t count = index.record_count();
-  const size_t batches = (count + flags.batch - 1) / flags.batch;
-  std::vector<ByteBuffer> memory(static_cast<size_t>(flags.threads) * 2,
-                                 ByteBuffer(flags.batch * finisher.out_bytes()));
-  uint64_t epoch = 0;
-  bench::Measure("bare", flags.threads, flags.rounds, [&] {
-    const KeyedPermutation order(1, 1, count);
-    const uint64_t seed = ++epoch;
-    ParallelFor(batches, flags.threads, [&](size_t worker, size_t b) {
-      uint8_t* out = memory[worker * 2 + b % 2].data();
-      for (size_t i = b * flags.batch; i < std::min(count, (b + 1) * flags.batch); ++i) {
-        const ByteView bytes = frame(order(i));
-        const ByteView payload = bytes.subspan(kFrameHeaderBytes, bytes.size() - kFrameBytes);
-        if (!FrameHeaderHolds(bytes.data()) || !FramePayloadHolds(payload)) std::abort();
-        KeyedRandom random(seed, 1, i);
-        const uint32_t draw = random.NextU32();
-        finisher(bytes.data() + image_at,
-                 {static_cast<int32_t>(draw % 9) - 4, static_cast<int32_t>(draw / 16 % 9) - 4,
-                  (draw >> 31) != 0},
-                 out);
-        out += finisher.out_bytes();
-      }
-    });
-    return bench::Pass{.records = count, .bytes = count * finisher.out_bytes()};
-  });
+int Epoch(const std::string& data, const Flags& flags) {
+  const Dataset dataset = Dataset::Open(data);
+  LoaderOptions options = OptionsOf(flags);
+  options.last_batch = LastBatch::kKeep;
+  Loader loader(dataset, options);
+  uint64_t records = 0;
+  const auto begin = Clock::now();
+  while (const auto batch = loader.Next()) records += batch->size();
+  std::printf("{\"job\": \"epoch\", \"seconds\": %.6f, \"records\": %llu, \"bytes\": %llu}\n",
+              Since(begin), static_cast<unsigned long long>(records),
+              static_cast<unsigned long long>(dataset.bytes()));
   return 0;
+}
+
+int First(const std::string& data, const Flags& flags) {
+  const Dataset dataset = Dataset::Open(data);
+  Loader loader(dataset, OptionsOf(flags));
+  const Batch batch = Take(loader);
+  std::printf("{\"job\": \"first\", \"records\": %u}\n", batch.size());
+  std::fflush(stdout);
+  std::quick_exit(0);  // the time to the batch is what counts
+}
+
+int Steady(const std::string& data, const Flags& flags) {
+  const std::chrono::duration<double, std::milli> step(std::stod(flags.Text("--step-ms", "10")));
+  const Dataset dataset = Dataset::Open(data);
+  Loader loader(dataset, OptionsOf(flags));
+  for (uint32_t i = 0; i < loader.options().prefetch; ++i) Take(loader);
+  const int steps = flags.Number("--steps", "300");
+  double waited = 0;
+  const auto begin = Clock::now();
+  for (int i = 0; i < steps; ++i) {
+    const auto asked = Clock::now();
+    const Batch batch = Take(loader);
+    waited += Since(asked);
+    std::this_thread::sleep_for(step);
+  }
+  const double all = Since(begin);
+  std::printf(
+      "{\"job\": \"steady\", \"step_ms\": %.3f, \"seconds\": %.6f, \"waited\": %.6f, "
+      "\"wait_share\": %.6f, \"samples_per_s\": %.1f}\n",
+      step.count(), all, waited, waited / all,
+      steps * static_cast<double>(loader.options().batch_size) / all);
+  return 0;
+}
+
+int Ends(const std::string& data, const Flags& flags) {
+  const Dataset dataset = Dataset::Open(data);
+  Loader loader(dataset, OptionsOf(flags));
+  std::vector<double> within;
+  std::vector<double> behind;  // the first batch of an epoch, the end of the last one with it
+  for (int epoch = 0; epoch < flags.Number("--rounds", "5"); ++epoch) {
+    bool first = true;
+    auto asked = Clock::now();
+    while (const auto batch = loader.Next()) {
+      if (epoch > 0) (first ? behind : within).push_back(Since(asked));
+      first = false;
+      asked = Clock::now();
+    }
+  }
+  std::ranges::sort(within);
+  std::ranges::sort(behind);
+  std::printf("{\"job\": \"ends\", \"batch_ms\": %.4f, \"end_ms\": %.4f, \"end_ms_max\": %.4f}\n",
+              within[within.size() / 2] * 1e3, behind[behind.size() / 2] * 1e3,
+              behind.back() * 1e3);
+  return 0;
+}
+
+int Run(const std::string& job, const std::string& data, const Flags& flags) {
+  if (job == "rate") return Rate(data, flags);
+  if (job == "epoch") return Epoch(data, flags);
+  if (job == "first") return First(data, flags);
+  if (job == "steady") return Steady(data, flags);
+  if (job == "ends") return Ends(data, flags);
+  std::fprintf(stderr, "loader_bench: no job '%s'\n", job.c_str());
+  return 2;
 }
 
 }  // namespace
 }  // namespace recpack
 
 int main(int argc, char** argv) {
-  const std::string job = argc > 2 ? argv[1] : "";
-  if (job != "loader" && job != "bare") {
-    std::fprintf(stderr, "usage: loader_bench loader|bare DATA [--recipe R] [--type f32|u8] ...\n");
+  if (argc < 3) {
+    std::fprintf(stderr,
+                 "usage: loader_bench rate|epoch|first|steady|ends DATA [--recipe R] ...\n");
     return 2;
   }
-  const auto flag = [&](const char* name, const char* otherwise) {
-    return recpack::bench::Flag(argc, argv, name, otherwise);
-  };
-  const recpack::Flags flags{.data = argv[2],
-                             .recipe = flag("--recipe", "cifar10-train"),
-                             .type = flag("--type", "f32"),
-                             .backend = flag("--backend", "automatic"),
-                             .threads = std::stoi(flag("--threads", "2")),
-                             .rounds = std::stoi(flag("--rounds", "5")),
-                             .batch = static_cast<uint32_t>(std::stoul(flag("--batch", "512")))};
-  return job == "loader" ? recpack::RunLoader(flags) : recpack::RunBare(flags);
+  try {
+    return recpack::Run(argv[1], argv[2], recpack::Flags(argc, argv));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "loader_bench: %s\n", error.what());
+    return 2;
+  }
 }

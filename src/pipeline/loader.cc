@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kArrayAlignment = 64;
 constexpr uint32_t kMostChunkSamples = 64;
 constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
+// Smaller records are copied from mappings, which costs less than asking the kernel for each.
+constexpr uint64_t kSmallRecordBytes = 16 << 10;
 
 [[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
@@ -53,6 +55,10 @@ LoaderOptions Resolved(const Dataset& dataset, LoaderOptions options, const Resu
   if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
   if (options.threads == 0) options.threads = AvailableThreads();
   if (options.slabs == nullptr) options.slabs = &HostSlabs();
+  if (options.source.backend == SourceOptions::Backend::kAutomatic &&
+      dataset.bytes() / dataset.records() < kSmallRecordBytes) {
+    options.source.backend = SourceOptions::Backend::kMapped;
+  }
   options.order = token.order;
   options.seed = token.seed;
   options.epoch = token.epoch;

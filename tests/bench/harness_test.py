@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
 from harness.entrants import (CEILING, OURS, PEER, Entrant, Process, Program, Report, Reported,
-                              Sample, Served, Setting, Unavailable)
+                              Sample, ServedPeer, Setting, Unavailable)
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
 
@@ -143,7 +143,7 @@ class Harness(unittest.TestCase):
         self.assertIn('0 lines', result['entrants'][2]['unavailable'])
 
     def test_a_peer_without_its_environment_says_how_to_get_it(self):
-        peer = Served('lance', 'py', 'lance', 'read-cifar')
+        peer = ServedPeer('lance', 'py', 'lance', 'read-cifar')
         self.assertEqual(self.measure([peer])['entrants'][0]['unavailable'],
                          'no environment: bash bench/peers/setup.sh py')
 

@@ -46,6 +46,8 @@ struct LoaderOptions {
   // Of the epoch's records on this rank, the most that may be substituted.
   double max_bad_share = 0.001;
   std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
+  // An automatic backend is kMapped where records are below 16 KiB on average; that one handles
+  // SIGBUS for its own copies and hands others' on.
   SourceOptions source;
   SlabAllocator* slabs = nullptr;  // null: HostSlabs(); outlives the loader
 };

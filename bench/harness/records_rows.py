@@ -1,6 +1,6 @@
 """The rows of bench/results/records.json: what is compared with what."""
 from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Report,
-                              Reported, Served, Setting)
+                              Reported, ServedPeer, Setting)
 from harness.machine import drop_cache
 from harness.measure import Row
 
@@ -95,12 +95,12 @@ def read(kind: str, records: int, title: str, targets: dict, peers: list) -> Row
 
 def reading(_: Setting) -> list[Row]:
     def everyone(kind: str) -> list:
-        return [Served('tensorflow', 'tf', 'tensorflow', f'read-{kind}'),
-                Served('ffcv', 'ffcv', 'ffcv', f'read-{kind}', (f'pack-{kind}', f'ffcv-{kind}')),
-                Served('tfrecord', 'py', 'tfrecord', f'read-{kind}'),
-                Served('grain', 'py', 'grain', f'read-{kind}'),
-                Served('dali', 'dali', 'dali', f'read-{kind}')]
-    columns = [Served(name, 'py', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
+        return [ServedPeer('tensorflow', 'tf', 'tensorflow', f'read-{kind}'),
+                ServedPeer('ffcv', 'ffcv', 'ffcv', f'read-{kind}', (f'pack-{kind}', f'ffcv-{kind}')),
+                ServedPeer('tfrecord', 'py', 'tfrecord', f'read-{kind}'),
+                ServedPeer('grain', 'py', 'grain', f'read-{kind}'),
+                ServedPeer('dali', 'dali', 'dali', f'read-{kind}')]
+    columns = [ServedPeer(name, 'py', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
                for name in ('lance', 'array_record')]
     return [read('cifar', ROWS, 'read CIFAR-sized records in order',
                  {CEILING: 0.9, 'tensorflow': 5.5, 'ffcv': 1}, everyone('cifar') + columns),
@@ -123,10 +123,10 @@ def parsing(_: Setting) -> list[Row]:
                        '--threads', '2'),
                  bench(CEILING, 'bare loop, read and CRC, 2 threads', 'read_bench', 'bare',
                        '{work}/shards/cifar', '--threads', '2'),
-                 Served('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
-                 Served('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
-                 Served('dali', 'dali', 'dali', 'parse-cifar'),
-                 Served('tfrecord', 'py', 'tfrecord', 'parse-cifar')],
+                 ServedPeer('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
+                 ServedPeer('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
+                 ServedPeer('dali', 'dali', 'dali', 'parse-cifar'),
+                 ServedPeer('tfrecord', 'py', 'tfrecord', 'parse-cifar')],
                 {'tensorflow': 8, 'tensorflow, 2 files': 8})]
 
 
@@ -141,7 +141,7 @@ def random_access() -> list[Row]:
         return [side('recpack', OURS, 'automatic', cache, size),
                 *[side(name.replace('_', ' '), CEILING, name, cache, size) for name in bare]]
     cold = ['bare_64_threads', 'bare_64_threads_direct']
-    peers = [Served(name, 'py', name, 'random-cifar', ('pack-cifar', f'{name}-cifar'))
+    peers = [ServedPeer(name, 'py', name, 'random-cifar', ('pack-cifar', f'{name}-cifar'))
              for name in ('array_record', 'lance')]
     return [
         Row('random-warm', '3 KB records in random order, warm', 1,
@@ -161,13 +161,13 @@ def access(_: Setting) -> list[Row]:
         Row('index', 'make the index by scanning', ROWS,
             [ours('recpack index --no-verify', [*index, '--no-verify'], 'index'),
              ours('recpack index, all CRCs checked', index, 'index'),
-             Served('tfrecord', 'py', 'tfrecord', 'index')], {'tfrecord': 5},
+             ServedPeer('tfrecord', 'py', 'tfrecord', 'index')], {'tfrecord': 5},
             note='ours is a whole process, theirs a call in a running one; theirs checks nothing'),
         *random_access(),
         Row('labels', 'the labels alone, of all records', ROWS,
             [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
                    '--threads', '2'),
-             Served('lance', 'py', 'lance', 'labels', ('pack-cifar', 'lance-cifar'))], {PEER: 1},
+             ServedPeer('lance', 'py', 'lance', 'labels', ('pack-cifar', 'lance-cifar'))], {PEER: 1},
             note='a record holds all of its features: a columnar format reads the one column'),
         Row('start', 'process start to the first record of a 10-shard data set', 1,
             [ours('recpack cat', ['cat', '{work}/out/ten-shards', '--record', '0', '--json']),

@@ -1,4 +1,4 @@
-"""Makes what the rows read, once."""
+"""Makes what the rows of records.py read, once."""
 import pathlib
 import random
 import subprocess
@@ -6,16 +6,18 @@ import subprocess
 from harness.entrants import Setting, Unavailable, peer_command
 
 
-def _run(setting: Setting, command: list[str], say) -> None:
+def run_quietly(setting: Setting, command: list[str], say) -> None:
+    """Runs it; says so if it fails."""
     done = subprocess.run(command, env=setting.environment(), capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
         say(f'  failed, rows that need it will say so: {done.stderr.strip().splitlines()[-1:]}')
 
 
-def _peer(setting: Setting, job: str, say) -> None:
+def prepare_by_peer(setting: Setting, job: str, say) -> None:
+    """What TensorFlow's script makes for all."""
     try:
-        _run(setting, peer_command(setting, 'tf', 'tensorflow', job, '--once'), say)
+        run_quietly(setting, peer_command(setting, 'tf', 'tensorflow', job, '--once'), say)
     except Unavailable as error:
         say(f'  {error}')
 
@@ -33,15 +35,15 @@ def prepare(setting: Setting, say) -> None:
     work.mkdir(parents=True, exist_ok=True)
     if not (work / 'shards' / 'cifar').is_dir():
         say('preparing shards that all TFRecord readers read')
-        _peer(setting, 'prepare', say)
+        prepare_by_peer(setting, 'prepare', say)
     if not (work / 'small').is_dir():
         say('preparing 10^4 and 10^6 small records')
-        _peer(setting, 'small', say)
+        prepare_by_peer(setting, 'small', say)
     if not (work / 'files.list').exists():
         _file_list(setting.data / 'cifar10-jpeg', work / 'files.list')
     recpack = setting.build / 'tools' / 'recpack' / 'recpack'
     if recpack.exists() and not (work / 'out' / 'ten-shards').is_dir():
         say('packing a data set of 10 shards')
-        _run(setting, [str(recpack), 'pack', str(setting.data / 'cifar-10-batches-py'),
+        run_quietly(setting, [str(recpack), 'pack', str(setting.data / 'cifar-10-batches-py'),
                        str(work / 'out' / 'ten-shards'), '--from', 'cifar10', '--splits',
                        'train,test', '--shards', '10', '--quiet'], say)

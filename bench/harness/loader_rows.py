@@ -1,0 +1,116 @@
+"""The rows of bench/results/loader.json: what is compared with what."""
+import itertools
+
+from harness.entrants import CEILING, OURS, PEER, Program, ServedPeer, ServedProgram, Setting
+from harness.machine import drop_cache
+from harness.measure import Row
+
+CIFAR = '{work}/shards/cifar'
+LOADER = '{build}/bench/pipeline/loader_bench'
+BARE = '{build}/bench/pipeline/bare_bench'
+CROP_SAMPLES = '3072'  # as bench/peers/recipes.py has it
+CROP = ['--recipe', 'imagenet-train', '--batch', '128', '--samples', CROP_SAMPLES]
+PHOTOS = {'photos': 'crops of ImageNet photos, encoded anew', 'sample': 'real ImageNet photos'}
+
+
+def ours(label: str, data: str, *flags: str) -> ServedProgram:
+    return ServedProgram(label, OURS, [LOADER, 'rate', data, *flags])
+
+
+def bare(label: str, job: str, data: str, *flags: str) -> ServedProgram:
+    return ServedProgram(label, CEILING, [BARE, job, data, *flags])
+
+
+def peer(name: str, environment: str, job: str) -> ServedPeer:
+    return ServedPeer(name, environment, f'{name}_loader', job)
+
+
+def cifar(_: Setting) -> list[Row]:
+    peers = [peer('ffcv', 'ffcv', 'cifar'), peer('dali', 'dali', 'cifar'),
+             peer('tensorflow', 'tf', 'cifar'), peer('torch', 'ffcv', 'cifar'),
+             peer('turboloader', 'ffcv', 'cifar')]
+    return [Row('cifar-f32', 'CIFAR-10 train recipe, f32', 0,
+                [ours('recpack', CIFAR), bare('bare loop of the same work', 'cifar', CIFAR),
+                 *peers], {PEER: 8, CEILING: 0.8},
+                note='pad and crop, flip, normalise; recpack checks CRCs'),
+            Row('cifar-u8', 'CIFAR-10 train recipe, u8', 0,
+                [ours('recpack', CIFAR, '--type', 'u8'),
+                 bare('bare loop of the same work', 'cifar', CIFAR, '--type', 'u8')],
+                {CEILING: 0.8})]
+
+
+def crop_peers(kind: str, dtype: str, resize: str) -> list[ServedPeer]:
+    job = f'crop-{kind}-{dtype}-{resize}'
+    peers = [peer('tensorflow', 'tf', job), peer('dali', 'dali', job), peer('ffcv', 'ffcv', job),
+             peer('torch', 'ffcv', job), peer('spdl', 'ffcv', job)]
+    return peers + ([peer('turboloader', 'ffcv', job)] if dtype == 'f32' else [])
+
+
+def crops(_: Setting) -> list[Row]:
+    rows = []
+    for kind, dtype, resize in itertools.product(PHOTOS, ('f32', 'u8'), ('antialias', 'plain')):
+        flags = [*CROP, '--type', dtype, '--filter',
+                 'antialias' if resize == 'antialias' else 'two-taps']
+        rows.append(Row(
+            f'crop-{kind}-{dtype}-{resize}',
+            f'ImageNet train recipe, {dtype}, {resize} resize: {PHOTOS[kind]}', 0,
+            [ours('recpack, tiled shards', '{work}/loader/' + kind + '-tile', *flags),
+             ours('recpack, plain shards', '{work}/loader/' + kind, *flags),
+             bare("libjpeg-turbo's crop decode alone", 'crop', '{work}/loader/' + kind,
+                  '--samples', CROP_SAMPLES), *crop_peers(kind, dtype, resize)],
+            {PEER: 1.7, CEILING: 1},
+            note='exact decoding; spdl and ffcv resize by filters of their own'))
+    return rows
+
+
+def parsing(_: Setting) -> list[Row]:
+    flags = ['--recipe', 'parse-cifar', '--order', 'sequential']
+    return [Row('parse', 'batches of (3072 bytes, label), in order', 0,
+                [ours('recpack', CIFAR, *flags),
+                 ServedPeer('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
+                 ServedPeer('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
+                 ServedPeer('dali', 'dali', 'dali', 'parse-cifar')],
+                {'tensorflow': 8, 'tensorflow, 2 files': 8, 'dali': 10})]
+
+
+def scaling(_: Setting) -> list[Row]:
+    def row(name: str, title: str, data: str, *flags: str) -> Row:
+        return Row(f'scaling-{name}', f'{title}, 2 threads against 1', 0,
+                   [ours('2 threads', data, *flags),
+                    ours('1 thread', data, *flags, '--threads', '1')], {'1 thread': 1.9})
+    photos = '{work}/loader/photos'
+    unchecked = [*CROP, '--order', 'sequential', '--verify', '0']
+    return [row('cifar', 'CIFAR-10 train recipe', CIFAR),
+            row('crop', 'ImageNet train recipe', photos, *CROP),
+            Row('overhead', 'ImageNet train recipe as it comes, or in order and unchecked', 0,
+                [ours('as it comes', photos, *CROP), ours('in order, no CRC', photos, *unchecked)],
+                {'in order, no CRC': 0.97}, note='the cost of order and CRCs')]
+
+
+def first(_: Setting) -> list[Row]:
+    def row(name: str, data: str, *flags: str) -> Row:
+        return Row(f'first-{name}', f'process start to the first batch, {name}', 1,
+                   [Program('recpack', OURS, [LOADER, 'first', data, *flags], 'first')], unit='ms',
+                   note='the aim is 50 ms')
+    return [row('cifar', '{work}/out/ten-shards'),
+            row('crop', '{work}/loader/photos', '--recipe', 'imagenet-train', '--batch', '64')]
+
+
+def cold(_: Setting) -> list[Row]:
+    data = '{work}/loader/photos'
+
+    def forget(at: Setting) -> str:
+        return drop_cache([at.work / 'loader' / 'photos'])
+    flags = ['--recipe', 'labels', '--order', 'window', '--batch', '128']
+    return [Row('cold-window', 'photos read and checked in window order, cold', 0,
+                [Program('recpack', OURS, [LOADER, 'epoch', data, *flags], 'epoch'),
+                 Program('large reads in order', CEILING,
+                         [BARE, 'sequential', data, '--rounds', '0'], 'sequential')],
+                {CEILING: 0.9}, cold=forget)]
+
+
+GROUPS = [cifar, parsing, scaling, first, cold, crops]
+
+
+def all_rows(setting: Setting) -> list[Row]:
+    return [row for group in GROUPS for row in group(setting)]
