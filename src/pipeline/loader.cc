@@ -23,13 +23,13 @@ constexpr uint64_t kSmallRecordBytes = 16 << 10;
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-ResumeToken TokenOf(const Dataset& dataset, const LoaderOptions& options) {
-  const OrderSpec order = ResolveOrder(options.order, dataset.records(), dataset.bytes());
+ResumeToken TokenOf(const Mixture& samples, const LoaderOptions& options) {
+  const OrderSpec order = ResolveOrder(options.order, samples);
   if (options.resume.empty()) {
-    return {dataset.digest(), order, options.seed, options.epoch, 0, 0};
+    return {samples.digest(), order, options.seed, options.epoch, 0, 0};
   }
   ResumeToken token = ParseToken(options.resume);
-  if (const auto difference = dataset.DifferenceFrom(token.digest); !difference.empty()) {
+  if (const auto difference = samples.DifferenceFrom(token.digest); !difference.empty()) {
     Refuse("the token is of another data set: " + difference,
            "open the one that it was made with, or begin without a token");
   }
@@ -38,13 +38,13 @@ ResumeToken TokenOf(const Dataset& dataset, const LoaderOptions& options) {
                   OrderText(order)),
            "leave the order to the token");
   }
-  if (token.position > dataset.records()) {
-    Refuse("the token's position lies behind the data set's end", "begin without a token");
+  if (token.position > samples.samples()) {
+    Refuse("the token's position lies behind the epoch's end", "begin without a token");
   }
   return token;
 }
 
-LoaderOptions Resolved(const Dataset& dataset, LoaderOptions options, const ResumeToken& token) {
+LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const ResumeToken& token) {
   if (options.batch_size == 0) Refuse("the batch size is 0", "choose at least 1");
   if (options.world_size == 0 || options.rank >= options.world_size) {
     Refuse(format("there is no rank {} of {}", options.rank, options.world_size),
@@ -56,16 +56,16 @@ LoaderOptions Resolved(const Dataset& dataset, LoaderOptions options, const Resu
   if (options.threads == 0) options.threads = AvailableThreads();
   if (options.slabs == nullptr) options.slabs = &HostSlabs();
   if (options.source.backend == SourceOptions::Backend::kAutomatic &&
-      dataset.bytes() / dataset.records() < kSmallRecordBytes) {
+      samples.bytes() / samples.records() < kSmallRecordBytes) {
     options.source.backend = SourceOptions::Backend::kMapped;
   }
   options.order = token.order;
   options.seed = token.seed;
   options.epoch = token.epoch;
   const uint64_t step = uint64_t{options.batch_size} * options.world_size;
-  if (options.last_batch == LastBatch::kDrop && step > dataset.records()) {
+  if (options.last_batch == LastBatch::kDrop && step > samples.samples()) {
     Refuse(format("a step of {} samples is more than the {} records of an epoch", step,
-                  dataset.records()),
+                  samples.samples()),
            "make batches smaller, or pad or keep the last one");
   }
   return options;
@@ -79,13 +79,13 @@ uint32_t ChunkSamples(const LoaderOptions& options) {
 }  // namespace
 
 struct Loader::State {
-  State(const Dataset& dataset, LoaderOptions given, const ResumeToken& token)
-      : State(dataset, Resolved(dataset, std::move(given), token), token, 0) {}
+  State(const Mixture& samples, LoaderOptions given, const ResumeToken& token)
+      : State(samples, Resolved(samples, std::move(given), token), token, 0) {}
 
-  State(const Dataset& dataset, LoaderOptions options, const ResumeToken& token, int)
-      : plan{.dataset = dataset,
+  State(const Mixture& samples, LoaderOptions options, const ResumeToken& token, int)
+      : plan{.mixture = samples,
              .options = options,
-             .schedule = Schedule(dataset.records(), options.batch_size, options.world_size,
+             .schedule = Schedule(samples.samples(), options.batch_size, options.world_size,
                                   options.rank, options.last_batch, token.epoch, token.position),
              .chunk_samples = ChunkSamples(options),
              .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
@@ -145,15 +145,16 @@ struct Loader::State {
     }
     std::sort(substituted.begin() + static_cast<ptrdiff_t>(before), substituted.end(),
               [](const auto& a, const auto& b) { return a.position < b.position; });
-    at.substituted += substituted.size() - before;
-    const double own = static_cast<double>(plan.dataset.records()) / plan.options.world_size;
-    if (static_cast<double>(at.substituted) > plan.options.max_bad_share * own &&
-        substituted.size() > before) {
-      const auto& last = substituted.back();
-      throw Error(ErrorKind::kCorrupt,
-                  format("{} bad records in epoch {}, more than {} of it; the last one: {}",
-                         at.substituted, at.epoch, plan.options.max_bad_share, last.reason),
-                  {}, "recpack verify lists all damage, recpack repair saves what is whole");
+    const double own = static_cast<double>(plan.mixture.samples()) / plan.options.world_size;
+    for (size_t i = before; i < substituted.size(); ++i) {
+      ++at.substituted;
+      if (static_cast<double>(at.substituted) <= plan.options.max_bad_share * own) continue;
+      throw Error(
+          ErrorKind::kCorrupt,
+          format("{} bad records in epoch {}, more than {} of it; the last one: {}", at.substituted,
+                 at.epoch, plan.options.max_bad_share, substituted[i].reason),
+          substituted[i].place,
+          "recpack verify lists all damage, recpack repair saves what is whole");
     }
   }
 
@@ -169,9 +170,9 @@ struct Loader::State {
   std::vector<std::jthread> threads;  // last: they end before what they use
 };
 
-Loader::Loader(const Dataset& dataset, LoaderOptions options) {
-  const ResumeToken token = TokenOf(dataset, options);
-  state_ = std::make_unique<State>(dataset, std::move(options), token);
+Loader::Loader(const Mixture& samples, LoaderOptions options) {
+  const ResumeToken token = TokenOf(samples, options);
+  state_ = std::make_unique<State>(samples, std::move(options), token);
 }
 
 Loader::~Loader() = default;
@@ -207,6 +208,7 @@ std::optional<Batch> Loader::Next() {
   batch.slab_ = std::shared_ptr<const uint8_t>(slot.slab, slot.bytes());
   batch.arrays_ = state.plan.arrays;
   batch.ids_ = &slot.ids;
+  batch.views_ = &slot.views;
   batch.mask_ = &slot.mask;
   batch.epoch_ = plan.epoch;
   batch.number_ = plan.step;

@@ -110,6 +110,31 @@ uint64_t Order::operator()(uint64_t position) {
   return (block < full_blocks_ ? all_(block) : full_blocks_) * spec_.block_records + within;
 }
 
+uint64_t Order::InSameWindow(uint64_t position, uint64_t draw) const noexcept {
+  uint64_t first = 0, stride = 1, size = records_, index = position;
+  if (spec_.kind == OrderKind::kWindow) {
+    if (position < in_lanes_) {
+      const uint64_t window_records = uint64_t{spec_.window_blocks} * spec_.block_records;
+      const uint64_t in_lane = position / spec_.lanes;
+      const uint64_t begin = in_lane / window_records * window_records;
+      first = begin * spec_.lanes + position % spec_.lanes;
+      stride = spec_.lanes;
+      size = std::min(window_records, rounds_ * spec_.block_records - begin);
+      index = in_lane - begin;
+    } else {
+      first = in_lanes_;
+      size = records_ - in_lanes_;
+      index = position - in_lanes_;
+    }
+  }
+  if (size < 2) {
+    first = 0, stride = 1, size = records_, index = position;
+    if (size < 2) return position;
+  }
+  const uint64_t other = draw % (size - 1);
+  return first + (other < index ? other : other + 1) * stride;
+}
+
 uint64_t Order::InLane(uint64_t position) {
   const uint64_t lane = position % spec_.lanes;
   const uint64_t index = position / spec_.lanes;

@@ -13,6 +13,7 @@ Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, S
     auto slot = std::make_unique<RingSlot>();
     slot->slab = slabs.Allocate(slab_bytes);
     slot->ids.resize(samples);
+    slot->views.resize(samples);
     slot->mask.resize(samples);
     slot->turn = i;
     slot->unfinished = chunks;

@@ -18,6 +18,7 @@ namespace recpack {
 struct RingSlot {
   std::shared_ptr<void> slab;
   std::vector<uint64_t> ids;
+  std::vector<uint32_t> views;
   std::vector<uint8_t> mask;
   std::atomic<uint64_t> turn = 0;
   std::atomic<uint32_t> unfinished = 0;  // chunks of the batch

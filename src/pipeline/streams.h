@@ -13,6 +13,10 @@ enum class RandomStream : uint32_t {
   kTail = 3,        // order: records behind the lanes
   kWindow = 4,      // order: records of a lane's window
   kSubstitute = 5,  // records in place of bad ones
+  kClass = 6,       // balanced views: a class's records, each time through
+  kHashSplit = 7,   // which records are in a part
+  kMixedView = 8,   // the seed of a view in a mixture
+  kMixPeriod = 9,   // whose slots a period has where
   kSample = 16,     // and above, one for each view of a sample: augmentation
 };
 

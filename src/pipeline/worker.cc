@@ -4,6 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/pipeline/record_place.h"
 #include "src/pipeline/streams.h"
 
 namespace recpack {
@@ -16,7 +17,14 @@ constexpr int kSubstituteTries = 8;
 }  // namespace
 
 Worker::Worker(LoaderPlan& plan, Ring& ring)
-    : plan_(plan), ring_(ring), source_(plan.dataset.NewSource(plan.options.source)) {}
+    : plan_(plan),
+      ring_(ring),
+      sampler_(plan.mixture, plan.options.order, plan.options.seed),
+      ids_(plan.mixture.views().size()) {
+  for (const View& view : plan.mixture.views()) {
+    sources_.push_back(view.dataset().NewSource(plan.options.source));
+  }
+}
 
 void Worker::Run() {
   for (;;) {
@@ -34,21 +42,6 @@ void Worker::Run() {
   }
 }
 
-Order& Worker::OrderOf(uint64_t epoch) {
-  if (!order_ || order_epoch_ != epoch) {
-    order_.emplace(plan_.options.order, plan_.options.seed, epoch, plan_.dataset.records());
-    order_epoch_ = epoch;
-    epoch_seed_ = EpochSeed(plan_.options.seed, epoch);
-  }
-  return *order_;
-}
-
-// Positions beyond the end repeat the epoch's first samples.
-uint64_t Worker::IdAt(uint64_t epoch, uint64_t position) {
-  Order& order = OrderOf(epoch);
-  return order(position % order.records());
-}
-
 // The kernel learns of the records of a chunk well before any worker comes to it.
 void Worker::Advise(uint64_t ticket) {
   const uint64_t ahead = ticket + (kAdvisedSamples + plan_.chunk_samples - 1) / plan_.chunk_samples;
@@ -57,21 +50,25 @@ void Worker::Advise(uint64_t ticket) {
     const auto begin = static_cast<uint32_t>(chunk % plan_.chunks) * plan_.chunk_samples;
     const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
     for (uint32_t i = begin; i < end; ++i) {
-      ids_.push_back(IdAt(at.epoch, plan_.schedule.Position(at, i)));
+      const SampledRecord record = sampler_.At(at.epoch, plan_.schedule.Position(at, i));
+      ids_[record.view].push_back(record.id);
     }
   };
-  ids_.clear();
+  for (auto& ids : ids_) ids.clear();
   if (ticket == 0) {
     for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
   }
   advise(ahead);
-  source_->Advise(ids_);
+  for (size_t view = 0; view < ids_.size(); ++view) {
+    if (!ids_[view].empty()) sources_[view]->Advise(ids_[view]);
+  }
 }
 
 void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
   const BatchPlan at = plan_.schedule.Plan(batch);
   const uint32_t begin = chunk * plan_.chunk_samples;
   const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
+  epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
   for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
     try {
       FillSample(batch, at, i);
@@ -84,44 +81,51 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
 
 void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
   const uint64_t position = plan_.schedule.Position(at, sample);
-  const uint64_t id = IdAt(at.epoch, position);
+  const SampledRecord meant = sampler_.At(at.epoch, position);
   RingSlot& slot = ring_.slot(batch);
-  slot.ids[sample] = id;
-  slot.mask[sample] = position < plan_.dataset.records();
+  slot.ids[sample] = meant.id;
+  slot.views[sample] = meant.view;
+  slot.mask[sample] = position < plan_.mixture.samples();
   std::string reason;
   try {
-    return Write(id, position, batch, sample);
+    return Write(meant, position, batch, sample);
   } catch (const Error& error) {
     if (plan_.options.on_bad_record == OnBadRecord::kFail || error.kind() != ErrorKind::kCorrupt) {
       throw;
     }
-    reason = error.what();
+    reason = error.reason();
   }
 
   KeyedRandom random(epoch_seed_, static_cast<uint32_t>(RandomStream::kSubstitute), position);
   for (int i = 0; i < kSubstituteTries; ++i) {
-    const uint64_t other = IdAt(at.epoch, random.NextU64() % plan_.dataset.records());
+    const SampledRecord other = sampler_.Substitute(at.epoch, position, random.NextU64());
     try {
       Write(other, position, batch, sample);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kCorrupt) throw;
       continue;
     }
-    slot.ids[sample] = other;
+    slot.ids[sample] = other.id;
+    if (slot.mask[sample] == 0) return;  // was told of where it is not only repeated
     const std::lock_guard lock(substitutions_mutex_);
-    substitutions_.push_back({batch, {at.epoch, position, id, other, reason}});
+    substitutions_.push_back(
+        {batch,
+         {at.epoch, position, meant.view, meant.id, other.id, PlaceOf(meant), std::move(reason)}});
     return;
   }
   throw Error(ErrorKind::kCorrupt,
               format("{} substitutes for a bad record are bad as well; it was: {}",
                      kSubstituteTries, reason),
-              {}, "recpack verify lists all damage, recpack repair saves what is whole");
+              PlaceOf(meant),
+              "recpack verify lists all damage, recpack repair saves what is whole");
 }
 
-void Worker::Write(uint64_t id, uint64_t position, uint64_t batch, uint32_t sample) {
-  at_record_.store(id, std::memory_order_relaxed);
+void Worker::Write(const SampledRecord& record, uint64_t position, uint64_t batch,
+                   uint32_t sample) {
+  at_view_.store(record.view, std::memory_order_relaxed);
+  at_record_.store(record.id, std::memory_order_relaxed);
   stage_.store(Stage::kRead, std::memory_order_relaxed);
-  const ByteView payload = source_->Read(id, record_);
+  const ByteView payload = sources_[record.view]->Read(record.id, record_);
   try {
     stage_.store(Stage::kParse, std::memory_order_relaxed);
     example_.Parse(payload);
@@ -131,23 +135,24 @@ void Worker::Write(uint64_t id, uint64_t position, uint64_t batch, uint32_t samp
     for (const ArraySpec& array : *plan_.arrays) {
       out_.push_back(slab + array.offset + sample * array.sample_bytes);
     }
-    const Sample at{example_, id, epoch_seed_, position};
+    const Sample at{example_, record.id, epoch_seed_, position};
     for (size_t i = 0; i < plan_.writers.size(); ++i) {
       plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));
     }
-  } catch (const Error& error) {
-    if (!error.place().path.empty()) throw;
-    throw Error(error.kind(), error.reason(), plan_.dataset.PlaceOf(id), error.advice());
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::kInvalidArgument, error.what(), plan_.dataset.PlaceOf(id));
+  } catch (...) {
+    RethrowWithPlace(plan_.mixture.views()[record.view].dataset(), record.id);
   }
+}
+
+Place Worker::PlaceOf(const SampledRecord& record) const {
+  return plan_.mixture.views()[record.view].dataset().PlaceOf(record.id);
 }
 
 std::string Worker::Activity() const {
   const Stage stage = stage_;
   if (stage == Stage::kIdle) return "waits for room in the ring";
   constexpr const char* kDoing[] = {"", "reads", "parses", "decodes or writes"};
-  const Place place = plan_.dataset.PlaceOf(at_record_);
+  const Place place = PlaceOf({at_view_, at_record_});
   return format("{} record {} of {}", kDoing[static_cast<size_t>(stage)], *place.ordinal,
                 place.path);
 }

@@ -13,13 +13,14 @@
 #include "recpack/pipeline/loader.h"
 #include "src/pipeline/field_writer.h"
 #include "src/pipeline/ring.h"
+#include "src/pipeline/sampler.h"
 #include "src/pipeline/schedule.h"
 
 namespace recpack {
 
 // What all workers of a loader share. Immutable but for the marked members.
 struct LoaderPlan {
-  const Dataset dataset;
+  const Mixture mixture;
   const LoaderOptions options;
   const Schedule schedule;
   const uint32_t chunk_samples;
@@ -56,23 +57,22 @@ class Worker {
   void FillChunk(uint64_t batch, uint32_t chunk);
   void Advise(uint64_t chunk);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
-  void Write(uint64_t id, uint64_t position, uint64_t batch, uint32_t sample);
-  Order& OrderOf(uint64_t epoch);
-  uint64_t IdAt(uint64_t epoch, uint64_t position);
+  Place PlaceOf(const SampledRecord& record) const;
+  void Write(const SampledRecord& record, uint64_t position, uint64_t batch, uint32_t sample);
 
   LoaderPlan& plan_;
   Ring& ring_;
-  std::unique_ptr<SampleSource> source_;
+  Sampler sampler_;
+  std::vector<std::unique_ptr<SampleSource>> sources_;  // by view
   ByteBuffer record_;
   ExampleView example_;
   SampleTools tools_;
   std::vector<uint8_t*> out_;
-  std::vector<uint64_t> ids_;
-  std::optional<Order> order_;
-  uint64_t order_epoch_ = 0;
+  std::vector<std::vector<uint64_t>> ids_;  // to be read soon, by view
   uint64_t epoch_seed_ = 0;
 
   std::atomic<Stage> stage_ = Stage::kIdle;
+  std::atomic<uint32_t> at_view_ = 0;
   std::atomic<uint64_t> at_record_ = 0;
   std::mutex substitutions_mutex_;
   std::vector<BatchSubstitution> substitutions_;

@@ -11,6 +11,7 @@
 #include "recpack/base/hash.h"
 #include "recpack/base/random.h"
 #include "recpack/pipeline/token.h"
+#include "tests/pipeline/error_of.h"
 #include "tests/pipeline/small_split.h"
 
 namespace recpack {
@@ -20,16 +21,6 @@ using testing::HasSubstr;
 
 LoaderOptions Options(uint32_t batch, int threads = 2) {
   return {.fields = SmallFields(), .batch_size = batch, .seed = 17, .threads = threads};
-}
-
-template <typename Call>
-Error ErrorOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error came");
 }
 
 TEST(Loader, BatchesDoNotDependOnThreadsOrPrefetching) {
@@ -84,41 +75,18 @@ TEST(Loader, ResumesAtEveryBatchBitForBit) {
   }
 }
 
-// The samples of all ranks, in the order of their positions.
-std::vector<uint64_t> UnionOfRanks(const Dataset& dataset, LoaderOptions options, uint32_t world,
-                                   size_t steps, std::string* token = nullptr) {
-  std::vector<std::vector<Taken>> taken;
-  options.world_size = world;
-  for (options.rank = 0; options.rank < world; ++options.rank) {
-    Loader loader(dataset, options);
-    taken.push_back(Take(loader, steps));
-  }
-  std::vector<uint64_t> ids;
-  for (size_t step = 0; step < steps; ++step) {
-    for (uint32_t i = 0; i < options.batch_size; ++i) {
-      for (uint32_t rank = 0; rank < world; ++rank) {
-        const auto& own = taken[rank][step].ids;
-        if (i < own.size()) ids.push_back(own[i]);
-      }
-    }
-    if (token != nullptr) *token = taken[0][step].token;
-    for (const auto& rank : taken) EXPECT_EQ(rank[step].token, taken[0][step].token);
-  }
-  return ids;
-}
-
 TEST(Loader, TheUnionOfRanksIsTheEpoch) {
   const SmallSplit split(101);
   const Dataset dataset = Dataset::Open(split.folder());
   for (const LastBatch last : {LastBatch::kPad, LastBatch::kKeep}) {
     LoaderOptions options = Options(7);
     options.last_batch = last;
-    const auto alone = UnionOfRanks(dataset, options, 1, 15);
+    const auto alone = TakeRanks(dataset, options, 1, 15);
     EXPECT_EQ(std::set(alone.begin(), alone.end()).size(), 101u);
     EXPECT_EQ(alone.size(), 101u);
     for (uint32_t world = 2; world <= 4; ++world) {
       const size_t steps = (101 + 7 * world - 1) / (7 * world);
-      EXPECT_EQ(UnionOfRanks(dataset, options, world, steps), alone) << world;
+      EXPECT_EQ(TakeRanks(dataset, options, world, steps), alone) << world;
     }
   }
 }
@@ -128,12 +96,12 @@ TEST(Loader, OtherRanksAndBatchSizesGoOnInTheSameOrder) {
   const Dataset dataset = Dataset::Open(split.folder());
   LoaderOptions options = Options(4);
   options.last_batch = LastBatch::kKeep;
-  const auto whole = UnionOfRanks(dataset, options, 1, 30);
+  const auto whole = TakeRanks(dataset, options, 1, 30);
   std::string token;
-  auto ids = UnionOfRanks(dataset, options, 4, 3, &token);
+  auto ids = TakeRanks(dataset, options, 4, 3, &token);
   options.resume = token;
   options.batch_size = 5;
-  const auto rest = UnionOfRanks(dataset, options, 3, 5);
+  const auto rest = TakeRanks(dataset, options, 3, 5);
   ids.insert(ids.end(), rest.begin(), rest.end());
   EXPECT_EQ(ids, whole);
 }

@@ -109,6 +109,40 @@ TEST(WindowOrder, APositionStaysInItsLane) {
   }
 }
 
+TEST(WindowOrder, ASubstituteComesFromTheSameWindow) {
+  // Two blocks of 5 a window; three rounds of 8 lanes, so that the last windows are short; 12 left.
+  constexpr uint32_t kBlock = 5, kLanes = 8;
+  constexpr uint64_t kRecords = 5 * 8 * 3 + 12;
+  Order order(Window(kBlock, kLanes, 2), 1, 0, kRecords);
+  for (uint64_t p = 0; p < kRecords; ++p) {
+    const auto window = [&](uint64_t q) {
+      return q < 120 ? std::pair(q % kLanes, q / kLanes / 10) : std::pair(uint64_t{99}, uint64_t{});
+    };
+    const uint64_t size = p >= 120 ? 12 : p < 80 ? 10 : 5;
+    std::set<uint64_t> others;
+    for (uint64_t draw = 0; draw < 100; ++draw) {
+      const uint64_t other = order.InSameWindow(p, draw);
+      ASSERT_LT(other, kRecords);
+      EXPECT_EQ(window(other), window(p)) << p << " " << other;
+      others.insert(other);
+    }
+    EXPECT_EQ(others.size(), size - 1);
+    EXPECT_FALSE(others.contains(p));
+  }
+}
+
+TEST(Order, AnyRecordIsASubstituteWhereThereIsNoWindow) {
+  for (const OrderSpec& spec : {OrderSpec{OrderKind::kGlobal}, OrderSpec{OrderKind::kSequential},
+                                Window(1, 2, 1)}) {  // windows of one record
+    const Order order(spec, 1, 0, 21);
+    std::set<uint64_t> others;
+    for (uint64_t draw = 0; draw < 40; ++draw) others.insert(order.InSameWindow(7, draw));
+    EXPECT_EQ(others.size(), 20u);
+    EXPECT_FALSE(others.contains(7));
+    EXPECT_EQ(Order(spec, 1, 0, 1).InSameWindow(0, 12), 0u);
+  }
+}
+
 // Chi-square of record `id / bucket` against position: uniform where the order is.
 double ChiSquare(const OrderSpec& spec, uint64_t records, uint64_t cells, uint64_t epochs) {
   std::vector<double> seen(cells * cells);

@@ -1,5 +1,6 @@
 #include "tests/pipeline/small_split.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "recpack/example/builder.h"
@@ -27,6 +28,9 @@ SmallSplit::SmallSplit(uint64_t records, uint64_t shards) : shards_(shards) {
       example.AddInt64List("words", words);
       const std::string text(id % 7, 'x');
       example.AddBytes("text", AsBytes(text));
+      const std::string file = format("{}.png", id);
+      example.AddBytes("file", AsBytes(file));
+      example.AddInt64("class", SmallClass(id));
       example.SerializeTo(writer.Begin(example.ByteSize()).data());
       writer.End();
     }
@@ -47,6 +51,11 @@ void SmallSplit::Damage(uint64_t ordinal) const {
   WriteFileAtomically(PosixFiles(), place.path, bytes, false);
 }
 
+int64_t SmallClass(uint64_t id) {
+  constexpr int64_t kClasses[] = {0, 1, 0, 5, 0, 1, 0};
+  return kClasses[id % 7];
+}
+
 std::vector<Field> SmallFields() {
   ImageField image;
   image.feature = "image";
@@ -63,9 +72,11 @@ std::vector<Taken> Take(Loader& loader, size_t batches) {
   while (taken.size() < batches) {
     const auto batch = loader.Next();
     if (!batch) continue;
-    Taken one{batch->epoch(), {}, {}, batch->token()};
+    Taken one{batch->epoch(), {}, {}, {}, batch->token()};
     for (uint32_t i = 0; i < batch->size(); ++i) {
-      if (batch->mask()[i] != 0) one.ids.push_back(batch->ids()[i]);
+      if (batch->mask()[i] == 0) continue;
+      one.ids.push_back(batch->ids()[i]);
+      one.views.push_back(batch->views()[i]);
     }
     for (size_t i = 0; i < batch->arrays().size(); ++i) {
       const auto* bytes = static_cast<const uint8_t*>(batch->Raw(i));
@@ -75,6 +86,41 @@ std::vector<Taken> Take(Loader& loader, size_t batches) {
     taken.push_back(std::move(one));
   }
   return taken;
+}
+
+std::vector<ViewAndId> TakeRanks(const Mixture& samples, LoaderOptions options, uint32_t world,
+                                 size_t steps, std::string* token) {
+  std::vector<std::vector<Taken>> taken;
+  options.world_size = world;
+  for (options.rank = 0; options.rank < world; ++options.rank) {
+    Loader loader(samples, options);
+    taken.push_back(Take(loader, steps));
+  }
+  std::vector<ViewAndId> all;
+  for (size_t step = 0; step < steps; ++step) {
+    for (uint32_t i = 0; i < options.batch_size; ++i) {
+      for (uint32_t rank = 0; rank < world; ++rank) {
+        const Taken& own = taken[rank][step];
+        if (i < own.ids.size()) all.emplace_back(own.views[i], own.ids[i]);
+      }
+    }
+    if (token != nullptr) *token = taken[0][step].token;
+    for (const auto& rank : taken) EXPECT_EQ(rank[step].token, taken[0][step].token);
+  }
+  return all;
+}
+
+std::vector<ViewAndId> EpochOfRanks(const Mixture& samples, LoaderOptions options, uint32_t world) {
+  options.world_size = world;
+  std::vector<size_t> steps;
+  for (options.rank = 0; options.rank < world; ++options.rank) {
+    Loader loader(samples, options);
+    size_t& count = steps.emplace_back();
+    while (loader.Next()) ++count;
+    EXPECT_EQ(count, loader.steps_per_epoch());
+    EXPECT_EQ(count, steps.front()) << "rank " << options.rank << " of " << world;
+  }
+  return TakeRanks(samples, options, world, steps.front());
 }
 
 }  // namespace recpack

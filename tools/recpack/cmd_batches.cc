@@ -88,11 +88,11 @@ void RunBatches(BatchesFlags& flags) {
     }
   }
   for (const Substitution& each : loader.substitutions()) {
-    std::fprintf(stderr, "epoch %llu, position %llu: record %llu in place of %llu: %s\n",
-                 static_cast<unsigned long long>(each.epoch),
-                 static_cast<unsigned long long>(each.position),
-                 static_cast<unsigned long long>(each.taken),
-                 static_cast<unsigned long long>(each.bad), each.reason.c_str());
+    std::fprintf(
+        stderr, "epoch %llu, position %llu: record %llu in place of %llu: %s\n",
+        static_cast<unsigned long long>(each.epoch), static_cast<unsigned long long>(each.position),
+        static_cast<unsigned long long>(each.taken), static_cast<unsigned long long>(each.bad),
+        Error(ErrorKind::kCorrupt, each.reason, each.place).what());
   }
   if (!flags.json) std::printf("token %s\n", loader.Token().c_str());
 }

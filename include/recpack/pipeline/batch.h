@@ -48,6 +48,8 @@ class Batch {
   // By sample: the record's ordinal in the split; of a substituted record, the one taken in its
   // place.
   const std::vector<uint64_t>& ids() const noexcept { return *ids_; }
+  // By sample: which view of the mixture it is from, counted from 0.
+  const std::vector<uint32_t>& views() const noexcept { return *views_; }
   // By sample: 0 where it only repeats another to fill the last batch (LastBatch::kPad).
   const std::vector<uint8_t>& mask() const noexcept { return *mask_; }
 
@@ -61,6 +63,7 @@ class Batch {
   std::shared_ptr<const uint8_t> slab_;
   std::shared_ptr<const std::vector<ArraySpec>> arrays_;
   const std::vector<uint64_t>* ids_ = nullptr;
+  const std::vector<uint32_t>* views_ = nullptr;
   const std::vector<uint8_t>* mask_ = nullptr;
   uint64_t epoch_ = 0;
   uint64_t number_ = 0;

@@ -10,8 +10,8 @@
 
 #include "recpack/base/slab.h"
 #include "recpack/pipeline/batch.h"
-#include "recpack/pipeline/dataset.h"
 #include "recpack/pipeline/field.h"
+#include "recpack/pipeline/mixture.h"
 #include "recpack/pipeline/order.h"
 
 namespace recpack {
@@ -27,7 +27,7 @@ enum class LastBatch : uint8_t {
 // What becomes of records that are corrupt. Any other failure, as of the disk, always fails.
 enum class OnBadRecord : uint8_t {
   kFail,        // Next() throws
-  kSubstitute,  // another record of the data set is taken, chosen by (seed, epoch, position)
+  kSubstitute,  // another record is taken, chosen by (seed, epoch, position); at most 8 tries
 };
 
 struct LoaderOptions {
@@ -56,18 +56,20 @@ struct LoaderOptions {
 struct Substitution {
   uint64_t epoch = 0;
   uint64_t position = 0;
+  uint32_t view = 0;   // of the mixture
   uint64_t bad = 0;    // ordinal of the record that was meant
   uint64_t taken = 0;  // ordinal of the one in its place
-  std::string reason;  // with file, offset and ordinal in the shard
+  Place place;         // of the bad one
+  std::string reason;
 };
 
 // One consumer thread. Samples, their order and their augmentation are a pure function of the data
 // set, fields, order and seed; threads and prefetching change nothing.
 class Loader {
  public:
-  // Starts its threads. Throws Error: kInvalidArgument for options that make no sense or a token of
-  // another data set, with the reason.
-  Loader(const Dataset& dataset, LoaderOptions options);
+  // Of a data set, a view of one, or a mixture. Starts its threads. Throws Error: kInvalidArgument
+  // for options that make no sense or a token of another data set or view, with the reason.
+  Loader(const Mixture& samples, LoaderOptions options);
   // Stops within the work on one sample; batches that are still held stay valid.
   ~Loader();
 

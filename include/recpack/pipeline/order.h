@@ -54,6 +54,11 @@ class Order {
 
   uint64_t operator()(uint64_t position);
 
+  // Another position whose record lies in the same window, so that it is read from the same blocks;
+  // any `draw` is a choice. Without windows, and where the window has one record only, any position
+  // but this one; this one where there is no other.
+  uint64_t InSameWindow(uint64_t position, uint64_t draw) const noexcept;
+
   uint64_t records() const noexcept { return records_; }
 
  private:

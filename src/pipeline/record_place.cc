@@ -1,0 +1,19 @@
+#include "src/pipeline/record_place.h"
+
+#include "recpack/base/error.h"
+#include "recpack/pipeline/dataset.h"
+
+namespace recpack {
+
+void RethrowWithPlace(const Dataset& dataset, uint64_t id) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    if (!error.place().path.empty()) throw;
+    throw Error(error.kind(), error.reason(), dataset.PlaceOf(id), error.advice());
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id));
+  }
+}
+
+}  // namespace recpack
