@@ -7,6 +7,7 @@
 #include "recpack/base/error.h"
 #include "recpack/pipeline/token.h"
 #include "src/base/format.h"
+#include "src/pipeline/ledger.h"
 #include "src/pipeline/ring.h"
 #include "src/pipeline/worker.h"
 
@@ -91,6 +92,7 @@ struct Loader::State {
              .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
         at(token) {
     LayOut();
+    if (!options.ledger.empty()) ledger.emplace(options.ledger);
     ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
                                   *options.slabs);
     for (int i = 0; i < options.threads; ++i) {
@@ -148,6 +150,7 @@ struct Loader::State {
     const double own = static_cast<double>(plan.mixture.samples()) / plan.options.world_size;
     for (size_t i = before; i < substituted.size(); ++i) {
       ++at.substituted;
+      if (ledger) ledger->Add(substituted[i]);
       if (static_cast<double>(at.substituted) <= plan.options.max_bad_share * own) continue;
       throw Error(
           ErrorKind::kCorrupt,
@@ -167,6 +170,7 @@ struct Loader::State {
   uint64_t epochs_ended = 0;   // in this run
   std::exception_ptr failure;  // thrown again by every further call
   std::vector<Substitution> substituted;
+  std::optional<Ledger> ledger;
   std::vector<std::jthread> threads;  // last: they end before what they use
 };
 

@@ -62,7 +62,16 @@ class Batches(CliTest):
         shard.write_bytes(data)
         where = ('batches', self.out, '--recipe', 'cifar10-train', '--batch-size', '64', '--json')
         self.fails(*where, saying=[str(shard), 'record 3', 'CRC'])
-        self.fails(*where, '--on-bad-record', 'substitute', saying='1 bad records in epoch 0')
+        ledger = self.folder / 'ledger'
+        self.fails(*where, '--on-bad-record', 'substitute', '--ledger', ledger,
+                   saying='1 bad records in epoch 0')
+        line = json.loads(ledger.read_text())
+        self.assertEqual((line['epoch'], line['record'], line['ordinal'], line['shard']),
+                         (0, 3, 3, str(shard)))
+        self.assertIn('CRC', line['reason'])
+        self.fails(*where, '--on-bad-record', 'substitute', '--ledger', ledger,
+                   saying='1 bad records in epoch 0')
+        self.assertEqual(len(ledger.read_text().splitlines()), 1)
 
 
 if __name__ == '__main__':

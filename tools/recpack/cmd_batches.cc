@@ -130,6 +130,8 @@ void AddBatches(CLI::App& app, int& exit_code) {
       ->add_option("--on-bad-record", flags->on_bad_record,
                    "fail (default), or substitute another record")
       ->check(CLI::IsMember({"fail", "substitute"}));
+  batches->add_option("--ledger", loader.ledger,
+                      "Append a line of JSON to this file for each substituted record");
   batches->add_option("--resume", loader.resume, "Begin behind the batch of this token");
   batches->add_option("--limit", flags->limit, "Batches to print (default: to the epoch's end)");
   batches->add_flag("--ids", flags->ids, "Print the records' ordinals; * marks repeated ones");

@@ -45,6 +45,9 @@ struct LoaderOptions {
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   // Of the epoch's records on this rank, the most that may be substituted.
   double max_bad_share = 0.001;
+  // Substitutions are appended to this file, a line of JSON each (docs/format/ledger.md); one file
+  // a rank. A resumed run names the same file: what is in it is not written again. Empty: none.
+  std::string ledger;
   std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
   // An automatic backend is kMapped where records are below 16 KiB on average; that one handles
   // SIGBUS for its own copies and hands others' on.
