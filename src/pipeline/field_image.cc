@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "recpack/base/error.h"
+#include "recpack/base/stream_copy.h"
 #include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
@@ -15,6 +16,9 @@ namespace recpack {
 namespace {
 
 constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg", "png"};
+
+constexpr size_t kLeastStreamed = 4 << 10;
+constexpr size_t kMostStreamed = 64 << 10;
 
 [[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
@@ -118,10 +122,21 @@ class ImageWriter final : public FieldWriter {
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
       pixels = Picture(bytes, random, tools).pixels.data();
     }
-    finisher_(pixels, geometry, out[0]);
+    Finish(pixels, geometry, tools, out[0]);
   }
 
  private:
+  // Small pictures of wide types are finished in the cache and go to the slab past it: their stores
+  // would each fetch a line that nobody reads. Large ones do not fit beside what they are made of.
+  void Finish(const uint8_t* pixels, const FinishGeometry& geometry, SampleTools& tools,
+              uint8_t* out) const {
+    const size_t bytes = finisher_.out_bytes();
+    if (bytes < kLeastStreamed || bytes > kMostStreamed) return finisher_(pixels, geometry, out);
+    tools.finished.resize(bytes);
+    finisher_(pixels, geometry, tools.finished.data());
+    StreamCopy(out, tools.finished.data(), bytes);
+  }
+
   static int Offset(int places, KeyedRandom& random) {
     return places <= 0 ? places / 2
                        : static_cast<int>(random.NextBelow(static_cast<uint32_t>(places) + 1));

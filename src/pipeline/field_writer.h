@@ -29,6 +29,7 @@ struct SampleTools {
   Image decoded;
   Image resized;
   Image cropped;
+  ByteBuffer finished;
 };
 
 // Immutable; any number of threads. All arrays have a fixed size a sample.

@@ -12,6 +12,9 @@ namespace {
 
 // Records that are asked for ahead of their use.
 constexpr uint32_t kAdvisedSamples = 512;
+constexpr uint32_t kProbedSamples = 16;  // one of so many
+// Samples that are touched before they are read.
+constexpr uint32_t kTouchedAhead = 2;
 constexpr int kSubstituteTries = 8;
 
 }  // namespace
@@ -49,19 +52,24 @@ void Worker::Advise(uint64_t ticket) {
     const BatchPlan at = plan_.schedule.Plan(chunk / plan_.chunks);
     const auto begin = static_cast<uint32_t>(chunk % plan_.chunks) * plan_.chunk_samples;
     const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
-    for (uint32_t i = begin; i < end; ++i) {
-      const SampledRecord record = sampler_.At(at.epoch, plan_.schedule.Position(at, i));
-      ids_[record.view].push_back(record.id);
+    // A few tell whether there is anything to do for the others.
+    for (const uint32_t step : {kProbedSamples, 1u}) {
+      for (auto& ids : ids_) ids.clear();
+      for (uint32_t i = begin; i < end; i += step) {
+        const SampledRecord record = sampler_.At(at.epoch, plan_.schedule.Position(at, i));
+        ids_[record.view].push_back(record.id);
+      }
+      bool asked = false;
+      for (size_t view = 0; view < ids_.size(); ++view) {
+        asked |= !ids_[view].empty() && sources_[view]->Advise(ids_[view]);
+      }
+      if (!asked) return;
     }
   };
-  for (auto& ids : ids_) ids.clear();
   if (ticket == 0) {
     for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
   }
   advise(ahead);
-  for (size_t view = 0; view < ids_.size(); ++view) {
-    if (!ids_[view].empty()) sources_[view]->Advise(ids_[view]);
-  }
 }
 
 void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
@@ -69,7 +77,21 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
   const uint32_t begin = chunk * plan_.chunk_samples;
   const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
   epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
+  RingSlot& slot = ring_.slot(batch);
+  for (uint32_t i = begin; i < end; ++i) {
+    const uint64_t position = plan_.schedule.Position(at, i);
+    const SampledRecord record = sampler_.At(at.epoch, position);
+    slot.ids[i] = record.id;
+    slot.views[i] = record.view;
+    slot.mask[i] = position < plan_.mixture.samples();
+  }
+  for (uint32_t i = begin; i < std::min(begin + kTouchedAhead, end); ++i) {
+    sources_[slot.views[i]]->Touch(slot.ids[i]);
+  }
   for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
+    if (const uint32_t next = i + kTouchedAhead; next < end) {
+      sources_[slot.views[next]]->Touch(slot.ids[next]);
+    }
     try {
       FillSample(batch, at, i);
     } catch (...) {
@@ -81,11 +103,8 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
 
 void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
   const uint64_t position = plan_.schedule.Position(at, sample);
-  const SampledRecord meant = sampler_.At(at.epoch, position);
   RingSlot& slot = ring_.slot(batch);
-  slot.ids[sample] = meant.id;
-  slot.views[sample] = meant.view;
-  slot.mask[sample] = position < plan_.mixture.samples();
+  const SampledRecord meant{.view = slot.views[sample], .id = slot.ids[sample]};
   std::string reason;
   try {
     return Write(meant, position, batch, sample);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,12 @@ using Backend = SourceOptions::Backend;
 constexpr uint64_t kMaxRun = uint64_t{1} << 18;
 // Records that are looked at to tell whether all are in the page cache.
 constexpr size_t kProbes = 8;
+// Shards that one source holds, though others may have pushed them out of ShardFiles since; only
+// one where few may be open.
+constexpr size_t kNearShards = 8;
+constexpr size_t kManyOpenFiles = 64;
+constexpr uint64_t kCacheLine = 64;
+constexpr uint64_t kMaxTouched = 8192;  // of a record: the rest comes by itself once it is read
 // Records taken besides before one that was prefetched counts as forgotten.
 constexpr uint64_t kPatience = 1024;
 
@@ -71,9 +78,12 @@ struct RecordSource::State {
   std::unique_ptr<Fetcher> fetcher;
   std::shared_ptr<BufferPool> pool;
   Segments segments;
-  // The shard used last: the next record often lies there too.
-  uint32_t last_shard = UINT32_MAX;
-  std::shared_ptr<const OpenShard> last_opened;
+  // Shards used last, by the low bits of their numbers: asking `files` takes a lock.
+  struct Near {
+    uint32_t shard = UINT32_MAX;
+    std::shared_ptr<const OpenShard> opened;
+  };
+  std::array<Near, kNearShards> near_shards;
   // A stretch that was begun for records that nobody has taken yet.
   struct Run {
     std::shared_ptr<Fetch> fetch;
@@ -88,11 +98,12 @@ struct RecordSource::State {
 };
 
 const std::shared_ptr<const OpenShard>& RecordSource::State::Open(uint32_t shard) {
-  if (shard != last_shard) {
-    last_opened = files->Open(shard);
-    last_shard = shard;
+  Near& near = near_shards[options.max_open_files < kManyOpenFiles ? 0 : shard % kNearShards];
+  if (shard != near.shard) {
+    near.opened = files->Open(shard);
+    near.shard = shard;
   }
-  return last_opened;
+  return near.opened;
 }
 
 // By a sample, spread over the ids.
@@ -271,10 +282,10 @@ OwnedRecord RecordSource::Get(uint64_t id) {
       std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes, state.pool));
 }
 
-void RecordSource::Advise(std::span<const uint64_t> ids) {
+bool RecordSource::Advise(std::span<const uint64_t> ids) {
   State& state = *state_;
   try {
-    if (!state.options.prefetch_cached && state.AllCached(ids)) return;
+    if (!state.options.prefetch_cached && state.AllCached(ids)) return false;
     for (const uint64_t id : ids) {
       if (id >= record_count()) continue;
       const RecordLocation location = state.files->index().Locate(id);
@@ -284,6 +295,26 @@ void RecordSource::Advise(std::span<const uint64_t> ids) {
                       static_cast<off_t>(location.length + kFrameBytes), POSIX_FADV_WILLNEED);
     }
   } catch (const Error&) {
+    // Reading will meet the same error and say so.
+  }
+  return true;
+}
+
+void RecordSource::Touch(uint64_t id) noexcept {
+  State& state = *state_;
+  if (state.backend != Backend::kMapped || id >= record_count()) return;
+  try {
+    const RecordLocation location = state.files->index().Locate(id);
+    const auto& shard = state.Open(location.shard);
+    if (shard->file().descriptor() < 0) return;
+    const ByteView mapped = shard->Mapped();
+    const uint64_t end = std::min<uint64_t>(
+        mapped.size(),
+        location.offset + std::min<uint64_t>(location.length + kFrameBytes, kMaxTouched));
+    for (uint64_t at = location.offset; at < end; at += kCacheLine) {
+      __builtin_prefetch(mapped.data() + at);
+    }
+  } catch (const std::exception&) {
     // Reading will meet the same error and say so.
   }
 }

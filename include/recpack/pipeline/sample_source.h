@@ -15,8 +15,11 @@ class SampleSource {
   virtual ~SampleSource() = default;
 
   // Tells that these samples will be read soon, by whatever source. A hint: it does not wait,
-  // reports no errors and may do nothing.
-  virtual void Advise(std::span<const uint64_t> ids) = 0;
+  // reports no errors and may do nothing. False: there was nothing to do, for they are in memory.
+  virtual bool Advise(std::span<const uint64_t> ids) = 0;
+
+  // Tells that this sample will be read by this source in a microsecond or two. A hint.
+  virtual void Touch(uint64_t) noexcept {}
 
   // The sample as a tf.train.Example in its wire format. The view is valid until the next Read(),
   // or until `memory` is touched, in which it may lie; `memory` grows as needed and is used again.

@@ -28,7 +28,7 @@ struct SourceOptions {
   // Helpers of kPread that serve Prefetch(). 0: it only tells the kernel what will be needed.
   int threads = 0;
   // Most shards that are open, or mapped, at a time; shared by all sources made by
-  // ForAnotherThread(). At least 1.
+  // ForAnotherThread(), each of which may hold eight more where this is at least 64. At least 1.
   size_t max_open_files = 256;
   // Most payload bytes that prefetched records may hold; what is beyond is read by Get().
   size_t max_prefetched_bytes = size_t{64} << 20;
@@ -76,8 +76,12 @@ class RecordSource {
   OwnedRecord Get(uint64_t id);
 
   // Tells the kernel that these records will be read soon, by whatever source. Nothing is held for
-  // them. A hint like Prefetch().
-  void Advise(std::span<const uint64_t> ids);
+  // them. A hint like Prefetch(). False: all of them (judged by a sample) are in the page cache.
+  bool Advise(std::span<const uint64_t> ids);
+
+  // Brings the record towards this processor's caches, where it will be read in a microsecond or
+  // two: for kMapped, which else waits for memory at each record of a random order. A hint.
+  void Touch(uint64_t id) noexcept;
 
   // As Get(), but into `memory`, which grows as needed and is used again: no memory is taken for a
   // record. The view is valid until the next use of `memory`. Made for many small records.
