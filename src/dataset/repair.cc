@@ -13,6 +13,7 @@
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
 #include "src/dataset/folders.h"
+#include "src/dataset/indexed_shards.h"
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
 
@@ -27,23 +28,20 @@ class KnownEntries {
   explicit KnownEntries(const LayoutSplit& split) {
     if (split.index.empty() || !fs::exists(split.index)) return;
     try {
-      index_.emplace(Index::Open(split.index));
+      shards_.emplace(Index::Open(split.index));
     } catch (const Error&) {  // a damaged index only makes the search for boundaries longer
     }
   }
 
   // A shard that was cut is shorter than its index says: its entries hold all the same.
   std::shared_ptr<const ShardEntries> Find(const std::string& file) const {
-    for (size_t i = 0; index_ && i < index_->shard_count(); ++i) {
-      if (index_->shard(i).name == file) {
-        return std::make_shared<const ShardEntries>(index_->Entries(i));
-      }
-    }
-    return nullptr;
+    const std::optional<size_t> number = shards_ ? shards_->Find(file) : std::nullopt;
+    if (!number) return nullptr;
+    return std::make_shared<const ShardEntries>(shards_->index().Entries(*number));
   }
 
  private:
-  std::optional<Index> index_;
+  std::optional<IndexedShards> shards_;
 };
 
 struct RepairedShard {

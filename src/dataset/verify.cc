@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -14,6 +15,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/dataset/indexed_shards.h"
 
 namespace recpack {
 namespace {
@@ -103,14 +105,14 @@ void CheckShard(const VerifyOptions& options, ShardTask& task) {
   }
 }
 
+std::string_view NameOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
 bool ListsAny(const Index& index, const LayoutSplit& split) {
-  for (size_t i = 0; i < index.shard_count(); ++i) {
-    const std::string ending = "/" + index.shard(i).name;
-    for (const auto& path : split.shards) {
-      if (path.ends_with(ending) || path == index.shard(i).name) return true;
-    }
-  }
-  return false;
+  const IndexedShards shards(index);
+  return std::ranges::any_of(
+      split.shards, [&](const std::string& path) { return shards.Find(NameOf(path)).has_value(); });
 }
 
 // The index must list the split's shards as they are. Where no manifest says that it is theirs, one
@@ -128,12 +130,12 @@ void CheckIndex(const LayoutSplit& split, bool is_theirs, std::vector<Finding>& 
           format("lists {} shards, the split has {}", index.shard_count(), split.shards.size()));
     }
     for (size_t i = 0; i < index.shard_count(); ++i) {
-      if (!split.shards[i].ends_with(index.shard(i).name)) {
-        add(format("lists {} where {} is", index.shard(i).name, split.shards[i]));
-      } else if (PosixFiles().Exists(split.shards[i]) &&
-                 PosixFiles().OpenForReading(split.shards[i])->Size() !=
-                     index.shard(i).file_bytes) {
-        add(format("is stale: {} is of another size; run `recpack index`", index.shard(i).name));
+      const std::string path = split.shards[i];
+      if (NameOf(path) != index.shard_name(i)) {
+        add(format("lists {} where {} is", index.shard_name(i), path));
+      } else if (PosixFiles().Exists(path) &&
+                 PosixFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
+        add(format("is stale: {} is of another size; run `recpack index`", index.shard_name(i)));
       }
     }
   } catch (const Error& error) {

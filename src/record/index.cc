@@ -124,6 +124,10 @@ ShardSummary Index::shard(size_t i) const {
           .compression = static_cast<Compression>(shard.compression)};
 }
 
+std::string_view Index::shard_name(size_t i) const noexcept {
+  return state_->NameOf(state_->shards[i]);
+}
+
 uint64_t Index::shard_bytes(size_t i) const noexcept { return state_->shards[i].file_bytes; }
 
 RecordLocation Index::Locate(uint64_t ordinal) const {

@@ -107,6 +107,39 @@ TEST_F(RepairTest, AnIndexOfOtherShardsIsNoFinding) {
   EXPECT_TRUE(Verify(FindLayout(out_ + "/b.tfrecord"), {}).findings.empty());
 }
 
+TEST_F(RepairTest, AnIndexOfAShardWhoseNameOnlyEndsAlikeIsAFinding) {
+  std::filesystem::remove(out_ + "/manifest.json");
+  const std::string other = out_ + "/xtrain-00000-of-00002.tfrecord";
+  std::filesystem::rename(shard_, other);
+  const VerifyResult found = Verify({.folder = out_,
+                                     .splits = {{.name = "train",
+                                                 .shards = {other, out_ + "/train-00001-of-00002"
+                                                                          ".tfrecord"},
+                                                 .index = out_ + "/train.recindex"}},
+                                     .manifest = {}},
+                                    {});
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_NE(found.findings[0].reason.find("lists train-00000-of-00002.tfrecord where"),
+            std::string::npos);
+}
+
+// What stands in the index counts, though it lists the shards in another order.
+TEST_F(RepairTest, FindsAShardsEntriesWhereverTheIndexListsThem) {
+  const Index index = Index::Open(out_ + "/train.recindex");
+  const uint64_t lost = index.shard(0).records - 150;
+  std::filesystem::resize_file(shard_, Locate(150).offset + 5);
+  {
+    IndexWriter turned(PosixFiles().Create(out_ + "/turned"));
+    turned.AddShard(index.Entries(1));
+    turned.AddShard(index.Entries(0));
+    turned.Finish(false);
+  }
+  std::filesystem::rename(out_ + "/turned", out_ + "/train.recindex");
+  const RepairResult result = Repair(FindLayout(out_), {.out = folder_ / "saved"});
+  ASSERT_EQ(result.lost.size(), 1u);
+  EXPECT_EQ(result.lost[0].records, lost);
+}
+
 TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   Damage(Locate(20).offset + 15, '\x7e');
   const auto before = std::filesystem::last_write_time(out_ + "/train.recindex");

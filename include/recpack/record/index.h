@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "recpack/base/bytes.h"
@@ -69,7 +70,8 @@ class Index {
   uint64_t record_count() const noexcept;
   size_t shard_count() const noexcept;
   ShardSummary shard(size_t i) const;
-  uint64_t shard_bytes(size_t i) const noexcept;  // size of its file
+  std::string_view shard_name(size_t i) const noexcept;  // lives as long as the index or a copy
+  uint64_t shard_bytes(size_t i) const noexcept;         // size of its file
 
   // O(1) but for the search of the shard (O(log shards)); ordinal < record_count().
   RecordLocation Locate(uint64_t ordinal) const;
