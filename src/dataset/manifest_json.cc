@@ -21,6 +21,18 @@ std::optional<Sha256Digest> DigestFromHex(const std::string& text, const std::st
               {.path = path});
 }
 
+Compression CompressionFromJson(const Json& shard, const std::string& path) {
+  const std::string name = shard.value("compression", "none");
+  try {
+    return ParseCompression(name);
+  } catch (const Error&) {
+    throw Error(ErrorKind::kCorrupt,
+                format("gives shard '{}' the \"compression\" '{}'; there are none, gzip and zlib",
+                       shard.value("file", ""), name),
+                {.path = path});
+  }
+}
+
 }  // namespace
 
 Json ShardToJson(const ManifestShard& shard) {
@@ -36,7 +48,7 @@ ManifestShard ShardFromJson(const Json& json, const std::string& path) {
   ManifestShard shard{.file = json.at("file"),
                       .records = json.at("records"),
                       .bytes = json.at("bytes"),
-                      .compression = ParseCompression(json.value("compression", "none")),
+                      .compression = CompressionFromJson(json, path),
                       .sha256 = DigestFromHex(json.value("sha256", ""), path)};
   if (shard.file.empty() || shard.file.find('/') != std::string::npos) {
     throw Error(ErrorKind::kCorrupt,

@@ -62,6 +62,21 @@ TEST(ManifestTest, ADigestThatIsNoneIsCorrupt) {
   }
 }
 
+TEST(ManifestTest, ACompressionThatIsNoneIsCorrupt) {
+  std::string text = ManifestToJson(Sample());
+  text.replace(text.find("\"gzip\""), 6, "\"lzma\"");
+  try {
+    ManifestFromJson(text, "folder/manifest.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_EQ(error.place().path, "folder/manifest.json");
+    for (const char* word : {"'b'", "\"compression\"", "'lzma'"}) {
+      EXPECT_NE(error.reason().find(word), std::string::npos) << word;
+    }
+  }
+}
+
 TEST(ManifestTest, EveryPrefixIsRefused) {
   const std::string text = ManifestToJson(Sample());
   for (size_t cut = 0; cut + 2 < text.size(); ++cut) {
