@@ -146,6 +146,7 @@ PackResult Pack(const Source& source, const PackOptions& options) {
                 "one task cannot overwrite what the others may have made", {.path = options.out},
                 "remove the folder, then start all tasks");
   }
+  CheckPlannable(source, options.plan);  // before the folder is made
   PackFolder folder(options);
   PackResult result{.plan = AdoptPlan(source, options, folder)};
   const Plan& plan = result.plan;

@@ -55,6 +55,7 @@ PackFolder::PackFolder(const PackOptions& options)
   }
   const bool state_was_there = fs::exists(StatusOf(state_folder_));
   if (!state_was_there && !options.overwrite && !options.append) RefuseForeignContent();
+  if (options.append) RefuseNothingToAppendTo();
   MakeFolder(state_folder_);
   const bool alone = options.tasks == 1;
   LockOrThrow("lock", !alone);
@@ -135,11 +136,14 @@ void PackFolder::RemoveOldOutput() {
   }
 }
 
-void PackFolder::FindLastAppend() {
+void PackFolder::RefuseNothingToAppendTo() const {
   if (!options_.files->Exists(folder_ + "/" + kManifestName)) {
     throw Error(ErrorKind::kNotFound, "there is no data set to append to", {.path = folder_},
                 "pack without --append first");
   }
+}
+
+void PackFolder::FindLastAppend() {
   base_ = ReadManifest(*options_.files, folder_);
   while (fs::exists(StatePath(format("plan-append{}.json", append_ + 1)))) ++append_;
 }

@@ -66,6 +66,7 @@ class PackFolder {
   std::string PlanPath() const;
   void LockOrThrow(const std::string& name, bool shared);
   void RemoveOldOutput();
+  void RefuseNothingToAppendTo() const;
   void FindLastAppend();
   void RefuseForeignContent() const;
 

@@ -79,11 +79,19 @@ PackingOrder::PackingOrder(const Plan& plan, size_t split) {
                        plan.source_items[split]);
 }
 
-Plan MakePlan(const Source& source, const PlanOptions& options,
-              std::map<std::string, std::string> settings) {
+void CheckPlannable(const Source& source, const PlanOptions& options) {
   if (options.shard_bytes == 0) {
     throw Error(ErrorKind::kInvalidArgument, "a shard size of 0 bytes holds nothing");
   }
+  const auto has_items = [](const SourceSplit& split) { return split.items > 0; };
+  if (!std::ranges::any_of(source.splits(), has_items)) {
+    throw Error(ErrorKind::kInvalidArgument, "the source holds no items");
+  }
+}
+
+Plan MakePlan(const Source& source, const PlanOptions& options,
+              std::map<std::string, std::string> settings) {
+  CheckPlannable(source, options);
   Plan plan{.settings = std::move(settings),
             .fingerprint = source.Fingerprint(),
             .shuffle_seed = options.shuffle_seed,
@@ -94,7 +102,6 @@ Plan MakePlan(const Source& source, const PlanOptions& options,
     plan.source_items.push_back(split.items);
     if (options.limit > 0) split.items = std::min(split.items, options.limit);
   }
-  if (plan.items() == 0) throw Error(ErrorKind::kInvalidArgument, "the source holds no items");
   for (size_t split = 0; split < plan.splits.size(); ++split) {
     if (plan.splits[split].items > 0) PlanSplit(source, options, split, plan);
   }

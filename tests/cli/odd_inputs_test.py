@@ -125,7 +125,31 @@ class OddInputs(CliTest):
         for flag in '--shards', '--limit', '--threads':
             self.fails('pack', photos, self.folder / 'out', flag, '-1', saying=flag)
         self.assertFalse((self.folder / 'out').exists())
-        self.fails('pack', photos, self.folder / 'out', '--shard-size', '0', saying='0 bytes')
+
+    def test_values_that_make_no_sense(self):
+        photos = self.class_folder(files=4)
+        for flags, text in {
+                '--shard-size 0': "'0' is not a size", '--shard-size 0.5': 'is not a size',
+                '--shard-size nan': 'is not a size', '--shards 0': 'whole number from 1 up',
+                '--shards 1.5': 'whole number', f'--shards {10**20}': 'whole number',
+                '--shards 2 --shard-size 1MB': '--shard-size', '--limit 0': 'from 1 up',
+                '--threads 1000000': 'whole number from 0 to 1024', '--resize 0': '--resize',
+                '--quality 50': 'requires --resize', '--resize 9 --quality 0': '--quality',
+                '--resize 9 --quality 101': '--quality', '--task 3/2': 'is not a task',
+                '--task 0/-2': 'is not a task', '--task 0/0': 'is not a task',
+                '--task 1': 'is not a task', '--shuffle +1': 'is not a seed',
+                f'--shuffle {10**20}': 'is not a seed', '--level 3': '--compression',
+                '--on-error skip --max-skip -1%': 'is not a share',
+                '--on-error skip --max-skip 101%': 'is not a share',
+                '--max-skip 1%': '--on-error skip', '--append --overwrite': '--append',
+                '--append': 'no data set to append to', '--task 0/2 --overwrite': 'overwrite'}.items():
+            with self.subTest(flags):
+                self.fails('pack', photos, self.folder / 'out', *flags.split(), saying=text)
+                self.assertFalse((self.folder / 'out').exists())
+
+    def test_values_are_checked_before_the_source_is_read(self):
+        self.fails('pack', self.folder / 'missing', self.folder / 'out', '--shard-size', '0',
+                   saying='is not a size')
 
     def test_lists_of_nothing(self):
         self.fails('pack', self.make('a.csv', b''), self.folder / 'out',

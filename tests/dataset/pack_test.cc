@@ -94,6 +94,15 @@ TEST(PackTest, WritesEveryItemOnceInShuffledOrderWithIndexAndManifest) {
   EXPECT_EQ(index.record_count(), 1000u);
 }
 
+TEST(PackTest, WhatCannotBePlannedLeavesNothing) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.plan.shard_bytes = 0;
+  EXPECT_THROW(Pack(FakeSource({{"train", 3}}), options), Error);
+  EXPECT_THROW(Pack(FakeSource({{"train", 0}}), Options(folder)), Error);
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
 TEST(PackTest, BytesDoNotDependOnThreads) {
   const TemporaryFolder folder;
   PackOptions options = Options(folder);

@@ -4,6 +4,7 @@
 
 #include "recpack/dataset/build_index.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -24,7 +25,7 @@ void AddIndex(CLI::App& app, int& exit_code) {
   index->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   index->add_option("--out", flags->options.out, "Folder for the index (default: by the shards)");
   index->add_option("--threads", flags->options.threads, "Threads (default: all)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(ThreadCount());
   index->add_flag("--dali-index", flags->options.dali, "Also write SHARD.idx for NVIDIA DALI");
   index->add_flag("--no-verify", flags->no_verify, "Do not check the CRCs of payloads");
   index->add_flag("--quiet", flags->quiet, "Print errors only");

@@ -12,6 +12,7 @@
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
 #include "tools/recpack/open_source.h"
 #include "tools/recpack/output.h"
 
@@ -31,6 +32,8 @@ constexpr char kExamples[] =
     "Interrupted at any moment, the same command goes on where it was.";
 
 constexpr uint64_t kManyShards = 10'000;
+constexpr int kDefaultLevel = 6;
+constexpr char kDefaultMaxSkip[] = "0.1%";
 
 struct PackFlags {
   SourceFlags source;
@@ -39,7 +42,7 @@ struct PackFlags {
   uint64_t shards = 0;
   std::string shuffle;
   std::string compression = "none";
-  int level = 6;
+  std::optional<int> level;
   int threads = 0;
   uint64_t limit = 0;
   bool dry_run = false;
@@ -47,7 +50,7 @@ struct PackFlags {
   bool append = false;
   bool overwrite = false;
   std::string on_error = "fail";
-  std::string max_skip = "0.1%";
+  std::string max_skip;
   bool dali_index = false;
   bool no_sync = false;
   bool no_digest = false;
@@ -57,42 +60,48 @@ struct PackFlags {
 
 void ParseTask(const std::string& text, PackOptions& options) {
   if (text.empty()) return;
-  int end = 0;
-  unsigned task = 0, tasks = 0;
-  if (std::sscanf(text.c_str(), "%u/%u%n", &task, &tasks, &end) != 2 ||
-      static_cast<size_t>(end) != text.size() || task >= tasks) {
+  const size_t slash = std::min(text.find('/'), text.size());
+  const auto task = WholeNumber(std::string_view(text).substr(0, slash));
+  const auto tasks = WholeNumber(std::string_view(text).substr(std::min(slash + 1, text.size())));
+  if (!task || !tasks || *task >= *tasks || *tasks > UINT32_MAX) {
     throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a task", text), {},
                 "write I/N, with I from 0 to N-1");
   }
-  options.task = task;
-  options.tasks = tasks;
+  options.task = static_cast<uint32_t>(*task);
+  options.tasks = static_cast<uint32_t>(*tasks);
 }
 
-std::optional<uint64_t> ShuffleSeed(const std::string& text, const Source& source) {
-  if (text == "off") return {};
-  if (text.empty()) return source.sorted_by_class() ? std::optional<uint64_t>(0) : std::nullopt;
-  char* end = nullptr;
-  const uint64_t seed = std::strtoull(text.c_str(), &end, 10);
-  if (*end == '\0' && text.front() != '-') return seed;
+// Of --shuffle, where it is given.
+std::optional<uint64_t> ShuffleSeed(const std::string& text) {
+  if (text.empty() || text == "off") return {};
+  if (const auto seed = WholeNumber(text)) return seed;
   throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a seed", text), {},
               "write a whole number, or off");
 }
 
-PackOptions OptionsOf(const PackFlags& flags, const Source& source) {
+PackOptions OptionsOf(const PackFlags& flags) {
   PackOptions options;
   options.out = flags.out;
   options.plan.shard_bytes = ParseBytes(flags.shard_size);
   options.plan.shards = flags.shards;
-  options.plan.shuffle_seed = ShuffleSeed(flags.shuffle, source);
+  options.plan.shuffle_seed = ShuffleSeed(flags.shuffle);
   options.plan.limit = flags.limit;
   options.writer.compression = ParseCompression(flags.compression);
-  options.writer.level = flags.level;
+  if (options.writer.compression == Compression::kNone && flags.level) {
+    throw Error(ErrorKind::kInvalidArgument, "--level does nothing without --compression", {},
+                "leave it out, or add --compression gzip or zlib");
+  }
+  options.writer.level = flags.level.value_or(kDefaultLevel);
   options.writer.digest = !flags.no_digest;
   options.created_by = "recpack " RECPACK_VERSION;
   options.sync = !flags.no_sync;
   options.threads = flags.threads;
   options.skip_bad_items = flags.on_error == "skip";
-  options.max_skip = ParseShare(flags.max_skip);
+  options.max_skip = ParseShare(flags.max_skip.empty() ? kDefaultMaxSkip : flags.max_skip);
+  if (!options.skip_bad_items && !flags.max_skip.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "--max-skip does nothing without --on-error skip", {},
+                "add it, or leave both out to stop at the first bad item");
+  }
   options.append = flags.append;
   options.overwrite = flags.overwrite;
   options.dali_index = flags.dali_index;
@@ -231,9 +240,10 @@ int RunPack(const PackFlags& flags) {
   SourceFlags source_flags = flags.source;
   source_flags.threads = flags.threads;
   source_flags.shuffled = !flags.shuffle.empty() && flags.shuffle != "off";
+  PackOptions options = OptionsOf(flags);  // before anything is read or written
   const auto source = OpenSource(source_flags, settings);
   RefuseOutWithin(*source, flags);
-  PackOptions options = OptionsOf(flags, *source);
+  if (flags.shuffle.empty() && source->sorted_by_class()) options.plan.shuffle_seed = 0;
   options.settings = std::move(settings);
   if (flags.dry_run) return DryRun(*source, flags, options);
 
@@ -292,21 +302,25 @@ static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
 
 // Options that say where the shards go and how the job is done.
 static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
-  pack.add_option("--shard-size", flags.shard_size, "Size of a shard (default 100MB)");
+  CLI::Option* size =
+      pack.add_option("--shard-size", flags.shard_size, "Size of a shard (default 100MB)");
   pack.add_option("--shards", flags.shards, "Number of shards of each split, instead of a size")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumberIn(1))
+      ->excludes(size);
   pack.add_option("--shuffle", flags.shuffle,
                   "Seed of the shuffle, or off (default: 0 where items lie by class)");
   pack.add_option("--compression", flags.compression, "none, gzip or zlib");
   pack.add_option("--level", flags.level, "Compression level, 1 to 9")->check(CLI::Range(1, 9));
   pack.add_option("--threads", flags.threads, "Threads (default: all); changes no byte")
-      ->check(CLI::NonNegativeNumber);
+      ->check(ThreadCount());
   pack.add_option("--limit", flags.limit, "Pack only so many records of each split")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumberIn(1));
   pack.add_flag("--dry-run", flags.dry_run, "Print the plan and what it needs, write nothing");
   pack.add_option("--task", flags.task, "I/N: the I-th of N parts of the job, from 0");
-  pack.add_flag("--append", flags.append, "Add to the data set that OUT holds");
-  pack.add_flag("--overwrite", flags.overwrite, "Remove what was packed into OUT first");
+  CLI::Option* append =
+      pack.add_flag("--append", flags.append, "Add to the data set that OUT holds");
+  pack.add_flag("--overwrite", flags.overwrite, "Remove what was packed into OUT first")
+      ->excludes(append);
   pack.add_option("--on-error", flags.on_error, "fail, or skip bad items")
       ->check(CLI::IsMember({"fail", "skip"}));
   pack.add_option("--max-skip", flags.max_skip, "Share of bad items to bear (default 0.1%)");

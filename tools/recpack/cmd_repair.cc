@@ -4,6 +4,7 @@
 
 #include "recpack/dataset/repair.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -52,7 +53,7 @@ void AddRepair(CLI::App& app, int& exit_code) {
   repair->add_option("SRC", flags->path, "The damaged shards; they are not touched")->required();
   repair->add_option("OUT", flags->options.out, "A new folder")->required();
   repair->add_option("--threads", flags->options.threads, "Threads (default: all)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(ThreadCount());
   repair->add_flag("--quiet", flags->quiet, "Print errors only");
   repair->add_flag("--json", flags->json, "Print one JSON object");
   repair->callback([flags, &exit_code] {

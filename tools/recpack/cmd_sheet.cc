@@ -8,6 +8,7 @@
 #include "recpack/image/encode.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -69,7 +70,7 @@ void AddSheet(CLI::App& app, int& exit_code) {
   sheet->add_option("--cell", flags->options.cell,
                     "Pixels of a picture's longer side (default 96)");
   sheet->add_option("--seed", flags->options.seed, "Which records (default 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumberIn(0));
   sheet->add_option("--shape", flags->shape, "CxHxW of pictures stored as raw planar bytes");
   sheet->add_flag("--quiet", flags->quiet, "Print errors only");
   sheet->add_flag("--json", flags->json, "Print one JSON object");

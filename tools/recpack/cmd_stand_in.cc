@@ -3,6 +3,7 @@
 
 #include "recpack/dataset/stand_in.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
 
 namespace recpack::tool {
 
@@ -16,8 +17,9 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<Flags>();
   command->group("");
   command->add_option("OUT", flags->out, "Folder for the batches")->required();
-  command->add_option("--rows", flags->rows, "Rows of each batch (default 10000)");
-  command->add_option("--seed", flags->seed, "Seed of the drawing");
+  command->add_option("--rows", flags->rows, "Rows of each batch (default 10000)")
+      ->check(WholeNumberIn(1));
+  command->add_option("--seed", flags->seed, "Seed of the drawing")->check(WholeNumberIn(0));
   command->callback([flags, &exit_code] {
     WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
     exit_code = kDone;

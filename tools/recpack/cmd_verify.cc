@@ -4,6 +4,7 @@
 
 #include "recpack/dataset/verify.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -55,7 +56,7 @@ void AddVerify(CLI::App& app, int& exit_code) {
   verify->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   verify->add_option("--split", flags->split, "Only this split");
   verify->add_option("--threads", flags->options.threads, "Threads (default: all)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(ThreadCount());
   verify->add_flag("--decode", flags->options.decode, "Decode the images, too");
   verify->add_flag("--quiet", flags->quiet, "Print nothing: the exit code says it");
   verify->add_flag("--json", flags->json, "Print one JSON object");

@@ -67,7 +67,7 @@ uint64_t ParseBytes(const std::string& text) {
       {"K", 1e3},       {"M", 1e6},       {"MB", 1e6},         {"G", 1e9},  {"GB", 1e9},
       {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1ull << 30}, {"TB", 1e12}};
   for (const auto& [name, factor] : kUnits) {
-    if (number >= 0 && unit == name && number * factor < 1e18) {
+    if (number * factor >= 1 && unit == name && number * factor < 1e18) {
       return static_cast<uint64_t>(number * factor);
     }
   }

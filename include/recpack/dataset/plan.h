@@ -96,8 +96,11 @@ class PackingOrder {
   std::optional<KeyedPermutation> permutation_;
 };
 
-// `settings` says what else the output's bytes depend on. Throws Error (kInvalidArgument) where a
-// source has no items at all.
+// Throws Error (kInvalidArgument) where no plan can be made: the source has no items at all, shards
+// would be of 0 bytes.
+void CheckPlannable(const Source& source, const PlanOptions& options);
+
+// `settings` says what else the output's bytes depend on. Throws as CheckPlannable() does.
 Plan MakePlan(const Source& source, const PlanOptions& options,
               std::map<std::string, std::string> settings);
 
