@@ -92,6 +92,7 @@ struct Loader::State {
              .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
         at(token) {
     LayOut();
+    BeginAudit();
     if (!options.ledger.empty()) ledger.emplace(options.ledger);
     ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
                                   *options.slabs);
@@ -127,6 +128,35 @@ struct Loader::State {
     plan.arrays = std::move(arrays);
   }
 
+  // At the beginning of the run: goes on from the audit that was given.
+  void BeginAudit() {
+    StartAudit(at.epoch);
+    if (!plan.options.audit) return;
+    const EpochAudit& given = *plan.options.audit;
+    const bool of_epoch_before = at.position == 0 && given.key().epoch + 1 == at.epoch;
+    if (of_epoch_before) StartAudit(given.key().epoch);
+    if (audit.has_counts() && !given.has_counts()) {
+      Refuse("the audit to go on from has no counts", "leave counts out, or begin with none");
+    }
+    if (!of_epoch_before && given.samples() > at.position) {
+      Refuse(
+          format("the audit has {} samples, the token is behind {}", given.samples(), at.position),
+          "give the audit that was saved with the token");
+    }
+    audit.Merge(given);
+  }
+
+  void StartAudit(uint64_t epoch) {
+    audit = EpochAudit({plan.mixture.digest(), plan.options.order, plan.options.seed, epoch});
+    if (plan.options.audit_counts) audit.KeepCounts(plan.mixture);
+  }
+
+  void Audit(const RingSlot& slot, uint32_t samples) {
+    for (uint32_t i = 0; i < samples; ++i) {
+      if (slot.mask[i] != 0) audit.Add(slot.views[i], slot.ids[i]);
+    }
+  }
+
   void Wait(uint64_t batch) {
     if (ring->HeldFor(batch)) {
       Refuse(format("all {} batches are held by their consumer", ring->size()),
@@ -151,6 +181,7 @@ struct Loader::State {
     for (size_t i = before; i < substituted.size(); ++i) {
       ++at.substituted;
       if (ledger) ledger->Add(substituted[i]);
+      audit.AddSubstitution(substituted[i].view, substituted[i].bad, substituted[i].taken);
       if (static_cast<double>(at.substituted) <= plan.options.max_bad_share * own) continue;
       throw Error(
           ErrorKind::kCorrupt,
@@ -171,6 +202,7 @@ struct Loader::State {
   std::exception_ptr failure;  // thrown again by every further call
   std::vector<Substitution> substituted;
   std::optional<Ledger> ledger;
+  EpochAudit audit;                   // of the batches given
   std::vector<std::jthread> threads;  // last: they end before what they use
 };
 
@@ -198,7 +230,9 @@ std::optional<Batch> Loader::Next() {
   RingSlot& slot = state.ring->slot(number);
   try {
     if (slot.failure) std::rethrow_exception(slot.failure);
+    if (state.audit.key().epoch != plan.epoch) state.StartAudit(plan.epoch);
     state.Charge(number);
+    state.Audit(slot, plan.samples);
   } catch (...) {
     state.failure = std::current_exception();
     throw;
@@ -222,6 +256,8 @@ std::optional<Batch> Loader::Next() {
 }
 
 std::string Loader::Token() const { return TokenText(state_->at); }
+
+const EpochAudit& Loader::audit() const noexcept { return state_->audit; }
 
 const std::vector<Substitution>& Loader::substitutions() const noexcept {
   return state_->substituted;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recpack/base/slab.h"
+#include "recpack/pipeline/audit.h"
 #include "recpack/pipeline/batch.h"
 #include "recpack/pipeline/field.h"
 #include "recpack/pipeline/mixture.h"
@@ -48,6 +49,10 @@ struct LoaderOptions {
   // Substitutions are appended to this file, a line of JSON each (docs/format/ledger.md); one file
   // a rank. A resumed run names the same file: what is in it is not written again. Empty: none.
   std::string ledger;
+  // With a token: what Loader::audit() was when the token was, to go on from. Of several ranks,
+  // where their number changes: all merged, for one rank, and nothing for the others.
+  std::optional<EpochAudit> audit;
+  bool audit_counts = false;  // a byte a record, so that the audit can name what differs
   std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
   // An automatic backend is kMapped where records are below 16 KiB on average; that one handles
   // SIGBUS for its own copies and hands others' on.
@@ -84,6 +89,9 @@ class Loader {
 
   // Where the consumer stands: behind the last batch that Next() gave.
   std::string Token() const;
+
+  // Of the batches given so far in the epoch; after its end, until the next batch, of all of it.
+  const EpochAudit& audit() const noexcept;
 
   // Of the batches given so far.
   const std::vector<Substitution>& substitutions() const noexcept;
