@@ -29,3 +29,49 @@ execute_process(COMMAND ${work}/build/outside ${work}/shard.tfrecord COMMAND_ERR
 if(EXISTS ${work}/build/_deps/recpack-build/tests)
   message(FATAL_ERROR "recpack's tests were configured inside another project")
 endif()
+
+if(NOT WAY STREQUAL installed OR NOT TOOLS)
+  return()
+endif()
+# The examples, and that a trainer which was stopped ends up with the same weights.
+set(examples ${work}/examples)
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -S ${RECPACK_SOURCE}/examples -B ${examples} -G ${GENERATOR}
+          -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+          -DCMAKE_BUILD_TYPE=${BUILD_TYPE} ${where}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${examples} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(
+  COMMAND ${work}/prefix/bin/recpack pack ${RECPACK_SOURCE}/tests/golden/cifar10/cifar-10-batches-py
+          ${work}/shards --splits train,test --quiet
+  COMMAND_ERROR_IS_FATAL ANY)
+
+function(train checkpoint)
+  execute_process(COMMAND ${examples}/softmax ${work}/shards ${work}/${checkpoint} ${ARGN}
+                  OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+train(straight 3)
+set(straight "${said}")
+train(stopped 3 3)
+train(stopped 3 4)
+train(stopped 3)
+foreach(run straight said)
+  if(NOT "${${run}}" MATCHES "epoch 2: loss ([0-9.]+)\nweights ([0-9a-f]+)")
+    message(FATAL_ERROR "softmax said: ${${run}}")
+  endif()
+  set(${run}_end "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
+endforeach()
+if(NOT straight_end STREQUAL said_end)
+  message(FATAL_ERROR "stopped and gone on: ${said_end}; without a stop: ${straight_end}")
+endif()
+if(NOT straight MATCHES "epoch 0: loss ([0-9.]+)" OR NOT "${CMAKE_MATCH_1}" GREATER 0)
+  message(FATAL_ERROR "no loss: ${straight}")
+endif()
+string(REGEX MATCH "epoch 2: loss ([0-9.]+)" last "${straight}")
+set(last ${CMAKE_MATCH_1})
+string(REGEX MATCH "epoch 0: loss ([0-9.]+)" first "${straight}")
+if(NOT last LESS CMAKE_MATCH_1)
+  message(FATAL_ERROR "nothing was learned: ${straight}")
+endif()
