@@ -2,16 +2,16 @@
 
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
-#include "recpack/base/parallel.h"
-#include "recpack/record/index.h"
+#include "recpack/base/error.h"
+#include "src/base/format.h"
 #include "src/dataset/folders.h"
-#include "src/dataset/ordered_index.h"
+#include "src/dataset/index_split.h"
+#include "src/dataset/split_folders.h"
 
 namespace recpack {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Progress {
  public:
@@ -28,46 +28,62 @@ class Progress {
   uint64_t bytes_ = 0;
 };
 
-std::string IndexPath(const LayoutSplit& split, const BuildIndexOptions& options) {
-  const std::string name = split.name + ".recindex";
-  if (!options.out.empty()) return options.out + "/" + name;
-  if (!split.index.empty()) return split.index;
-  return (fs::path(split.shards.front()).parent_path() / name).string();
+// A pattern or a single shard may mean a part of a split; its index is that of all.
+void RefusePartOfSplit(const LayoutSplit& part) {
+  const std::string folder = FolderOf(part.index).empty() ? "." : FolderOf(part.index);
+  if (!PosixFiles().Exists(folder + "/" + kManifestName)) return;
+  const std::string file = std::filesystem::path(part.index).filename();
+  for (const auto& split : ReadManifest(PosixFiles(), folder).splits) {
+    if (split.index != file || split.shards.size() == part.shards.size()) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                format("is the index of the split's {} shards, {} are named", split.shards.size(),
+                       part.shards.size()),
+                {.path = part.index}, format("index {}, or use --out", folder));
+  }
 }
 
-BuiltIndex BuildSplit(const LayoutSplit& split, const BuildIndexOptions& options,
-                      Progress& progress) {
-  BuiltIndex built{.path = IndexPath(split, options), .shards = split.shards.size()};
-  OrderedIndex index(PosixFiles(), built.path);
-  ParallelFor(split.shards.size(), options.threads, [&](size_t, size_t i) {
-    try {
-      const ShardEntries entries = ScanShard(PosixFiles(), split.shards[i], options.verify);
-      index.Add(i, entries);
-      if (options.dali) {
-        const std::string folder =
-            options.out.empty() ? fs::path(split.shards[i]).parent_path().string() : options.out;
-        WriteFileAtomically(PosixFiles(), fs::path(folder) / (entries.name + ".idx"),
-                            AsBytes(DaliIndexText(entries)));
-      }
-      progress.Add(entries.file_bytes);
-    } catch (...) {
-      index.GiveUp();
-      throw;
+// The splits with the paths of their indexes, which are to be written.
+std::vector<LayoutSplit> BesideTheirShards(const Layout& layout) {
+  std::vector<LayoutSplit> parts;
+  for (const auto& split : layout.splits) {
+    std::vector<LayoutSplit> by_folder = ByFolder(split);
+    if (by_folder.size() == 1 && !split.index.empty()) by_folder[0].index = split.index;
+    for (auto& part : by_folder) {
+      if (!layout.manifest) RefusePartOfSplit(part);
+      parts.push_back(std::move(part));
     }
-  });
-  index.Finish(true);
-  built.records = Index::Open(built.path).record_count();
-  return built;
+  }
+  return parts;
+}
+
+std::vector<LayoutSplit> InFolder(const std::string& out, const Layout& layout) {
+  std::vector<LayoutSplit> splits;
+  for (LayoutSplit split : layout.splits) {
+    if (split.shards.empty()) continue;
+    if (!LieTogether(split.shards)) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  format("the shards of the split {} lie in several folders, and an index knows "
+                         "names only",
+                         split.name),
+                  {.path = out}, "leave out --out, or index folder by folder");
+    }
+    split.index = out + "/" + split.name + ".recindex";
+    splits.push_back(std::move(split));
+  }
+  return splits;
 }
 
 }  // namespace
 
 std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptions& options) {
+  const std::vector<LayoutSplit> parts =
+      options.out.empty() ? BesideTheirShards(layout) : InFolder(options.out, layout);
   if (!options.out.empty()) MakeFolder(options.out);
   Progress progress(options);
   std::vector<BuiltIndex> built;
-  for (const auto& split : layout.splits) {
-    if (!split.shards.empty()) built.push_back(BuildSplit(split, options, progress));
+  for (const auto& part : parts) {
+    built.push_back(
+        IndexSplit(part, part.index, options, [&](uint64_t bytes) { progress.Add(bytes); }));
   }
   return built;
 }

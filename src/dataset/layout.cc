@@ -11,6 +11,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/folders.h"
+#include "src/dataset/split_folders.h"
 
 namespace recpack {
 namespace {
@@ -41,8 +42,9 @@ Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
   for (const auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};
   for (auto& [name, shards] : splits) {
-    const auto index = fs::path(shards.front()).parent_path() / (name + ".recindex");
-    layout.splits.push_back({.name = name, .shards = std::move(shards), .index = index.string()});
+    LayoutSplit split{.name = name, .shards = std::move(shards), .index = {}};
+    if (LieTogether(split.shards)) split.index = IndexBeside(name, split.shards.front());
+    layout.splits.push_back(std::move(split));
   }
   return layout;
 }

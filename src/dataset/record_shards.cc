@@ -9,6 +9,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/dataset/split_folders.h"
 
 namespace recpack {
 namespace {
@@ -61,8 +62,6 @@ void ParseAt(const Record& record, const std::string& path, ExampleView& example
                 "only tf.train.Example records can be filtered");
   }
 }
-
-std::string FolderOf(const std::string& path) { return std::filesystem::path(path).parent_path(); }
 
 // Whether the index, which lies in `folder`, speaks of this very file at this place.
 bool IsShardOf(const Index& index, const std::string& folder, size_t number,

@@ -178,6 +178,34 @@ class Shards(CliTest):
         self.assertEqual(done.stdout, '')
         self.assertEqual((self.out / 'train.recindex').read_bytes(), before)
 
+    def test_index_of_several_folders_is_one_each(self):
+        (self.out / 'manifest.json').unlink()
+        (self.folder / 'outer').mkdir()
+        second = 'train-00001-of-00002.tfrecord'
+        (self.out / second).rename(self.folder / 'outer' / second)
+        (self.out / 'train.recindex').unlink()
+        pattern = self.folder / 'out*/train-*.tfrecord'
+        made = self.json('index', pattern)
+        self.assertEqual([(i['path'], i['records']) for i in made['indexes']],
+                         [(str(self.out / 'train.recindex'), 32),
+                          (str(self.folder / 'outer/train.recindex'), 32)])
+        for folder in self.out, self.folder / 'outer':
+            self.assertEqual(self.json('ls', folder)['splits']['train']['records'], 32)
+            self.run_recpack('verify', folder)
+        self.run_recpack('verify', pattern)
+        self.assertEqual(self.json('ls', pattern)['splits']['train']['records'], 64)
+        self.fails('index', pattern, '--out', self.folder / 'cache',
+                   saying=['several folders', '--out'])
+        self.assertFalse((self.folder / 'cache').exists())
+
+    def test_index_of_a_part_does_not_replace_that_of_the_whole(self):
+        before = (self.out / 'train.recindex').read_bytes()
+        shard = self.out / 'train-00001-of-00002.tfrecord'
+        self.fails('index', shard, saying=['train.recindex', '2 shards, 1 are named', '--out'])
+        self.fails('index', shard.name, saying='2 shards, 1 are named', cwd=self.out)
+        self.assertEqual((self.out / 'train.recindex').read_bytes(), before)
+        self.json('index', shard, '--out', self.folder / 'cache')
+
     def test_index_checks_payloads_unless_told_not_to(self):
         self.damage(5)
         self.fails('index', self.out, saying=['train-00000-of-00002', 'record 5', 'CRC'])

@@ -23,7 +23,8 @@ void AddIndex(CLI::App& app, int& exit_code) {
       "Examples:\n  recpack index shards\n  recpack index 'others/*.tfrecord' --out cache\n"
       "  recpack index shards --dali-index");
   index->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
-  index->add_option("--out", flags->options.out, "Folder for the index (default: by the shards)");
+  index->add_option("--out", flags->options.out,
+                    "Folder for the index (default: by the shards, one a folder)");
   index->add_option("--threads", flags->options.threads, "Threads (default: all)")
       ->check(ThreadCount());
   index->add_flag("--dali-index", flags->options.dali, "Also write SHARD.idx for NVIDIA DALI");

@@ -24,8 +24,11 @@ struct BuiltIndex {
   uint64_t records = 0;
 };
 
-// One index a split, each replaced atomically. Memory: the lengths (4 bytes a record) of as many
-// shards as there are threads. Throws Error: kCorrupt at the first damaged shard, kIo.
+// One index a split and folder that its shards lie in, each replaced atomically. Throws Error:
+// kInvalidArgument where `out` is to hold one over several folders, or where a manifest beside the
+// shards says that the split has more of them than the layout names. Memory: the lengths (4 bytes a
+// record) of as many shards as there are threads. Throws Error: kCorrupt at the first damaged
+// shard, kIo.
 std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptions& options);
 
 }  // namespace recpack

@@ -15,7 +15,7 @@ namespace recpack {
 struct LayoutSplit {
   std::string name;
   NameList shards;    // paths, in order
-  std::string index;  // path of the index beside them; may not exist
+  std::string index;  // path of the index beside them; may not exist; empty: in several folders
 };
 
 struct Layout {

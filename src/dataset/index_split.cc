@@ -1,0 +1,40 @@
+#include "src/dataset/index_split.h"
+
+#include <filesystem>
+
+#include "recpack/base/parallel.h"
+#include "recpack/record/index.h"
+#include "src/dataset/ordered_index.h"
+#include "src/dataset/split_folders.h"
+
+namespace recpack {
+namespace {
+
+void WriteDaliIndex(const std::string& shard, const ShardEntries& entries, const std::string& out) {
+  const std::filesystem::path folder = out.empty() ? FolderOf(shard) : out;
+  WriteFileAtomically(PosixFiles(), folder / (entries.name + ".idx"),
+                      AsBytes(DaliIndexText(entries)));
+}
+
+}  // namespace
+
+BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
+                      const BuildIndexOptions& options, const std::function<void(uint64_t)>& done) {
+  OrderedIndex index(PosixFiles(), path);
+  ParallelFor(split.shards.size(), options.threads, [&](size_t, size_t i) {
+    try {
+      const std::string shard = split.shards[i];
+      const ShardEntries entries = ScanShard(PosixFiles(), shard, options.verify);
+      index.Add(i, entries);
+      if (options.dali) WriteDaliIndex(shard, entries, options.out);
+      done(entries.file_bytes);
+    } catch (...) {
+      index.GiveUp();
+      throw;
+    }
+  });
+  index.Finish(true);
+  return {.path = path, .shards = split.shards.size(), .records = Index::Open(path).record_count()};
+}
+
+}  // namespace recpack

@@ -1,0 +1,19 @@
+// One index file over the shards of a split.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "recpack/dataset/build_index.h"
+#include "recpack/dataset/layout.h"
+
+namespace recpack {
+
+// Writes it to `path`; the shards may lie in any folders. `done` is called with the bytes of each
+// shard, by any thread. As BuildIndexes() for all else.
+BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
+                      const BuildIndexOptions& options,
+                      const std::function<void(uint64_t bytes)>& done);
+
+}  // namespace recpack
