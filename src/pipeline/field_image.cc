@@ -121,6 +121,7 @@ class ImageWriter final : public FieldWriter {
           Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
       pixels = Picture(bytes, random, tools).pixels.data();
+      tools.ResumeWriting();
     }
     Finish(pixels, geometry, tools, out[0]);
   }
@@ -170,6 +171,7 @@ class ImageWriter final : public FieldWriter {
 
   // The picture of the result's size.
   const Image& Picture(ByteView bytes, KeyedRandom& random, SampleTools& tools) const {
+    tools.Enter(Stage::kDecode, bytes.size());
     if (IsRaw(field_)) {
       Interleave(bytes, tools.decoded);
     } else if (field_.crop == CropKind::kRandomResized) {
@@ -177,14 +179,17 @@ class ImageWriter final : public FieldWriter {
       const Region region = random_crop_({header.width, header.height}, random);
       if (header.format == ImageFormat::kJpeg) {
         tools.region_decoder.Decode(bytes, region, {}, tools.cropped);
+        tools.Enter(Stage::kAugment);
         return Resized(tools.cropped, {field_.width, field_.height}, tools);
       }
       tools.decoder.Decode(bytes, {}, tools.decoded);
+      tools.Enter(Stage::kAugment);
       return Resized(Cut(tools.decoded, region, tools.cropped), {field_.width, field_.height},
                      tools);
     } else {
       tools.decoder.Decode(bytes, {}, tools.decoded);
     }
+    tools.Enter(Stage::kAugment);
     return FromWhole(random, tools);
   }
 

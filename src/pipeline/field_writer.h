@@ -11,6 +11,7 @@
 #include "recpack/image/resize.h"
 #include "recpack/pipeline/batch.h"
 #include "recpack/pipeline/field.h"
+#include "src/pipeline/stage_clock.h"
 
 namespace recpack {
 
@@ -23,6 +24,7 @@ struct Sample {
 
 // Decoders and buffers of one worker, used again for each sample.
 struct SampleTools {
+  StageClock* clock = nullptr;  // null: nobody asks where the time goes
   ImageDecoder decoder;
   JpegRegionDecoder region_decoder;
   Resizer resizer;
@@ -30,6 +32,14 @@ struct SampleTools {
   Image resized;
   Image cropped;
   ByteBuffer finished;
+
+  // The picture's next stage; the field's writer is in kWrite otherwise.
+  void Enter(Stage stage, uint64_t bytes = 0) noexcept {
+    if (clock != nullptr) clock->Enter(stage, bytes);
+  }
+  void ResumeWriting() noexcept {
+    if (clock != nullptr) clock->Resume(Stage::kWrite);
+  }
 };
 
 // Immutable; any number of threads. All arrays have a fixed size a sample.

@@ -7,6 +7,7 @@
 #include "recpack/base/error.h"
 #include "recpack/pipeline/token.h"
 #include "src/base/format.h"
+#include "src/pipeline/consumer_account.h"
 #include "src/pipeline/ledger.h"
 #include "src/pipeline/ring.h"
 #include "src/pipeline/worker.h"
@@ -94,10 +95,16 @@ struct Loader::State {
     LayOut();
     BeginAudit();
     if (!options.ledger.empty()) ledger.emplace(options.ledger);
+    const auto worker_count = static_cast<uint32_t>(options.threads);
+    page = std::make_shared<StatsPage>(StatsPage::Sizes{.workers = worker_count,
+                                                        .slots = options.prefetch,
+                                                        .batch_size = options.batch_size,
+                                                        .batch_bytes = slab_bytes});
+    account.emplace(page->blocks());
     ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
-                                  *options.slabs);
-    for (int i = 0; i < options.threads; ++i) {
-      workers.push_back(std::make_unique<Worker>(plan, *ring));
+                                  *options.slabs, page);
+    for (uint32_t i = 0; i < worker_count; ++i) {
+      workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i)));
     }
     for (const auto& worker : workers) {
       threads.emplace_back([own = worker.get()] { own->Run(); });
@@ -107,6 +114,7 @@ struct Loader::State {
   ~State() {
     ring->Stop();
     threads.clear();  // joins
+    page->Unpublish();
   }
 
   void LayOut() {
@@ -119,6 +127,7 @@ struct Loader::State {
         if (std::ranges::any_of(*arrays, same)) {
           Refuse(format("two arrays are called '{}'", array.name), "give each field its own name");
         }
+        plan.sample_bytes += array.sample_bytes;
         array.offset = slab_bytes;
         const size_t bytes = array.sample_bytes * plan.options.batch_size;
         slab_bytes += (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
@@ -162,6 +171,8 @@ struct Loader::State {
       Refuse(format("all {} batches are held by their consumer", ring->size()),
              "let go of one before the next, or raise `prefetch`");
     }
+    if (ring->Ready(batch)) return;
+    const auto waiting = account->Wait();
     if (ring->WaitUntilReady(batch, plan.options.stall_timeout)) return;
     std::string doing;
     for (const auto& worker : workers) doing += "; a worker " + worker->Activity();
@@ -195,6 +206,8 @@ struct Loader::State {
   LoaderPlan plan;
   ResumeToken at;  // behind the last batch given
   size_t slab_bytes = 0;
+  std::shared_ptr<StatsPage> page;
+  std::optional<ConsumerAccount> account;
   std::shared_ptr<Ring> ring;
   std::vector<std::unique_ptr<Worker>> workers;
   uint64_t next = 0;           // batch
@@ -222,10 +235,12 @@ std::optional<Batch> Loader::Next() {
     state.at.epoch = state.plan.options.epoch + state.epochs_ended;
     state.at.position = 0;
     state.at.substituted = 0;
+    state.account->EndEpoch();
     return std::nullopt;
   }
 
   const uint64_t number = state.next;
+  const uint64_t ready = state.account->Ready();
   state.Wait(number);
   RingSlot& slot = state.ring->slot(number);
   try {
@@ -239,6 +254,7 @@ std::optional<Batch> Loader::Next() {
   }
   ++state.next;
   state.at.position = plan.next;
+  state.account->Give(plan.samples, ready);
 
   Batch batch;
   batch.hold_ =
@@ -254,6 +270,8 @@ std::optional<Batch> Loader::Next() {
   batch.token_ = TokenText(state.at);
   return batch;
 }
+
+LoaderStats Loader::stats() const { return Snapshot(state_->page->blocks(), MonotonicNow()); }
 
 std::string Loader::Token() const { return TokenText(state_->at); }
 

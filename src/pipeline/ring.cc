@@ -7,8 +7,9 @@ constexpr uint64_t kNever = ~uint64_t{0};
 
 }  // namespace
 
-Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs)
-    : chunks_(chunks) {
+Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs,
+           std::shared_ptr<StatsPage> page)
+    : chunks_(chunks), page_(std::move(page)) {
   for (size_t i = 0; i < slots; ++i) {
     auto slot = std::make_unique<RingSlot>();
     slot->slab = slabs.Allocate(slab_bytes);
@@ -32,6 +33,7 @@ bool Ring::WaitForRoom(uint64_t batch) {
 
 void Ring::FinishChunk(uint64_t batch) {
   if (slot(batch).unfinished.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  page_->blocks().ring.written.fetch_add(1, std::memory_order_relaxed);
   // Taken and left, so that a consumer that looked just before is already waiting.
   { const std::lock_guard lock(mutex_); }
   ready_.notify_one();
@@ -47,6 +49,7 @@ void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
 
 void Ring::Release(uint64_t batch) noexcept {
   RingSlot& at = slot(batch);
+  page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
   at.unfinished.store(chunks_, std::memory_order_relaxed);
   uint64_t mine = batch;
   // Not where Stop() was there before.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recpack/base/slab.h"
+#include "src/pipeline/stats_page.h"
 
 namespace recpack {
 
@@ -33,7 +34,9 @@ struct RingSlot {
 // Batches are numbered from 0 and published in order. Lives as long as a batch is held.
 class Ring {
  public:
-  Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs);
+  // Counts batches on the page.
+  Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs,
+       std::shared_ptr<StatsPage> page);
 
   size_t size() const noexcept { return slots_.size(); }
   RingSlot& slot(uint64_t batch) noexcept { return *slots_[batch % slots_.size()]; }
@@ -49,6 +52,9 @@ class Ring {
 
   // Consumer: whether the slab that the batch needs is still held by the consumer itself.
   bool HeldFor(uint64_t batch) { return slot(batch).turn != batch; }
+
+  // Consumer: whether the batch is whole.
+  bool Ready(uint64_t batch) { return !HeldFor(batch) && slot(batch).unfinished == 0; }
 
   // Consumer, where the slab is not held: waits until the batch is whole; false: it took longer
   // than `timeout`.
@@ -67,6 +73,7 @@ class Ring {
 
  private:
   const uint32_t chunks_;
+  const std::shared_ptr<StatsPage> page_;
   std::vector<std::unique_ptr<RingSlot>> slots_;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;

@@ -19,28 +19,33 @@ constexpr int kSubstituteTries = 8;
 
 }  // namespace
 
-Worker::Worker(LoaderPlan& plan, Ring& ring)
+Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block)
     : plan_(plan),
       ring_(ring),
+      block_(block),
+      clock_(block),
       sampler_(plan.mixture, plan.options.order, plan.options.seed),
       ids_(plan.mixture.views().size()) {
   for (const View& view : plan.mixture.views()) {
     sources_.push_back(view.dataset().NewSource(plan.options.source));
   }
+  tools_.clock = &clock_;
 }
 
 void Worker::Run() {
   for (;;) {
     const uint64_t ticket = plan_.next_chunk.fetch_add(1, std::memory_order_relaxed);
     const uint64_t batch = ticket / plan_.chunks;
-    stage_ = Stage::kIdle;
     if (!ring_.WaitForRoom(batch)) return;
+    clock_.BeginChunk();
     try {
       Advise(ticket);
+      clock_.BeginSamples();
       FillChunk(batch, static_cast<uint32_t>(ticket % plan_.chunks));
     } catch (...) {
       ring_.Fail(batch, 0, std::current_exception());
     }
+    clock_.EndChunk();
     ring_.FinishChunk(batch);
   }
 }
@@ -141,14 +146,13 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
 
 void Worker::Write(const SampledRecord& record, uint64_t position, uint64_t batch,
                    uint32_t sample) {
-  at_view_.store(record.view, std::memory_order_relaxed);
-  at_record_.store(record.id, std::memory_order_relaxed);
-  stage_.store(Stage::kRead, std::memory_order_relaxed);
+  clock_.BeginSample(record.view, record.id);
   const ByteView payload = sources_[record.view]->Read(record.id, record_);
   try {
-    stage_.store(Stage::kParse, std::memory_order_relaxed);
+    clock_.AddBytes(Stage::kRead, payload.size());
+    clock_.Enter(Stage::kParse, payload.size());
     example_.Parse(payload);
-    stage_.store(Stage::kWrite, std::memory_order_relaxed);
+    clock_.Enter(Stage::kWrite, plan_.sample_bytes);
     uint8_t* const slab = ring_.slot(batch).bytes();
     out_.clear();
     for (const ArraySpec& array : *plan_.arrays) {
@@ -158,6 +162,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position, uint64_t batc
     for (size_t i = 0; i < plan_.writers.size(); ++i) {
       plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));
     }
+    clock_.EndSample();
   } catch (...) {
     RethrowWithPlace(plan_.mixture.views()[record.view].dataset(), record.id);
   }
@@ -168,12 +173,11 @@ Place Worker::PlaceOf(const SampledRecord& record) const {
 }
 
 std::string Worker::Activity() const {
-  const Stage stage = stage_;
-  if (stage == Stage::kIdle) return "waits for room in the ring";
-  constexpr const char* kDoing[] = {"", "reads", "parses", "decodes or writes"};
-  const Place place = PlaceOf({at_view_, at_record_});
-  return format("{} record {} of {}", kDoing[static_cast<size_t>(stage)], *place.ordinal,
-                place.path);
+  const auto stage = static_cast<Stage>(block_.stage.load(std::memory_order_relaxed));
+  if (stage == Stage::kRoom) return "waits for room in the ring";
+  const Place place = PlaceOf({static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
+                               block_.record.load(std::memory_order_relaxed)});
+  return format("is in stage {} of record {} of {}", StageName(stage), *place.ordinal, place.path);
 }
 
 std::vector<Substitution> Worker::TakeSubstitutions(uint64_t batch) {

@@ -15,6 +15,7 @@
 #include "src/pipeline/ring.h"
 #include "src/pipeline/sampler.h"
 #include "src/pipeline/schedule.h"
+#include "src/pipeline/stage_clock.h"
 
 namespace recpack {
 
@@ -28,6 +29,7 @@ struct LoaderPlan {
   std::vector<std::unique_ptr<FieldWriter>> writers;
   std::shared_ptr<const std::vector<ArraySpec>> arrays;
   std::vector<size_t> first_array;  // by writer
+  uint64_t sample_bytes = 0;        // of all arrays
 
   std::atomic<uint64_t> next_chunk = 0;  // any thread
 };
@@ -40,7 +42,8 @@ struct BatchSubstitution {
 
 class Worker {
  public:
-  Worker(LoaderPlan& plan, Ring& ring);
+  // `block`, `plan` and `ring` outlive it.
+  Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block);
 
   // Until the ring stops. Noexcept in effect: failures go to the ring.
   void Run();
@@ -52,8 +55,6 @@ class Worker {
   std::vector<Substitution> TakeSubstitutions(uint64_t batch);
 
  private:
-  enum class Stage : uint8_t { kIdle, kRead, kParse, kWrite };
-
   void FillChunk(uint64_t batch, uint32_t chunk);
   void Advise(uint64_t chunk);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
@@ -62,6 +63,8 @@ class Worker {
 
   LoaderPlan& plan_;
   Ring& ring_;
+  const WorkerBlock& block_;
+  StageClock clock_;
   Sampler sampler_;
   std::vector<std::unique_ptr<SampleSource>> sources_;  // by view
   ByteBuffer record_;
@@ -71,9 +74,6 @@ class Worker {
   std::vector<std::vector<uint64_t>> ids_;  // to be read soon, by view
   uint64_t epoch_seed_ = 0;
 
-  std::atomic<Stage> stage_ = Stage::kIdle;
-  std::atomic<uint32_t> at_view_ = 0;
-  std::atomic<uint64_t> at_record_ = 0;
   std::mutex substitutions_mutex_;
   std::vector<BatchSubstitution> substitutions_;
 };

@@ -14,6 +14,7 @@
 #include "recpack/pipeline/field.h"
 #include "recpack/pipeline/mixture.h"
 #include "recpack/pipeline/order.h"
+#include "recpack/pipeline/stats.h"
 
 namespace recpack {
 
@@ -95,6 +96,9 @@ class Loader {
 
   // Of the batches given so far.
   const std::vector<Substitution>& substitutions() const noexcept;
+
+  // Where its time went, up to now. Any thread. Other processes read the same: ReadStats().
+  LoaderStats stats() const;
 
   const std::vector<ArraySpec>& arrays() const noexcept;
   uint64_t steps_per_epoch() const noexcept;
