@@ -96,6 +96,35 @@ def first(_: Setting) -> list[Row]:
             row('crop', '{work}/loader/photos', '--recipe', 'imagenet-train', '--batch', '64')]
 
 
+def steady(_: Setting) -> list[Row]:
+    """Of a consumer that sleeps a step: all of its time, and that without waiting for batches."""
+    def row(name: str, data: str, step_ms: str, steps: str, *flags: str) -> Row:
+        words = ['steady', data, '--step-ms', step_ms, '--steps', steps, *flags]
+        return Row(f'steady-{name}', f'a consumer that sleeps {step_ms} ms a step, {name}', 1,
+                   [Program('with its waits', OURS, [LOADER, *words], 'steady'),
+                    Program('without', CEILING, [LOADER, *words], 'steps')], {CEILING: 0.99})
+    return [row('cifar', CIFAR, '2', '500'),
+            row('crop', '{work}/loader/photos', '50', '60', '--recipe', 'imagenet-train',
+                '--batch', '64')]
+
+
+def ends(_: Setting) -> list[Row]:
+    words = [LOADER, 'ends', CIFAR]
+    return [Row('epoch-end', "the wait for an epoch's first batch against that for any", 1,
+                [Program('first of an epoch', OURS, words, 'end'),
+                 Program('any', CEILING, words, 'batch')], {CEILING: 0.5}, unit='ms',
+                note='the aim is at most one batch more')]
+
+
+def memory(_: Setting) -> list[Row]:
+    jobs = [('cifar', [CIFAR]),
+            ('crop', ['{work}/loader/photos', '--recipe', 'imagenet-train', '--batch', '128'])]
+    return [Row('memory', 'memory of the loader beyond its slabs', 1,
+                [Program(f'recpack, {name}', OURS, [LOADER, 'memory', *words], 'memory')
+                 for name, words in jobs], unit='MB',
+                note='what is mapped of files is not counted; the aim is 150 MB')]
+
+
 def cold(_: Setting) -> list[Row]:
     data = '{work}/loader/photos'
 
@@ -109,7 +138,7 @@ def cold(_: Setting) -> list[Row]:
                 {CEILING: 0.9}, cold=forget)]
 
 
-GROUPS = [cifar, parsing, scaling, first, cold, crops]
+GROUPS = [cifar, parsing, scaling, first, steady, ends, memory, cold, crops]
 
 
 def all_rows(setting: Setting) -> list[Row]:

@@ -4,6 +4,7 @@
 //   loader_bench epoch DATA ...     one epoch, without warming up
 //   loader_bench first DATA ...     one batch, for timing the whole process
 //   loader_bench steady DATA --step-ms X ...  a consumer that sleeps a step: how long it waits
+//   loader_bench memory DATA ...  the most memory of its own, less that of the slabs
 //   loader_bench ends DATA ...      waits for the batches around an epoch's end
 //
 // Flags of all: --recipe cifar10-train|parse-cifar|labels|... --type f32|u8 --filter
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <thread>
 
 #include "bench/record/timing.h"
@@ -133,22 +135,24 @@ int Steady(const std::string& data, const Flags& flags) {
   const std::chrono::duration<double, std::milli> step(std::stod(flags.Text("--step-ms", "10")));
   const Dataset dataset = Dataset::Open(data);
   Loader loader(dataset, OptionsOf(flags));
-  for (uint32_t i = 0; i < loader.options().prefetch; ++i) Take(loader);
   const int steps = flags.Number("--steps", "300");
+  const int warm_up = steps / 10;
   double waited = 0;
-  const auto begin = Clock::now();
-  for (int i = 0; i < steps; ++i) {
+  auto begin = Clock::now();
+  for (int i = -warm_up; i < steps; ++i) {
+    if (i == 0) {
+      begin = Clock::now();
+      waited = 0;
+    }
     const auto asked = Clock::now();
     const Batch batch = Take(loader);
     waited += Since(asked);
     std::this_thread::sleep_for(step);
   }
   const double all = Since(begin);
-  std::printf(
-      "{\"job\": \"steady\", \"step_ms\": %.3f, \"seconds\": %.6f, \"waited\": %.6f, "
-      "\"wait_share\": %.6f, \"samples_per_s\": %.1f}\n",
-      step.count(), all, waited, waited / all,
-      steps * static_cast<double>(loader.options().batch_size) / all);
+  std::printf("{\"job\": \"steady\", \"seconds\": %.6f, \"samples_per_s\": %.1f}\n", all,
+              steps * static_cast<double>(loader.options().batch_size) / all);
+  std::printf("{\"job\": \"steps\", \"seconds\": %.6f}\n", all - waited);
   return 0;
 }
 
@@ -168,9 +172,39 @@ int Ends(const std::string& data, const Flags& flags) {
   }
   std::ranges::sort(within);
   std::ranges::sort(behind);
-  std::printf("{\"job\": \"ends\", \"batch_ms\": %.4f, \"end_ms\": %.4f, \"end_ms_max\": %.4f}\n",
-              within[within.size() / 2] * 1e3, behind[behind.size() / 2] * 1e3,
-              behind.back() * 1e3);
+  for (const auto& [name, waits] : {std::pair("batch", &within), std::pair("end", &behind)}) {
+    std::printf("{\"job\": \"%s\", \"seconds\": %.6f, \"most\": %.6f}\n", name,
+                (*waits)[waits->size() / 2], waits->back());
+  }
+  return 0;
+}
+
+// Megabytes that are the process's own: what it maps of files is shared with all who map them.
+double OwnMegabytes() {
+  std::ifstream status("/proc/self/status");
+  double kilobytes = 0;
+  for (std::string word; status >> word;) {
+    double value = 0;
+    if ((word == "RssAnon:" || word == "RssShmem:") && status >> value) kilobytes += value;
+  }
+  return kilobytes / 1024;
+}
+
+int Memory(const std::string& data, const Flags& flags) {
+  const Dataset dataset = Dataset::Open(data);
+  Loader loader(dataset, OptionsOf(flags));
+  double slabs = 0;
+  for (const ArraySpec& array : loader.arrays()) {
+    slabs += static_cast<double>(array.sample_bytes) * loader.options().batch_size *
+             loader.options().prefetch / (1 << 20);
+  }
+  double most = 0;
+  for (int i = 0; i < flags.Number("--steps", "60"); ++i) {
+    Take(loader);
+    most = std::max(most, OwnMegabytes());
+  }
+  std::printf("{\"job\": \"memory\", \"seconds\": 1, \"peak_mb\": %.1f, \"slabs_mb\": %.1f}\n",
+              most - slabs, slabs);
   return 0;
 }
 
@@ -179,6 +213,7 @@ int Run(const std::string& job, const std::string& data, const Flags& flags) {
   if (job == "epoch") return Epoch(data, flags);
   if (job == "first") return First(data, flags);
   if (job == "steady") return Steady(data, flags);
+  if (job == "memory") return Memory(data, flags);
   if (job == "ends") return Ends(data, flags);
   std::fprintf(stderr, "loader_bench: no job '%s'\n", job.c_str());
   return 2;
@@ -190,7 +225,7 @@ int Run(const std::string& job, const std::string& data, const Flags& flags) {
 int main(int argc, char** argv) {
   if (argc < 3) {
     std::fprintf(stderr,
-                 "usage: loader_bench rate|epoch|first|steady|ends DATA [--recipe R] ...\n");
+                 "usage: loader_bench rate|epoch|first|steady|memory|ends DATA [--recipe R] ...\n");
     return 2;
   }
   try {
