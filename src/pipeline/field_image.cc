@@ -96,14 +96,19 @@ class ImageWriter final : public FieldWriter {
   }
 
   std::vector<ArraySpec> Arrays() const override {
-    const auto channels = static_cast<uint32_t>(finish_.channels);
-    const auto height = static_cast<uint32_t>(field_.height);
-    const auto width = static_cast<uint32_t>(field_.width);
-    std::vector<uint32_t> shape = {channels, height, width};
-    if (field_.layout == ImageLayout::kNhwc) shape = {height, width, channels};
+    if (field_.finish_on_device) {
+      return {{.name = field_.name,
+               .type = ValueType::kU8,
+               .shape = Shape(finish_.in_layout, finish_.in_height, finish_.in_width),
+               .sample_bytes = source_bytes_},
+              {.name = field_.name + "_geometry",
+               .type = ValueType::kI32,
+               .shape = {3},
+               .sample_bytes = sizeof(FinishGeometry)}};
+    }
     return {{.name = field_.name,
              .type = ValueOf(field_.type),
-             .shape = std::move(shape),
+             .shape = Shape(field_.layout, field_.height, field_.width),
              .sample_bytes = finisher_.out_bytes()}};
   }
 
@@ -123,7 +128,14 @@ class ImageWriter final : public FieldWriter {
       pixels = Picture(bytes, random, tools).pixels.data();
       tools.ResumeWriting();
     }
-    Finish(pixels, geometry, tools, out[0]);
+    if (field_.finish_on_device) {
+      const std::array<int32_t, 3> place = {geometry.x, geometry.y, geometry.flip ? 1 : 0};
+      static_assert(sizeof place == sizeof geometry);
+      std::memcpy(out[0], pixels, source_bytes_);
+      std::memcpy(out[1], place.data(), sizeof place);
+    } else {
+      Finish(pixels, geometry, tools, out[0]);
+    }
   }
 
  private:
@@ -136,6 +148,12 @@ class ImageWriter final : public FieldWriter {
     tools.finished.resize(bytes);
     finisher_(pixels, geometry, tools.finished.data());
     StreamCopy(out, tools.finished.data(), bytes);
+  }
+
+  std::vector<uint32_t> Shape(ImageLayout layout, int height, int width) const {
+    const auto c = static_cast<uint32_t>(finish_.channels);
+    const auto h = static_cast<uint32_t>(height), w = static_cast<uint32_t>(width);
+    return layout == ImageLayout::kNhwc ? std::vector{h, w, c} : std::vector{c, h, w};
   }
 
   static int Offset(int places, KeyedRandom& random) {
@@ -245,10 +263,17 @@ class ImageWriter final : public FieldWriter {
   ImageField field_;
   FinishOptions finish_;
   Finisher finisher_;
+  const size_t source_bytes_ =
+      static_cast<size_t>(finish_.in_height) * finish_.in_width * finish_.channels;
   RandomCrop random_crop_;
 };
 
 }  // namespace
+
+FinishOptions FinishOptionsOf(const ImageField& field) {
+  Check(field);
+  return FinishOf(field);
+}
 
 std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field) {
   return std::make_unique<ImageWriter>(field);

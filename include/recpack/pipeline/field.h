@@ -45,7 +45,14 @@ struct ImageField {
   // Fields with the same view of a sample draw the same numbers: a picture and its mask are cropped
   // alike. Views of one picture that shall differ need different numbers.
   uint32_t view = 0;
+  // The picture is left for a device to finish: NAME is its source in u8, as FinishOptionsOf()
+  // says, and NAME_geometry is x, y, flip (i32: FinishGeometry as it lies in memory).
+  bool finish_on_device = false;
 };
+
+// What finishes the field's pictures, on the host or on a device. Throws Error (kInvalidArgument)
+// for a field that makes no sense.
+FinishOptions FinishOptionsOf(const ImageField& field);
 
 enum class ValueType : uint8_t { kU8, kI32, kI64, kF16, kBf16, kF32 };
 size_t ValueBytes(ValueType type) noexcept;
