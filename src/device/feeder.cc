@@ -1,0 +1,302 @@
+#include "recpack/device/feeder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "recpack/base/error.h"
+#include "recpack/device/slabs.h"
+#include "src/base/format.h"
+#include "src/device/gate.h"
+#include "src/device/lane.h"
+#include "src/device/releaser.h"
+
+namespace recpack {
+namespace {
+
+// Where batches go.
+struct Target {
+  DeviceRuntime* runtime = nullptr;  // null: the host
+  std::vector<int> devices;          // by number, or as many as there are consumers on the host
+  size_t depth = 0;
+  std::string reason;  // why the host
+};
+
+Target TargetOf(const DeviceFeederOptions& options) {
+  if (options.depth == 0) {
+    throw Error(ErrorKind::kInvalidArgument, "a feeder with a depth of 0 brings nothing", {},
+                "choose 1 or more");
+  }
+  Target target{options.runtime, options.devices, options.depth, ""};
+  const std::string none = "the program is linked without a runtime of devices";
+  const DeviceCount count = options.runtime ? options.runtime->Count() : DeviceCount{0, none};
+  if (count.devices == 0) {
+    if (options.runtime && !options.devices.empty()) {
+      throw Error(ErrorKind::kDevice,
+                  format("there is no device {}: {}", options.devices[0], count.reason), {},
+                  "name no device to stay on the host");
+    }
+    target.runtime = nullptr;
+    target.reason = count.reason;
+  }
+  if (target.devices.empty()) target.devices = {0};
+  for (const int device : target.devices) {
+    if (target.runtime && (device < 0 || device >= count.devices)) {
+      throw Error(ErrorKind::kDevice,
+                  format("there is no device {}, of {} on this machine", device, count.devices), {},
+                  "devices count from 0");
+    }
+  }
+  return target;
+}
+
+LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
+  const auto lanes = static_cast<uint32_t>(target.devices.size());
+  if (target.runtime == nullptr) {
+    // Consumers hold the loader's own slabs.
+    options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
+    return options;
+  }
+  options.prefetch = (std::max(options.prefetch, 2U) + lanes - 1) / lanes * lanes;
+  if (options.slabs == nullptr) options.slabs = slabs;
+  for (Field& field : options.fields) {
+    if (auto* image = std::get_if<ImageField>(&field)) image->finish_on_device = true;
+  }
+  return options;
+}
+
+// What waits for one consumer.
+struct Queue {
+  std::shared_ptr<Lane> lane;
+  std::deque<std::optional<DeviceBatch>> batches;  // nothing: the end of an epoch
+};
+
+}  // namespace
+
+struct DeviceFeeder::State {
+  State(Target to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from)
+      : target(std::move(to)),
+        slabs(std::move(own_slabs)),
+        loader(std::move(from)),
+        layout(LayOut(*loader)) {
+    const size_t prefetch = loader->options().prefetch;
+    gate = std::make_shared<Gate>(prefetch);
+    if (target.runtime == nullptr) {
+      target.depth = std::min(target.depth, prefetch / target.devices.size());
+      if (target.depth == 0) {
+        throw Error(ErrorKind::kInvalidArgument,
+                    format("a loader with a prefetch of {} cannot feed {} consumers", prefetch,
+                           target.devices.size()),
+                    {}, "raise `prefetch`");
+      }
+    } else {
+      releaser = std::make_unique<Releaser>(*target.runtime);
+    }
+    for (const int device : target.devices) {
+      queues.push_back({target.runtime
+                            ? MakeCopyLane(*target.runtime, device, layout, target.depth, *releaser)
+                            : MakeHostLane(layout, target.depth),
+                        {}});
+    }
+    thread = std::jthread([this] { Run(); });
+  }
+
+  ~State() {
+    gate->Stop();
+    for (const Queue& queue : queues) queue.lane->pool()->Stop();
+    if (thread.joinable()) thread.join();
+    releaser.reset();  // all copies are done, and the loader has its slabs
+    queues.clear();
+  }
+
+  void Run() {
+    try {
+      while (BringStep()) {
+        if (releaser && releaser->failure()) std::rethrow_exception(releaser->failure());
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+    changed.notify_all();
+  }
+
+  // False: the feeder stops.
+  bool BringStep() {
+    std::vector<DeviceBatch> step;
+    std::shared_ptr<const Batch> batch;
+    for (size_t i = 0; i < queues.size(); ++i) {
+      const auto slot = TakeSlot(i);
+      if (!slot) return false;
+      std::optional<Batch> next;
+      if (!gate->Wait()) return false;
+      try {
+        next = loader->Next();
+      } catch (...) {
+        queues[i].lane->pool()->Give(*slot, false);
+        throw;
+      }
+      if (!next) {
+        queues[i].lane->pool()->Give(*slot, false);
+        return EndEpoch(std::move(step), batch);
+      }
+      batch = gate->Hold(std::move(*next));
+      step.push_back(Bring(i, *slot, batch));
+    }
+    Publish(std::move(step), batch->token());
+    return true;
+  }
+
+  // `step` lacks batches of its last devices, or has none; `last` is its last one's.
+  bool EndEpoch(std::vector<DeviceBatch> step, const std::shared_ptr<const Batch>& last) {
+    const LastBatch rule = loader->options().last_batch;
+    if (!step.empty() && rule != LastBatch::kDrop) {
+      for (size_t i = step.size(); i < queues.size(); ++i) {
+        if (rule == LastBatch::kKeep) {
+          step.push_back(Describe(*last));
+          step.back().device_ = queues[i].lane->device();
+          step.back().data_.resize(layout.arrays->size());
+          continue;
+        }
+        const auto slot = TakeSlot(i);
+        if (!slot) return false;
+        step.push_back(Bring(i, *slot, last));
+        std::ranges::fill(step.back().mask_, uint8_t{0});
+      }
+      Publish(std::move(step), last->token());
+    }
+    const std::lock_guard lock(mutex);
+    for (Queue& queue : queues) queue.batches.emplace_back();
+    steps_taken = 0;
+    changed.notify_all();
+    return true;
+  }
+
+  std::optional<size_t> TakeSlot(size_t index) {
+    waits_for = static_cast<int>(index);
+    const auto slot = queues[index].lane->pool()->Take();
+    waits_for = -1;
+    return slot;
+  }
+
+  DeviceBatch Bring(size_t index, size_t slot, const std::shared_ptr<const Batch>& batch) {
+    LaneBatch brought = queues[index].lane->Bring(slot, batch);
+    DeviceBatch result = Describe(*batch);
+    result.slot_ = std::move(brought.slot);
+    result.data_ = std::move(brought.data);
+    result.device_ = queues[index].lane->device();
+    result.size_ = batch->size();
+    result.ids_.assign(batch->ids().begin(), batch->ids().begin() + batch->size());
+    result.mask_.assign(batch->mask().begin(), batch->mask().begin() + batch->size());
+    return result;
+  }
+
+  DeviceBatch Describe(const Batch& batch) const {
+    DeviceBatch result;
+    result.arrays_ = layout.arrays;
+    result.epoch_ = batch.epoch();
+    result.step_ = steps_taken;
+    return result;
+  }
+
+  void Publish(std::vector<DeviceBatch> step, const std::string& token) {
+    const std::lock_guard lock(mutex);
+    for (size_t i = 0; i < step.size(); ++i) {
+      step[i].token_ = token;
+      queues[i].batches.emplace_back(std::move(step[i]));
+    }
+    ++steps_taken;
+    changed.notify_all();
+  }
+
+  std::optional<DeviceBatch> Next(Queue& queue) {
+    std::unique_lock lock(mutex);
+    while (queue.batches.empty()) {
+      if (failure) std::rethrow_exception(failure);
+      if (queue.lane->pool()->AllDelivered()) {
+        throw Error(ErrorKind::kInvalidArgument,
+                    format("all {} batches are held by their consumer", target.depth), {},
+                    "let go of one before the next, or raise `depth`");
+      }
+      const auto timeout = loader->options().stall_timeout;
+      if (changed.wait_for(lock, timeout) == std::cv_status::timeout) CheckOthers(queue);
+    }
+    std::optional<DeviceBatch> batch = std::move(queue.batches.front());
+    queue.batches.pop_front();
+    if (batch && batch->slot_) batch->slot_->Deliver();
+    return batch;
+  }
+
+  // Throws where a step is not brought because another device's consumer takes nothing.
+  void CheckOthers(const Queue& queue) {
+    const int index = waits_for;
+    if (!queue.batches.empty() || index < 0 || &queues[static_cast<size_t>(index)] == &queue)
+      return;
+    throw Error(ErrorKind::kIo,
+                format("no batch for {} ms: the consumer at index {} takes none and has {} waiting",
+                       loader->options().stall_timeout.count(), index,
+                       queues[static_cast<size_t>(index)].batches.size()),
+                {}, "take one batch of each device a step");
+  }
+
+  Target target;
+  std::unique_ptr<SlabAllocator> slabs;
+  std::unique_ptr<Loader> loader;
+  const DeviceLayout layout;
+  std::shared_ptr<Gate> gate;
+  std::unique_ptr<Releaser> releaser;
+  std::atomic<int> waits_for = -1;  // the index whose consumer is to make room
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Queue> queues;    // their batches
+  std::exception_ptr failure;  // behind what the queues hold
+  uint64_t steps_taken = 0;    // the feeder's thread alone
+  std::jthread thread;
+};
+
+DeviceFeeder::DeviceFeeder(const Mixture& samples, LoaderOptions loader,
+                           DeviceFeederOptions options) {
+  Target target = TargetOf(options);
+  std::unique_ptr<SlabAllocator> slabs;
+  if (target.runtime) slabs = std::make_unique<PinnedSlabs>(*target.runtime, target.devices);
+  auto made = std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get()));
+  state_ = std::make_unique<State>(std::move(target), std::move(slabs), std::move(made));
+}
+
+DeviceFeeder::DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options)
+    : state_(std::make_unique<State>(TargetOf(options), nullptr, std::move(loader))) {}
+
+DeviceFeeder::~DeviceFeeder() = default;
+
+std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
+  if (index >= state_->queues.size()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("there is no consumer {} of {}", index, state_->queues.size()), {},
+                "they count from 0, as the feeder's `devices`");
+  }
+  return state_->Next(state_->queues[index]);
+}
+
+size_t DeviceFeeder::devices() const noexcept { return state_->queues.size(); }
+
+const std::vector<ArraySpec>& DeviceFeeder::arrays() const noexcept {
+  return *state_->layout.arrays;
+}
+
+uint64_t DeviceFeeder::steps_per_epoch() const noexcept {
+  const uint64_t batches = state_->loader->steps_per_epoch(), lanes = devices();
+  const bool drop = state_->loader->options().last_batch == LastBatch::kDrop;
+  return drop ? batches / lanes : (batches + lanes - 1) / lanes;
+}
+
+const std::string& DeviceFeeder::reason() const noexcept { return state_->target.reason; }
+
+const LoaderOptions& DeviceFeeder::loader_options() const noexcept {
+  return state_->loader->options();
+}
+
+}  // namespace recpack

@@ -1,0 +1,7 @@
+#include "recpack/device/runtime.h"
+
+namespace recpack {
+
+DeviceRuntime* LinkedRuntime() noexcept { return nullptr; }
+
+}  // namespace recpack

@@ -1,0 +1,177 @@
+// What goes wrong: the device, the loader, the consumer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recpack/base/error.h"
+#include "tests/device/feeding.h"
+
+namespace recpack {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Mode = FakeRuntime::Mode;
+
+template <typename Call>
+Error ErrorOf(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  throw std::logic_error("no error came");
+}
+
+// Two devices, an epoch and a bit. Ends with the epoch or an error.
+void Feed(const Dataset& dataset, FakeRuntime& fake) {
+  DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &fake, .devices = {0, 1}, .depth = 2});
+  Consumer consumer(feeder, fake);
+  while (consumer.Take(0) && consumer.Take(1)) continue;
+  consumer.Seens();
+}
+
+TEST(FeederFailures, EveryCallThatFailsIsNamedAndNothingLeaks) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  for (const char* call : {"cudaMalloc", "cudaHostRegister", "cudaStreamCreateWithFlags",
+                           "cudaEventCreateWithFlags", "cudaEventRecord", "cudaStreamWaitEvent",
+                           "cudaEventSynchronize", "cudaMemcpyAsync", "finish"}) {
+    int failed = 0;
+    for (int nth = 0; nth < 12; ++nth) {
+      FakeRuntime fake(2, Mode::kLazy);
+      fake.FailCall(call, nth);
+      try {
+        Feed(dataset, fake);
+      } catch (const Error& error) {
+        ++failed;
+        EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+        EXPECT_THAT(error.what(), HasSubstr(call));
+        EXPECT_THAT(error.what(), HasSubstr("a failure that was asked for"));
+      }
+      EXPECT_EQ(fake.leaks(), "") << call << " " << nth;
+      // Of a wait that failed nobody knows whether the device still runs: it is taken to be dead.
+      if (call != std::string("cudaEventSynchronize")) {
+        EXPECT_THAT(fake.violations(), IsEmpty()) << call << " " << nth;
+      }
+    }
+    EXPECT_GT(failed, 0) << call;
+  }
+}
+
+TEST(FeederFailures, AnErrorIsGivenToEveryCallFromThereOn) {
+  const SmallSplit split(103);
+  FakeRuntime fake(1, Mode::kLazy);
+  fake.FailCall("cudaMemcpyAsync", 3);
+  DeviceFeeder feeder(Dataset::Open(split.folder()), SmallOptions(), {.runtime = &fake});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(feeder.Next()) << "brought before it";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(ErrorOf([&] { feeder.Next(); }).what(), HasSubstr("cudaMemcpyAsync on device 0"));
+  }
+}
+
+TEST(FeederFailures, MemoryThatIsNotThereIsAnErrorThatSaysWhatToLower) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  FakeRuntime fake(1, Mode::kLazy, 40'000);  // one slot takes 8 * 192 * (1 + 4) bytes and more
+  const Error error =
+      ErrorOf([&] { DeviceFeeder(dataset, SmallOptions(), {.runtime = &fake, .depth = 9}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+  EXPECT_THAT(error.what(), HasSubstr("out of memory"));
+  EXPECT_THAT(error.what(), HasSubstr("lower the feeder's `depth` or the batch size"));
+  EXPECT_EQ(fake.leaks(), "");
+  DeviceFeeder smaller(dataset, SmallOptions(), {.runtime = &fake, .depth = 2});
+  EXPECT_TRUE(smaller.Next());
+}
+
+TEST(FeederFailures, WhatTheLoaderThrowsComesBehindTheBatchesBeforeIt) {
+  const SmallSplit split(103);
+  split.Damage(50);
+  const Dataset dataset = Dataset::Open(split.folder());
+  LoaderOptions options = SmallOptions();
+  options.order.kind = OrderKind::kSequential;
+  FakeRuntime fake(1, Mode::kThreads);
+  DeviceFeeder feeder(dataset, options, {.runtime = &fake});
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(feeder.Next());
+  const Error error = ErrorOf([&] { feeder.Next(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_THAT(error.what(), HasSubstr("train-00001-of-00003.tfrecord"));
+}
+
+TEST(FeederFailures, AFeederMayBeDestroyedAtAnyTime) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  for (const Mode mode : {Mode::kLazy, Mode::kThreads}) {
+    for (int taken = 0; taken < 20; ++taken) {
+      FakeRuntime fake(2, mode);
+      {
+        DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &fake, .devices = {0, 1}});
+        Consumer consumer(feeder, fake);
+        for (int i = 0; i < taken; ++i) consumer.Take(static_cast<size_t>(i % 2));
+      }
+      EXPECT_THAT(fake.violations(), IsEmpty()) << taken;
+      EXPECT_EQ(fake.leaks(), "") << taken;
+    }
+  }
+}
+
+TEST(FeederFailures, ABatchMayOutliveItsFeeder) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto expected = FromLoader(dataset, SmallOptions(), 1);
+  for (const Mode mode : {Mode::kLazy, Mode::kThreads}) {
+    FakeRuntime fake(1, mode);
+    const DeviceStream stream = fake.CreateStream(0);
+    auto feeder = std::make_unique<DeviceFeeder>(dataset, SmallOptions(),
+                                                 DeviceFeederOptions{.runtime = &fake});
+    auto batch = feeder->Next();
+    feeder.reset();
+    batch->OnStream(stream);
+    const auto image =
+        fake.Read(0, batch->Raw("image"), batch->arrays()[0].sample_bytes * 8, stream);
+    batch.reset();
+    EXPECT_EQ(std::memcmp(image->data(), expected[0].bytes.data(), image->size()), 0);
+    fake.DestroyStream(0, stream);
+    EXPECT_THAT(fake.violations(), IsEmpty());
+    EXPECT_EQ(fake.leaks(), "");
+  }
+  auto feeder = std::make_unique<DeviceFeeder>(dataset, SmallOptions(),
+                                               DeviceFeederOptions{.runtime = nullptr});
+  auto batch = feeder->Next();
+  feeder.reset();
+  EXPECT_EQ(std::memcmp(batch->Raw("image"), expected[0].bytes.data(), 1000), 0);
+}
+
+TEST(FeederFailures, AConsumerThatHoldsAllItsBatchesIsTold) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  FakeRuntime fake(1, Mode::kThreads);
+  for (DeviceRuntime* runtime :
+       {static_cast<DeviceRuntime*>(&fake), static_cast<DeviceRuntime*>(nullptr)}) {
+    DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = runtime, .depth = 2});
+    std::vector<std::optional<DeviceBatch>> held;
+    for (int i = 0; i < 2; ++i) held.push_back(feeder.Next());
+    const Error error = ErrorOf([&] { feeder.Next(); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("all 2 batches are held"));
+    held.pop_back();
+    EXPECT_TRUE(feeder.Next());
+  }
+}
+
+TEST(FeederFailures, AConsumerThatTakesNothingIsNamed) {
+  const SmallSplit split(103);
+  LoaderOptions options = SmallOptions();
+  options.stall_timeout = std::chrono::milliseconds(1000);
+  FakeRuntime fake(2, Mode::kThreads);
+  DeviceFeeder feeder(Dataset::Open(split.folder()), options,
+                      {.runtime = &fake, .devices = {0, 1}, .depth = 2});
+  const Error error = ErrorOf([&] {
+    for (int i = 0; i < 3; ++i) feeder.Next(0);
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kIo);
+  EXPECT_THAT(error.what(), HasSubstr("the consumer at index 1 takes none and has 2 waiting"));
+  EXPECT_THROW(feeder.Next(2), Error) << "there are two";
+}
+
+}  // namespace
+}  // namespace recpack

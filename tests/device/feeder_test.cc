@@ -1,0 +1,235 @@
+// What a feeder gives: the loader's batches, on one device, several or none.
+#include "recpack/device/feeder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <variant>
+
+#include "recpack/base/error.h"
+#include "tests/device/feeding.h"
+
+namespace recpack {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Mode = FakeRuntime::Mode;
+
+TEST(Feeder, OnTheHostGivesTheLoadersBatches) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto expected = FromLoader(dataset, SmallOptions(), 24);
+  for (const bool finish_here : {false, true}) {
+    LoaderOptions options = SmallOptions();
+    std::get<ImageField>(options.fields[0]).finish_on_device = finish_here;
+    DeviceFeeder feeder(dataset, options, {.runtime = nullptr});
+    EXPECT_THAT(feeder.reason(), HasSubstr("linked without"));
+    EXPECT_EQ(feeder.steps_per_epoch(), 12U);
+    std::vector<Seen> seen;
+    for (int ends = 0; ends < 2;) {
+      auto batch = feeder.Next();
+      if (!batch) {
+        ++ends;
+        continue;
+      }
+      batch->OnStream(nullptr);
+      EXPECT_EQ(batch->device(), -1);
+      EXPECT_EQ(batch->step(), seen.size() % 12);
+      seen.push_back({{}, batch->ids(), batch->mask(), batch->token()});
+      for (size_t i = 0; i < batch->arrays().size(); ++i) {
+        const auto* bytes = static_cast<const uint8_t*>(batch->Raw(i));
+        seen.back().bytes.insert(seen.back().bytes.end(), bytes,
+                                 bytes + batch->arrays()[i].sample_bytes * batch->size());
+      }
+    }
+    EXPECT_EQ(seen, expected) << finish_here;
+  }
+}
+
+struct Case {
+  Mode mode;
+  int devices;
+  uint32_t depth;
+};
+
+class FeederOnDevices : public testing::TestWithParam<Case> {};
+
+TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
+  const auto [mode, devices, depth] = GetParam();
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
+    for (const ImageLayout layout : {ImageLayout::kNchw, ImageLayout::kNhwc}) {
+      LoaderOptions options = SmallOptions();
+      auto& image = std::get<ImageField>(options.fields[0]);
+      image.type = type;
+      image.layout = layout;
+      image.mean = {0.4, 0.5, 0.6};
+      const auto expected = FromLoader(dataset, options, 24);
+      FakeRuntime fake(2, mode);
+      {
+        DeviceFeeder feeder(dataset, options,
+                            {.runtime = &fake,
+                             .devices = devices == 1 ? std::vector{0} : std::vector{0, 1},
+                             .depth = depth});
+        EXPECT_EQ(feeder.reason(), "");
+        Consumer consumer(feeder, fake);
+        for (int step = 0; step < 24 / devices; ++step) {
+          for (int device = 0; device < devices; ++device) {
+            while (!consumer.Take(static_cast<size_t>(device))) continue;
+          }
+        }
+        auto seen = consumer.Seens();
+        ASSERT_EQ(seen.size(), expected.size());
+        for (size_t i = 0; i < seen.size(); ++i) {
+          EXPECT_EQ(seen[i].bytes, expected[i].bytes) << "batch " << i;
+          EXPECT_EQ(seen[i].ids, expected[i].ids);
+          const auto n = static_cast<size_t>(devices);  // the token of the whole step
+          EXPECT_EQ(seen[i].token, expected[i / n * n + n - 1].token);
+        }
+      }
+      EXPECT_THAT(fake.violations(), IsEmpty());
+      EXPECT_EQ(fake.leaks(), "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FeederOnDevices,
+                         testing::Values(Case{Mode::kLazy, 1, 3}, Case{Mode::kLazy, 2, 3},
+                                         Case{Mode::kLazy, 1, 1}, Case{Mode::kThreads, 1, 2},
+                                         Case{Mode::kThreads, 2, 3}));
+
+TEST(Feeder, BringsBatchesAheadAndNeverWaitsForTheDeviceItself) {
+  const SmallSplit split(103);
+  FakeRuntime fake(1, Mode::kLazy);
+  DeviceFeeder feeder(Dataset::Open(split.folder()), SmallOptions(), {.runtime = &fake});
+  Consumer consumer(feeder, fake);
+  auto first = feeder.Next();
+  consumer.Read(*first, 0);  // is not done before Seens()
+  const auto second = feeder.Next(), third = feeder.Next();
+  EXPECT_TRUE(second && third);
+  EXPECT_EQ(fake.calls("cudaMemcpyAsync"), 3);
+  // All that ever waits is the thread that gives slabs back.
+  EXPECT_EQ(fake.calls("cudaStreamSynchronize"), 0);
+  EXPECT_EQ(fake.calls("cudaEventSynchronize"), fake.waits(WaitPoint::kReleaseAfterCopy));
+  first.reset();
+  EXPECT_TRUE(feeder.Next()) << "its slot is used again while its reader is still to run";
+  EXPECT_THAT(fake.violations(), IsEmpty());
+}
+
+TEST(Feeder, SeveralStreamsMayReadABatch) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto expected = FromLoader(dataset, SmallOptions(), 12);
+  FakeRuntime fake(1, Mode::kLazy);
+  DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &fake, .depth = 2});
+  Consumer one(feeder, fake), other(feeder, fake);
+  for (int i = 0; i < 12; ++i) {
+    auto batch = feeder.Next();
+    one.Read(*batch, 0);
+    other.Read(*batch, 0);
+    one.Read(*batch, 0);
+  }
+  const auto seen = other.Seens();
+  for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], expected[i]);
+  EXPECT_EQ(one.Seens().size(), 24U);
+  EXPECT_THAT(fake.violations(), IsEmpty());
+}
+
+// 103 samples in batches of 8: 12 whole ones or 13; on 2 devices 6 steps or 7, on 5 devices 2 or 3.
+TEST(Feeder, AllDevicesMakeEquallyManySteps) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  for (const LastBatch rule : {LastBatch::kDrop, LastBatch::kPad, LastBatch::kKeep}) {
+    for (const int devices : {2, 5}) {
+      LoaderOptions options = SmallOptions();
+      options.last_batch = rule;
+      options.order.kind = OrderKind::kSequential;
+      FakeRuntime fake(devices, Mode::kLazy);
+      std::vector<int> all(static_cast<size_t>(devices));
+      for (int i = 0; i < devices; ++i) all[static_cast<size_t>(i)] = i;
+      DeviceFeeder feeder(dataset, options, {.runtime = &fake, .devices = all});
+      Consumer consumer(feeder, fake);
+      const uint64_t steps = rule == LastBatch::kDrop ? 12 / all.size() : 12 / all.size() + 1;
+      EXPECT_EQ(feeder.steps_per_epoch(), steps);
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        for (uint64_t step = 0; step <= steps; ++step) {
+          for (size_t i = 0; i < all.size(); ++i) {
+            ASSERT_EQ(consumer.Take(i), step < steps) << step << " of device " << i;
+          }
+        }
+      }
+      std::vector<uint64_t> unmasked;
+      const auto seen = consumer.Seens();
+      for (size_t i = 0; i < seen.size() / 2; ++i) {
+        if (rule != LastBatch::kKeep) {
+          EXPECT_EQ(seen[i].ids.size(), 8U);
+        }
+        for (size_t s = 0; s < seen[i].ids.size(); ++s) {
+          if (seen[i].mask[s] != 0) unmasked.push_back(seen[i].ids[s]);
+        }
+      }
+      const size_t whole = rule == LastBatch::kDrop ? steps * all.size() * 8 : 103;
+      ASSERT_EQ(unmasked.size(), whole);
+      for (size_t i = 0; i < whole; ++i) EXPECT_EQ(unmasked[i], i);
+      EXPECT_THAT(fake.violations(), IsEmpty());
+    }
+  }
+}
+
+TEST(Feeder, ATokenGoesOnBehindTheStep) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto expected = FromLoader(dataset, SmallOptions(), 12);
+  FakeRuntime fake(2, Mode::kLazy);
+  LoaderOptions options = SmallOptions();
+  options.resume = expected[3].token;
+  DeviceFeeder feeder(dataset, options, {.runtime = &fake, .devices = {0, 1}});
+  Consumer consumer(feeder, fake);
+  for (int step = 0; step < 4; ++step) {
+    for (const size_t device : {0, 1}) EXPECT_TRUE(consumer.Take(device));
+  }
+  const auto seen = consumer.Seens();
+  for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].bytes, expected[i + 4].bytes);
+}
+
+TEST(Feeder, TakesALoaderThatFinishesItself) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto expected = FromLoader(dataset, SmallOptions(), 6);
+  FakeRuntime fake(1, Mode::kThreads);
+  {
+    PinnedSlabs slabs(fake, {0});
+    LoaderOptions options = SmallOptions();
+    options.slabs = &slabs;
+    DeviceFeeder feeder(std::make_unique<Loader>(dataset, options), {.runtime = &fake});
+    Consumer consumer(feeder, fake);
+    for (int i = 0; i < 6; ++i) consumer.Take(0);
+    EXPECT_EQ(consumer.Seens(), expected);
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(feeder.Next()) << "nothing reads it";
+  }
+  EXPECT_EQ(fake.calls("finish"), 0);
+  EXPECT_THAT(fake.violations(), IsEmpty());
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST(Feeder, WithoutADeviceItSaysWhyAndStaysOnTheHost) {
+  const SmallSplit split(20);
+  const Dataset dataset = Dataset::Open(split.folder());
+  FakeRuntime none(0, Mode::kLazy);
+  DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &none});
+  EXPECT_EQ(feeder.reason(), "no fake device");
+  EXPECT_EQ(feeder.Next()->device(), -1);
+  EXPECT_EQ(none.calls("cudaMalloc"), 0);
+  try {
+    DeviceFeeder(dataset, SmallOptions(), {.runtime = &none, .devices = {2}});
+    FAIL() << "a device that is not there was opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+    EXPECT_THAT(error.what(), HasSubstr("there is no device 2: no fake device"));
+  }
+}
+
+}  // namespace
+}  // namespace recpack
