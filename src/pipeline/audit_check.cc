@@ -32,8 +32,8 @@ EpochAudit ExpectedAudit(const Mixture& mixture, const AuditKey& key, uint64_t s
   }
   if (samples > mixture.samples()) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} samples were delivered, an epoch has {}", samples, mixture.samples()),
-                {}, "give one audit a rank, of one epoch, and no rank twice");
+                format("there are no {} samples in an epoch of {}", samples, mixture.samples()), {},
+                "ask for no more than an epoch");
   }
   EpochAudit all(key);
   if (counts) {
@@ -56,10 +56,11 @@ EpochAudit ExpectedAudit(const Mixture& mixture, const AuditKey& key, uint64_t s
 
 AuditReport CheckAudit(const Mixture& mixture, const EpochAudit& audit, size_t most_listed,
                        int threads) {
+  const uint64_t samples = std::min(audit.samples(), mixture.samples());
   const EpochAudit expected =
-      ExpectedAudit(mixture, audit.key(), audit.samples(), audit.has_counts(), threads);
+      ExpectedAudit(mixture, audit.key(), samples, audit.has_counts(), threads);
   RefuseForeign(mixture, audit);
-  AuditReport report{.holds = audit.SumMeant() == expected.sum(),
+  AuditReport report{.holds = samples == audit.samples() && audit.SumMeant() == expected.sum(),
                      .samples = audit.samples(),
                      .epoch_samples = mixture.samples(),
                      .substituted = audit.substituted(),

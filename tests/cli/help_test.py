@@ -12,7 +12,7 @@ import unittest
 
 from support import CIFAR, GOLDEN, RECPACK, CliTest
 
-COMMANDS = ('batches', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
+COMMANDS = ('audit', 'batches', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
 
 
 class Help(CliTest):
@@ -40,6 +40,11 @@ class Help(CliTest):
             self.pack(CIFAR / 'cifar-10-batches-py', out=name)
             (self.folder / name / 'manifest.json').unlink()
         self.pack(self.folder / 'photos', out='photo-shards')
+        self.pack(CIFAR / 'cifar-10-batches-py', out='shards')
+        for rank in '01':
+            self.run_recpack('batches', self.folder / 'shards', '--recipe', 'cifar10-eval',
+                             '--batch-size', '8', '--rank', rank, '--world-size', '2',
+                             '--audit', self.folder / f'rank{rank}.audit')
 
     def test_every_example_runs(self):
         self.make_what_examples_name()

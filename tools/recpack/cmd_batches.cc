@@ -3,19 +3,21 @@
 #include <memory>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
 #include "recpack/base/hash.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/recipe.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"
+#include "tools/recpack/samples_flags.h"
 
 namespace recpack::tool {
 namespace {
 
 struct BatchesFlags {
-  std::string path;
-  std::string split;
+  SamplesFlags samples;
+  std::string audit;
   std::string recipe;
   std::string order = "auto";
   std::string last_batch = "drop";
@@ -41,24 +43,33 @@ std::string DigestOf(const Batch& batch) {
   return Hex(digest.Finish());
 }
 
-std::string IdsOf(const Batch& batch) {
+std::string IdsOf(const Batch& batch, bool mixed) {
   std::string text;
   for (uint32_t i = 0; i < batch.size(); ++i) {
-    text += format("{}{}", i == 0 ? "" : ",", batch.ids()[i]);
+    text += i == 0 ? "" : ",";
+    if (mixed) text += format("{}:", batch.views()[i]);
+    text += format("{}", batch.ids()[i]);
     if (batch.mask()[i] == 0) text += "*";  // only fills the batch
   }
   return text;
 }
 
 void RunBatches(BatchesFlags& flags) {
-  const Dataset dataset = Dataset::Open(flags.path, {.split = flags.split});
+  const Mixture samples = OpenSamples(flags.samples);
   flags.loader.fields = Recipe(flags.recipe);
   flags.loader.order = ParseOrder(flags.order);
   flags.loader.last_batch = ParseLastBatch(flags.last_batch);
   if (flags.on_bad_record == "substitute") {
     flags.loader.on_bad_record = OnBadRecord::kSubstitute;
   }
-  Loader loader(dataset, flags.loader);
+  if (!flags.audit.empty()) {
+    flags.loader.audit_counts = true;
+    if (!flags.loader.resume.empty() && PosixFiles().Exists(flags.audit)) {
+      flags.loader.audit = EpochAudit::Load(flags.audit);
+    }
+  }
+  Loader loader(samples, flags.loader);
+  const bool mixed = samples.views().size() > 1;
   uint64_t given = 0;
   while (flags.limit == 0 || given < flags.limit) {
     const auto batch = loader.Next();
@@ -79,14 +90,22 @@ void RunBatches(BatchesFlags& flags) {
                       static_cast<unsigned long long>(batch->ids()[i]));
         }
         std::printf("]");
+        if (mixed) {
+          std::printf(", \"views\": [");
+          for (uint32_t i = 0; i < batch->size(); ++i) {
+            std::printf("%s%u", i == 0 ? "" : ", ", batch->views()[i]);
+          }
+          std::printf("]");
+        }
       }
       std::printf(", \"token\": \"%s\"}\n", batch->token().c_str());
     } else {
       std::printf("%llu %llu %s%s%s\n", static_cast<unsigned long long>(batch->epoch()),
                   static_cast<unsigned long long>(batch->number()), digest.c_str(),
-                  flags.ids ? " " : "", flags.ids ? IdsOf(*batch).c_str() : "");
+                  flags.ids ? " " : "", flags.ids ? IdsOf(*batch, mixed).c_str() : "");
     }
   }
+  if (!flags.audit.empty()) loader.audit().Save(flags.audit);
   for (const Substitution& each : loader.substitutions()) {
     std::fprintf(
         stderr, "epoch %llu, position %llu: record %llu in place of %llu: %s\n",
@@ -109,12 +128,11 @@ void AddBatches(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  recpack batches shards --recipe cifar10-train --batch-size 16 --limit 3 --ids\n"
       "  recpack batches shards --recipe cifar10-train --batch-size 16 --rank 1 --world-size 4");
-  batches->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
+  AddSamplesFlags(*batches, flags->samples);
   batches
       ->add_option("--recipe", flags->recipe,
                    "cifar10-train, cifar10-eval, imagenet-train or imagenet-eval")
       ->required();
-  batches->add_option("--split", flags->split, "Split (default: train, or the only one)");
   batches->add_option("--batch-size", loader.batch_size, "Samples a rank (default 256)");
   batches->add_option("--seed", loader.seed, "Of order and augmentation (default 0)");
   batches->add_option("--epoch", loader.epoch, "Epoch to begin with (default 0)");
@@ -132,9 +150,13 @@ void AddBatches(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"fail", "substitute"}));
   batches->add_option("--ledger", loader.ledger,
                       "Append a line of JSON to this file for each substituted record");
+  batches->add_option("--audit", flags->audit,
+                      "Save the audit of the epoch, as far as it came; --resume goes on from it");
   batches->add_option("--resume", loader.resume, "Begin behind the batch of this token");
   batches->add_option("--limit", flags->limit, "Batches to print (default: to the epoch's end)");
-  batches->add_flag("--ids", flags->ids, "Print the records' ordinals; * marks repeated ones");
+  batches->add_flag(
+      "--ids", flags->ids,
+      "Print the records' ordinals, of a mixture VIEW:ORDINAL; * marks repeated ones");
   batches->add_flag("--json", flags->json, "An object a line");
   batches->callback([flags, &exit_code] {
     RunBatches(*flags);

@@ -113,7 +113,7 @@ struct AuditReport {
   uint64_t differing = 0;
 };
 
-// Throws as ExpectedAudit().
+// Throws Error (kInvalidArgument) for an audit that is not of the mixture.
 AuditReport CheckAudit(const Mixture& mixture, const EpochAudit& audit, size_t most_listed = 100,
                        int threads = 0);
 

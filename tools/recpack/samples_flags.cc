@@ -1,0 +1,93 @@
+#include "tools/recpack/samples_flags.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/base/format.h"
+#include "tools/recpack/numbers.h"
+
+namespace recpack::tool {
+namespace {
+
+// One ordinal a line.
+std::vector<uint64_t> ReadOrdinals(const std::string& path) {
+  const ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<uint64_t> ids;
+  for (uint64_t line = 1; !rest.empty(); ++line) {
+    std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.empty()) continue;
+    const auto id = WholeNumber(text);
+    if (!id) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  format("line {} is no ordinal of a record: '{}'", line, text), {.path = path},
+                  "write one a line, counted from 0");
+    }
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+MixedView OpenMixed(const std::string& text) {
+  const size_t equals = std::min(text.rfind('='), text.size() - 1);
+  double weight = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, weight);
+  if (error != std::errc() || stop != end) {
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no DATA=WEIGHT", text), {},
+                "give for example --mix other=0.5");
+  }
+  return {Dataset::Open(text.substr(0, equals)), weight};
+}
+
+View OpenFirst(const SamplesFlags& flags) {
+  const Dataset dataset = Dataset::Open(flags.path, {.split = flags.split});
+  const View view =
+      flags.subset.empty() ? View(dataset) : View::Subset(dataset, ReadOrdinals(flags.subset));
+  if (flags.balanced.empty()) return view;
+  return View::ClassBalanced(view, flags.balanced,
+                             flags.mix.empty() ? flags.options.epoch_samples : 0);
+}
+
+}  // namespace
+
+void AddSamplesFlags(CLI::App& command, SamplesFlags& flags) {
+  command.add_option("DATA", flags.path, "A folder of shards, a shard, or a pattern")->required();
+  command.add_option("--split", flags.split, "Split (default: train, or the only one)");
+  command.add_option("--subset", flags.subset,
+                     "Only the records whose ordinals this file lists, one a line");
+  command.add_option("--balanced", flags.balanced,
+                     "Each class equally often, by this int64 feature");
+  command
+      .add_option("--mix", flags.mix,
+                  "DATA=WEIGHT: mix in another data set; the first one has weight 1")
+      ->allow_extra_args(false);
+  command
+      .add_option("--mix-period", flags.options.period,
+                  "Samples after which a mixture's shares are exact (default 100)")
+      ->check(WholeNumberIn(1, 65'536));
+  command
+      .add_option("--epoch-samples", flags.options.epoch_samples,
+                  "Samples of an epoch, balanced or mixed (default: as many as there are, or until "
+                  "all have come)")
+      ->check(WholeNumberIn(1));
+}
+
+Mixture OpenSamples(const SamplesFlags& flags) {
+  if (flags.mix.empty()) {
+    if (flags.balanced.empty() && flags.options.epoch_samples != 0) {
+      throw Error(ErrorKind::kInvalidArgument, "--epoch-samples without --balanced or --mix", {},
+                  "an epoch of a data set is its records");
+    }
+    return OpenFirst(flags);
+  }
+  std::vector<MixedView> views = {{OpenFirst(flags), 1}};
+  for (const std::string& text : flags.mix) views.push_back(OpenMixed(text));
+  return Mixture(views, flags.options);
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,27 @@
+// The flags that say what a loader samples from.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/mixture.h"
+
+namespace recpack::tool {
+
+struct SamplesFlags {
+  std::string path;
+  std::string split;
+  std::string subset;            // file of ordinals
+  std::string balanced;          // feature
+  std::vector<std::string> mix;  // DATA=WEIGHT
+  MixOptions options;
+};
+
+// DATA, --split, --subset, --balanced, --mix, --mix-period, --epoch-samples.
+void AddSamplesFlags(CLI::App& command, SamplesFlags& flags);
+
+// Throws Error (kInvalidArgument) for flags that make no sense.
+Mixture OpenSamples(const SamplesFlags& flags);
+
+}  // namespace recpack::tool
