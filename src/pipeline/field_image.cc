@@ -8,7 +8,9 @@
 #include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
+#include "src/pipeline/colour_jitter.h"
 #include "src/pipeline/crop_choice.h"
+#include "src/pipeline/erase.h"
 #include "src/pipeline/field_writer.h"
 #include "src/pipeline/streams.h"
 
@@ -39,6 +41,27 @@ ValueType ValueOf(ElementType type) {
 
 bool IsRaw(const ImageField& field) { return field.raw_shape[0] > 0; }
 
+bool IsAugmented(const ImageField& field) {
+  const ColourJitter& colour = field.augment.colour;
+  return colour.brightness > 0 || colour.contrast > 0 || colour.saturation > 0 || colour.hue > 0;
+}
+
+void CheckAugment(const ImageField& field) {
+  CheckColourJitter(field.augment.colour);
+  if (IsAugmented(field) && field.raw_shape[0] == 2) {
+    Refuse(format("image field '{}' has 2 channels, whose colours nobody knows", field.name),
+           "augment pictures of 1 or 3 channels");
+  }
+  if (field.view >= kMostViews) {
+    Refuse(format("image field '{}' is view {}", field.name, field.view),
+           format("views are numbered below {}", kMostViews));
+  }
+  if (field.finish_on_device && field.augment.erasing.probability > 0) {
+    Refuse(format("image field '{}' is finished on a device and erased", field.name),
+           "finish it on the host: erasing comes behind normalising");
+  }
+}
+
 void Check(const ImageField& field) {
   if (field.height < 1 || field.width < 1) {
     Refuse(format("image field '{}' is {} x {}", field.name, field.height, field.width),
@@ -63,11 +86,12 @@ void Check(const ImageField& field) {
   for (const double deviation : field.std) {
     if (!(deviation > 0)) Refuse("a standard deviation is not positive", "give three above 0");
   }
+  CheckAugment(field);
 }
 
 // The sizes of what Finisher gets: the raw picture itself, or the resized one.
 FinishOptions FinishOf(const ImageField& field) {
-  const bool planar = IsRaw(field) && field.crop <= CropKind::kPadAndCrop;
+  const bool planar = IsRaw(field) && field.crop <= CropKind::kPadAndCrop && !IsAugmented(field);
   FinishOptions options;
   options.in_layout = planar ? ImageLayout::kNchw : ImageLayout::kNhwc;
   options.channels = IsRaw(field) ? field.raw_shape[0] : 3;
@@ -80,12 +104,32 @@ FinishOptions FinishOf(const ImageField& field) {
   return MeanStd(options, field.mean.data(), field.std.data());
 }
 
+// What makes the u8 picture that is augmented: crop and flip only.
+FinishOptions CutOf(const ImageField& field) {
+  ImageField plain = field;
+  plain.augment = {};
+  plain.type = ElementType::kU8;
+  plain.layout = ImageLayout::kNhwc;
+  return FinishOf(plain);
+}
+
+// What normalising makes 0 of, or comes next to it.
+std::array<uint8_t, 3> MeanValues(const ImageField& field) {
+  std::array<uint8_t, 3> values;
+  for (size_t c = 0; c < values.size(); ++c) {
+    values[c] = static_cast<uint8_t>(std::clamp(field.mean[c] * 255 + 0.5, 0.0, 255.0));
+  }
+  return values;
+}
+
 class ImageWriter final : public FieldWriter {
  public:
   explicit ImageWriter(const ImageField& field)
       : field_((Check(field), field)),
         finish_(FinishOf(field)),
         finisher_(finish_),
+        cut_(CutOf(field)),
+        eraser_(field.augment.erasing, finish_, MeanValues(field)),
         random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {
     if (field.crop == CropKind::kNone && IsRaw(field) &&
         (field.raw_shape[1] != field.height || field.raw_shape[2] != field.width)) {
@@ -115,8 +159,7 @@ class ImageWriter final : public FieldWriter {
   void Write(const Sample& sample, SampleTools& tools,
              std::span<uint8_t* const> out) const override {
     const ByteView bytes = BytesOf(sample.example);
-    KeyedRandom random(sample.epoch_seed,
-                       static_cast<uint32_t>(RandomStream::kSample) + field_.view, sample.position);
+    KeyedRandom random = Random(RandomStream::kSample, sample);
     // Drawn first and always, so that it does not depend on how many numbers a crop takes.
     FinishGeometry geometry{.flip = random.NextUnit() < field_.flip};
     const uint8_t* pixels = bytes.data();
@@ -126,19 +169,45 @@ class ImageWriter final : public FieldWriter {
           Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
       pixels = Picture(bytes, random, tools).pixels.data();
-      tools.ResumeWriting();
     }
-    if (field_.finish_on_device) {
-      const std::array<int32_t, 3> place = {geometry.x, geometry.y, geometry.flip ? 1 : 0};
-      static_assert(sizeof place == sizeof geometry);
-      std::memcpy(out[0], pixels, source_bytes_);
-      std::memcpy(out[1], place.data(), sizeof place);
-    } else {
-      Finish(pixels, geometry, tools, out[0]);
+    if (IsAugmented(field_)) {
+      if (pixels == bytes.data()) tools.Enter(Stage::kAugment);
+      pixels = Augmented(pixels, geometry, sample, tools);
+      geometry = {};
+    }
+    if (pixels != bytes.data()) tools.ResumeWriting();
+    if (field_.finish_on_device) return Leave(pixels, geometry, out);
+    Finish(pixels, geometry, tools, out[0]);
+    if (eraser_.wanted()) {
+      KeyedRandom erasing = Random(RandomStream::kErase, sample);
+      eraser_.Erase(eraser_.Choose(erasing), out[0]);
     }
   }
 
  private:
+  KeyedRandom Random(RandomStream family, const Sample& sample) const {
+    return {sample.epoch_seed, StreamOf(family, field_.view), sample.position};
+  }
+
+  const uint8_t* Augmented(const uint8_t* pixels, const FinishGeometry& geometry,
+                           const Sample& sample, SampleTools& tools) const {
+    Image& picture = tools.augmented;
+    picture.Reshape(field_.width, field_.height, finish_.channels);
+    cut_(pixels, geometry, picture.pixels.data());
+    KeyedRandom colours = Random(RandomStream::kColour, sample);
+    JitterColours(field_.augment.colour, colours, picture);
+    return picture.pixels.data();
+  }
+
+  // For a device to finish.
+  void Leave(const uint8_t* pixels, const FinishGeometry& geometry,
+             std::span<uint8_t* const> out) const {
+    const std::array<int32_t, 3> place = {geometry.x, geometry.y, geometry.flip ? 1 : 0};
+    static_assert(sizeof place == sizeof geometry);
+    std::memcpy(out[0], pixels, source_bytes_);
+    std::memcpy(out[1], place.data(), sizeof place);
+  }
+
   // Small pictures of wide types are finished in the cache and go to the slab past it: their stores
   // would each fetch a line that nobody reads. Large ones do not fit beside what they are made of.
   void Finish(const uint8_t* pixels, const FinishGeometry& geometry, SampleTools& tools,
@@ -265,6 +334,8 @@ class ImageWriter final : public FieldWriter {
   Finisher finisher_;
   const size_t source_bytes_ =
       static_cast<size_t>(finish_.in_height) * finish_.in_width * finish_.channels;
+  Finisher cut_;
+  Eraser eraser_;
   RandomCrop random_crop_;
 };
 

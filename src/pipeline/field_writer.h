@@ -31,6 +31,7 @@ struct SampleTools {
   Image decoded;
   Image resized;
   Image cropped;
+  Image augmented;
   ByteBuffer finished;
 
   // The picture's next stage; the field's writer is in kWrite otherwise.

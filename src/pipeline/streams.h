@@ -17,8 +17,19 @@ enum class RandomStream : uint32_t {
   kHashSplit = 7,   // which records are in a part
   kMixedView = 8,   // the seed of a view in a mixture
   kMixPeriod = 9,   // whose slots a period has where
-  kSample = 16,     // and above, one for each view of a sample: augmentation
+  kSample = 16,     // and above, one for each view of a sample: crop and flip
+
+  // And above, one for each view, too.
+  kColour = 1 << 16,
+  kErase = 2 << 16,
 };
+
+// Views that have streams of their own.
+inline constexpr uint32_t kMostViews = (1 << 16) - 16;
+
+inline uint32_t StreamOf(RandomStream first, uint32_t number) noexcept {
+  return static_cast<uint32_t>(first) + number;
+}
 
 inline uint64_t EpochSeed(uint64_t seed, uint64_t epoch) noexcept {
   return KeyedRandom(seed, static_cast<uint32_t>(RandomStream::kEpoch), epoch).NextU64();

@@ -9,6 +9,7 @@
 
 #include "recpack/image/resize.h"
 #include "recpack/kernels/finish.h"
+#include "recpack/pipeline/augment.h"
 
 namespace recpack {
 
@@ -37,13 +38,14 @@ struct ImageField {
   std::array<double, 2> aspect = {0.75, 4.0 / 3.0};  // kRandomResized: width / height
   ResizeFilter filter = ResizeFilter::kBilinear;     // with antialias, as torchvision
   float flip = 0;                                    // probability of a flip from left to right
+  ImageAugment augment;                              // pictures of 1 or 3 channels
   // Result: (value / 255 - mean) / std by channel. Not applied to u8.
   std::array<double, 3> mean = {0, 0, 0};
   std::array<double, 3> std = {1, 1, 1};
   ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNchw;
   // Fields with the same view of a sample draw the same numbers: a picture and its mask are cropped
-  // alike. Views of one picture that shall differ need different numbers.
+  // alike. Views of one picture that shall differ need different numbers, below 65520.
   uint32_t view = 0;
   // The picture is left for a device to finish: NAME is its source in u8, as FinishOptionsOf()
   // says, and NAME_geometry is x, y, flip (i32: FinishGeometry as it lies in memory).

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Prints the cases of cases.txt: what Pillow makes of small pictures.
+
+A line: operation argument width height channels SHA-256 of the pixels. The picture is noise (see
+noise()). Operations are those of torchvision's transforms.functional on Pillow's pictures, whose
+few lines of Python stand here. Needs numpy and Pillow 11.3.0; the result is committed.
+"""
+import hashlib
+import math
+
+import numpy as np
+from PIL import Image, ImageEnhance, ImageOps
+
+
+def noise(width, height, channels):
+    """Values of a linear congruential generator that starts at the number of pixels, in a
+    range of their own in every eighth of the picture, so that there are smooth parts, too."""
+    state, out, count = width * height, bytearray(), width * height * channels
+    for i in range(count):
+        state = (state * 1664525 + 1013904223) % 2**32
+        part = i * 8 // count
+        out.append((part * 29 + (state >> 24) * (8 - part) // 8) % 256)
+    return np.frombuffer(bytes(out), np.uint8).reshape(height, width, channels)
+
+
+def hue(image, turn):
+    if image.mode == "L":
+        return image
+    h, s, v = image.convert("HSV").split()
+    turned = (np.asarray(h).astype(np.int32) + int(turn * 255)) % 256
+    return Image.merge("HSV", (Image.fromarray(turned.astype(np.uint8)), s, v)).convert("RGB")
+
+
+OPERATIONS = {
+    "brightness": (lambda i, x: ImageEnhance.Brightness(i).enhance(x), (0, 0.1, 0.6, 1, 1.3, 1.99)),
+    "contrast": (lambda i, x: ImageEnhance.Contrast(i).enhance(x), (0, 0.1, 0.6, 1, 1.3, 1.99)),
+    "saturation": (lambda i, x: ImageEnhance.Color(i).enhance(x), (0, 0.1, 0.6, 1, 1.3, 1.99)),
+    "sharpness": (lambda i, x: ImageEnhance.Sharpness(i).enhance(x), (0, 0.1, 0.6, 1, 1.3, 1.99)),
+    "hue": (hue, (-0.5, -0.3, -0.01, 0, 0.1, 0.25, 0.5)),
+}
+
+SIZES = (1, 1), (2, 5), (3, 3), (24, 17), (61, 40), (64, 64)
+
+
+def main():
+    for name, (operation, arguments) in OPERATIONS.items():
+        for argument in arguments:
+            for width, height in SIZES:
+                for channels in (3, 1):
+                    pixels = noise(width, height, channels)
+                    image = Image.fromarray(pixels if channels == 3 else pixels[:, :, 0])
+                    out = np.asarray(operation(image, argument)).tobytes()
+                    print(name, argument, width, height, channels, hashlib.sha256(out).hexdigest())
+
+
+main()
