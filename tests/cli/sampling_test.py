@@ -1,9 +1,10 @@
 """batches and audit: what is sampled, and the proof that it was."""
 import collections
 import json
+import subprocess
 import unittest
 
-from support import CIFAR, FINDING, CliTest
+from support import CIFAR, FINDING, RECPACK, CliTest
 
 
 class Sampling(CliTest):
@@ -65,6 +66,39 @@ class Sampling(CliTest):
                        saying='is no DATA=WEIGHT')
         self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--mix', f'{other}=0',
                    saying='no weight')
+
+    def test_a_ledger_of_a_run_that_is_killed_and_resumed(self):
+        shard = self.out / 'train-00000-of-00002.tfrecord'
+        data = bytearray(shard.read_bytes())
+        data[3 * 3126 + 100] ^= 1
+        shard.write_bytes(data)
+        where = ('batches', self.out, '--recipe', 'cifar10-eval', '--batch-size', '16', '--json',
+                 '--order', 'window:4:4:2', '--on-bad-record', 'substitute', '--max-bad', '10%')
+        straight = self.folder / 'straight'
+        lines = self.run_recpack(*where, '--limit', '4000', '--ledger', straight)
+        lines = lines.stdout.splitlines()
+        self.assertEqual(len(straight.read_text().splitlines()), 1000)
+        ledger = self.folder / 'ledger'
+        at = 0
+        for step in 700, 1, 150:  # each run is killed further on than what is gone on from
+            resume = ('--resume', json.loads(lines[at - 1])['token']) if at else ()
+            with subprocess.Popen([RECPACK, *map(str, where), '--ledger', ledger, '--limit',
+                                   '100000', *resume],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  text=True) as run:
+                for i in range(step):
+                    batch = json.loads(run.stdout.readline())
+                    expected = json.loads(lines[at + i])
+                    self.assertEqual((batch['sha256'], batch['token']),
+                                     (expected['sha256'], expected['token']))
+                run.kill()
+            at += step
+        self.run_recpack(*where, '--ledger', ledger, '--limit', 4000 - at, '--resume',
+                         json.loads(lines[at - 1])['token'])
+        written = ledger.read_text().splitlines()
+        self.assertEqual(written[:1000], straight.read_text().splitlines())
+        self.assertEqual(len(written), len(set(written)))
+        self.fails(*where[:-2], '--max-bad', '200%', saying='is not a share')
 
     def test_an_audit_over_ranks_and_restarts(self):
         for rank in range(3):

@@ -18,6 +18,7 @@ namespace {
 struct BatchesFlags {
   SamplesFlags samples;
   std::string audit;
+  std::string max_bad;
   std::string recipe;
   std::string order = "auto";
   std::string last_batch = "drop";
@@ -62,6 +63,7 @@ void RunBatches(BatchesFlags& flags) {
   if (flags.on_bad_record == "substitute") {
     flags.loader.on_bad_record = OnBadRecord::kSubstitute;
   }
+  if (!flags.max_bad.empty()) flags.loader.max_bad_share = ParseShare(flags.max_bad);
   if (!flags.audit.empty()) {
     flags.loader.audit_counts = true;
     if (!flags.loader.resume.empty() && PosixFiles().Exists(flags.audit)) {
@@ -148,6 +150,9 @@ void AddBatches(CLI::App& app, int& exit_code) {
       ->add_option("--on-bad-record", flags->on_bad_record,
                    "fail (default), or substitute another record")
       ->check(CLI::IsMember({"fail", "substitute"}));
+  batches->add_option("--max-bad", flags->max_bad,
+                      "Share of an epoch's records on a rank that may be substituted (default "
+                      "0.1%)");
   batches->add_option("--ledger", loader.ledger,
                       "Append a line of JSON to this file for each substituted record");
   batches->add_option("--audit", flags->audit,
