@@ -4,13 +4,12 @@
 #include <string>
 
 #include "kernels/cuda/finish_group.h"
+#include "kernels/cuda/finish_launch.h"
 #include "recpack/base/error.h"
-#include "recpack/kernels/finish_cuda.h"
 
 namespace recpack {
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr uint32_t kMaxImages = 65535;  // of a grid's second axis
 
 template <ElementType kType, uint32_t kGroup>
@@ -18,7 +17,7 @@ __global__ void FinishBatch(const __grid_constant__ FinishGrid grid,
                             const uint8_t* __restrict__ images,
                             const FinishGeometry* __restrict__ geometry, uint32_t count,
                             typename FinishElementOf<kType>::Type* __restrict__ out) {
-  const uint32_t group = blockIdx.x * kThreads + threadIdx.x;
+  const uint32_t group = blockIdx.x * blockDim.x + threadIdx.x;
   if (group >= grid.groups) return;
   for (size_t image = blockIdx.y; image < count; image += gridDim.y) {
     FinishGroup<kType, kGroup>(grid, images + image * grid.in_image, geometry[image], group,
@@ -26,19 +25,33 @@ __global__ void FinishBatch(const __grid_constant__ FinishGrid grid,
   }
 }
 
+// One launch: the work, and where it is enqueued.
+struct Launch {
+  const FinishGrid& grid;
+  const uint8_t* images;
+  const FinishGeometry* geometry;
+  uint32_t count;
+  void* out;
+  cudaStream_t stream;
+  uint32_t threads;
+};
+
+// The launch's own error is returned: the thread's last one may be another's, from before.
 template <ElementType kType, uint32_t kGroup>
-void Start(const FinishGrid& grid, const uint8_t* images, const FinishGeometry* geometry,
-           uint32_t count, void* out, cudaStream_t stream) {
-  const dim3 blocks((grid.groups + kThreads - 1) / kThreads, std::min(count, kMaxImages));
-  FinishBatch<kType, kGroup><<<blocks, kThreads, 0, stream>>>(
-      grid, images, geometry, count, static_cast<typename FinishElementOf<kType>::Type*>(out));
+cudaError_t Start(const Launch& launch) {
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(launch.threads);
+  config.gridDim = dim3((launch.grid.groups + launch.threads - 1) / launch.threads,
+                        std::min(launch.count, kMaxImages));
+  config.stream = launch.stream;
+  return cudaLaunchKernelEx(&config, FinishBatch<kType, kGroup>, launch.grid, launch.images,
+                            launch.geometry, launch.count,
+                            static_cast<typename FinishElementOf<kType>::Type*>(launch.out));
 }
 
 template <ElementType kType>
-void StartOfType(const FinishGrid& grid, const uint8_t* images, const FinishGeometry* geometry,
-                 uint32_t count, void* out, cudaStream_t stream) {
-  const auto start = grid.group == 1 ? Start<kType, 1> : Start<kType, kFinishGroup>;
-  start(grid, images, geometry, count, out, stream);
+cudaError_t StartOfType(const Launch& launch) {
+  return launch.grid.group == 1 ? Start<kType, 1>(launch) : Start<kType, kFinishGroup>(launch);
 }
 
 auto StartFor(ElementType type) {
@@ -70,18 +83,26 @@ void Check(const FinishOptions& options, int count) {
 
 }  // namespace
 
-void LaunchFinish(const FinishOptions& options, const uint8_t* images,
-                  const FinishGeometry* geometry, int count, void* out, CUstream_st* stream) {
+void LaunchFinishOf(const FinishOptions& options, const uint8_t* images,
+                    const FinishGeometry* geometry, int count, void* out, CUstream_st* stream,
+                    uint32_t threads) {
   Check(options, count);
   if (count == 0) return;
   const auto place = reinterpret_cast<uintptr_t>(out);
   const size_t alignment = place & -place;
   const FinishGrid grid = GridOf(options, alignment);
-  StartFor(options.type)(grid, images, geometry, static_cast<uint32_t>(count), out, stream);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+  const cudaError_t error = StartFor(options.type)(
+      {grid, images, geometry, static_cast<uint32_t>(count), out, stream, threads});
+  if (error != cudaSuccess) {
+    cudaGetLastError();  // it is told here, and by no later call
     throw Error(ErrorKind::kDevice, std::string("finishing a batch: the kernel did not start: ") +
                                         cudaGetErrorString(error));
   }
+}
+
+void LaunchFinish(const FinishOptions& options, const uint8_t* images,
+                  const FinishGeometry* geometry, int count, void* out, CUstream_st* stream) {
+  LaunchFinishOf(options, images, geometry, count, out, stream, kFinishThreads);
 }
 
 }  // namespace recpack

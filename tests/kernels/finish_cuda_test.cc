@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/cuda/finish_launch.h"
 #include "recpack/base/error.h"
 #include "tests/kernels/finish_cases.h"
 
@@ -124,6 +125,21 @@ TEST_F(FinishCuda, PicturesOfImageNet) {
     o.out_layout = out;
     ExpectSame(o, {{16, 16, false}, {0, 32, true}, {-3, 40, true}, {32, 0, false}}, 0);
   }
+}
+
+TEST_F(FinishCuda, ReportsItsOwnErrorAloneAndOnce) {
+  FinishOptions o = OptionsOf(ElementType::kF32);
+  o.in_height = o.in_width = o.out_height = o.out_width = 4;
+  const DeviceBytes from(48), geometry(sizeof(FinishGeometry)), to(192);
+  const auto launch = [&](uint32_t threads) {
+    LaunchFinishOf(o, from.get(), reinterpret_cast<const FinishGeometry*>(geometry.get()), 1,
+                   to.get(), stream_, threads);
+  };
+  EXPECT_THROW(launch(4096), Error) << "no block is that large";
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+  EXPECT_NE(cudaSetDevice(-5), cudaSuccess);  // of someone else
+  EXPECT_NO_THROW(launch(64));
+  EXPECT_NE(cudaGetLastError(), cudaSuccess) << "it is left for whoever made it";
 }
 
 TEST(LaunchFinish, RefusesWithoutADevice) {
