@@ -46,7 +46,7 @@ Dataset Dataset::Open(const std::string& path, const DatasetOptions& options) {
   if (layout.manifest) class_names = layout.manifest->class_names;
   const LayoutSplit split = Choose(layout, path, options.split);
   return Dataset(path, split.name, std::move(class_names),
-                 OpenRecordStore(split, path, PosixFiles()));
+                 OpenRecordStore(split, path, options.files ? *options.files : PosixFiles()));
 }
 
 uint64_t Dataset::records() const noexcept { return store_->samples(); }

@@ -1,21 +1,24 @@
 #include "recpack/pipeline/loader.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/pipeline/token.h"
 #include "src/base/format.h"
 #include "src/pipeline/consumer_account.h"
+#include "src/pipeline/crew.h"
+#include "src/pipeline/forks.h"
 #include "src/pipeline/ledger.h"
 #include "src/pipeline/ring.h"
+#include "src/pipeline/stall.h"
 #include "src/pipeline/worker.h"
 
 namespace recpack {
 namespace {
 
 constexpr size_t kArrayAlignment = 64;
+constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
 constexpr uint32_t kMostChunkSamples = 64;
 constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
 // Smaller records are copied from mappings, which costs less than asking the kernel for each.
@@ -106,15 +109,21 @@ struct Loader::State {
     for (uint32_t i = 0; i < worker_count; ++i) {
       workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i)));
     }
-    for (const auto& worker : workers) {
-      threads.emplace_back([own = worker.get()] { own->Run(); });
+  }
+
+  // `own`: this, held by each thread.
+  static void Start(const std::shared_ptr<State>& own) {
+    for (const auto& worker : own->workers) {
+      own->crew.Start(own, [run = worker.get()] { run->Run(); });
     }
   }
 
-  ~State() {
-    ring->Stop();
-    threads.clear();  // joins
+  void Stop() {
     page->Unpublish();
+    if (mark.inherited()) return crew.Forget();
+    ring->Stop();
+    const auto timeout = plan.options.stall_timeout;
+    crew.End(stalled ? std::min(timeout, kPatienceAfterStall) : timeout);
   }
 
   void LayOut() {
@@ -174,11 +183,8 @@ struct Loader::State {
     if (ring->Ready(batch)) return;
     const auto waiting = account->Wait();
     if (ring->WaitUntilReady(batch, plan.options.stall_timeout)) return;
-    std::string doing;
-    for (const auto& worker : workers) doing += "; a worker " + worker->Activity();
-    throw Error(ErrorKind::kIo,
-                format("no batch for {} ms{}", plan.options.stall_timeout.count(), doing), {},
-                "look at the disk or the network that it lies on, or raise `stall_timeout`");
+    stalled = true;
+    ThrowStall(workers, Snapshot(page->blocks(), MonotonicNow()), plan.options.stall_timeout);
   }
 
   void Charge(uint64_t batch) {
@@ -215,20 +221,32 @@ struct Loader::State {
   std::exception_ptr failure;  // thrown again by every further call
   std::vector<Substitution> substituted;
   std::optional<Ledger> ledger;
-  EpochAudit audit;                   // of the batches given
-  std::vector<std::jthread> threads;  // last: they end before what they use
+  EpochAudit audit;  // of the batches given
+  ForkMark mark;
+  bool stalled = false;
+  Crew crew;
 };
 
 Loader::Loader(const Mixture& samples, LoaderOptions options) {
   const ResumeToken token = TokenOf(samples, options);
-  state_ = std::make_unique<State>(samples, std::move(options), token);
+  state_ = std::make_shared<State>(samples, std::move(options), token);
+  try {
+    State::Start(state_);
+  } catch (...) {
+    state_->Stop();
+    throw;
+  }
 }
 
-Loader::~Loader() = default;
+Loader::~Loader() { state_->Stop(); }
 
 std::optional<Batch> Loader::Next() {
   State& state = *state_;
   if (state.failure) std::rethrow_exception(state.failure);
+  if (state.mark.inherited()) {
+    Refuse("the loader was made before this process was forked, its threads are the parent's",
+           "make the loader in the process that uses it");
+  }
   const BatchPlan plan = state.plan.schedule.Plan(state.next);
   if (plan.epoch > state.plan.options.epoch + state.epochs_ended) {
     ++state.epochs_ended;

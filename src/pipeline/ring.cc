@@ -48,6 +48,7 @@ void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
 }
 
 void Ring::Release(uint64_t batch) noexcept {
+  if (mark_.inherited()) return;  // the page and the workers are the parent's
   RingSlot& at = slot(batch);
   page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
   at.unfinished.store(chunks_, std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recpack/base/slab.h"
+#include "src/pipeline/forks.h"
 #include "src/pipeline/stats_page.h"
 
 namespace recpack {
@@ -74,6 +75,7 @@ class Ring {
  private:
   const uint32_t chunks_;
   const std::shared_ptr<StatsPage> page_;
+  const ForkMark mark_;
   std::vector<std::unique_ptr<RingSlot>> slots_;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;

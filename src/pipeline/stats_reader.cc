@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -20,7 +21,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr int kTries = 1000;  // to find a block that is not being written
+constexpr int kTries = 100;  // to find a block that is not being written, before a pause
+constexpr uint64_t kPatience = 200'000'000;  // ns
 constexpr uint32_t kMostWorkers = 1u << 16;
 
 nanoseconds Nanoseconds(uint64_t count) { return nanoseconds(static_cast<int64_t>(count)); }
@@ -29,13 +31,18 @@ uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0
 
 uint64_t Load(const PageWord& word) { return word.load(std::memory_order_acquire); }
 
-// Calls `read` until nobody wrote meanwhile.
+// Calls `read` until nobody wrote meanwhile. A writer that was preempted gets time to go on; one
+// that was stopped is not waited for.
 template <typename Read>
 void ReadWhole(const PageWord& sequence, Read read) {
-  for (int i = 0; i < kTries; ++i) {
+  const uint64_t deadline = MonotonicNow() + kPatience;
+  for (int i = 1;; ++i) {
     const uint64_t before = Load(sequence);
     read();
     if (before % 2 == 0 && sequence.load(std::memory_order_relaxed) == before) return;
+    if (i % kTries != 0) continue;
+    if (MonotonicNow() > deadline) return;
+    std::this_thread::yield();
   }
 }
 

@@ -172,12 +172,9 @@ Place Worker::PlaceOf(const SampledRecord& record) const {
   return plan_.mixture.views()[record.view].dataset().PlaceOf(record.id);
 }
 
-std::string Worker::Activity() const {
-  const auto stage = static_cast<Stage>(block_.stage.load(std::memory_order_relaxed));
-  if (stage == Stage::kRoom) return "waits for room in the ring";
-  const Place place = PlaceOf({static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
-                               block_.record.load(std::memory_order_relaxed)});
-  return format("is in stage {} of record {} of {}", StageName(stage), *place.ordinal, place.path);
+Place Worker::PlaceNow() const {
+  return PlaceOf({static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
+                  block_.record.load(std::memory_order_relaxed)});
 }
 
 std::vector<Substitution> Worker::TakeSubstitutions(uint64_t batch) {

@@ -48,8 +48,8 @@ class Worker {
   // Until the ring stops. Noexcept in effect: failures go to the ring.
   void Run();
 
-  // Any thread: what the worker is doing now, for messages.
-  std::string Activity() const;
+  // Any thread: where the record lies that the worker is busy with, or was last.
+  Place PlaceNow() const;
 
   // Any thread: substitutions of the batch, taken out.
   std::vector<Substitution> TakeSubstitutions(uint64_t batch);

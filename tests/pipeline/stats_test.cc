@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "recpack/base/error.h"
 #include "src/pipeline/stats_page.h"
+#include "tests/pipeline/settled.h"
 #include "tests/pipeline/small_split.h"
 
 namespace recpack {
@@ -21,28 +21,6 @@ using testing::HasSubstr;
 
 LoaderOptions Options(uint32_t batch, int threads = 2) {
   return {.fields = SmallFields(), .batch_size = batch, .seed = 17, .threads = threads};
-}
-
-// What a forked child's `check` returns.
-template <typename Check>
-int InChild(Check check) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(check() ? 0 : 1);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// Until all that can be made ahead is there and the workers wait.
-LoaderStats Settled(const Loader& loader) {
-  for (;;) {
-    LoaderStats stats = loader.stats();
-    const auto waits = [](const WorkerStats& worker) { return worker.now == Stage::kRoom; };
-    if (stats.ready + stats.held == stats.slots && std::ranges::all_of(stats.workers, waits)) {
-      return stats;
-    }
-    std::this_thread::yield();
-  }
 }
 
 TEST(Stats, CountWhatWasDone) {

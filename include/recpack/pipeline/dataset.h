@@ -17,6 +17,8 @@ class SampleStore;
 struct DatasetOptions {
   // Empty: "train", or the only split there is.
   std::string split;
+  // Shards are read through it, but for mapped ones. Null: PosixFiles(); outlives the data set.
+  FileSystem* files = nullptr;
 };
 
 // Immutable; any number of threads.

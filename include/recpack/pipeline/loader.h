@@ -79,13 +79,17 @@ class Loader {
   // Of a data set, a view of one, or a mixture. Starts its threads. Throws Error: kInvalidArgument
   // for options that make no sense or a token of another data set or view, with the reason.
   Loader(const Mixture& samples, LoaderOptions options);
-  // Stops within the work on one sample; batches that are still held stay valid.
+  // Stops within the work on one sample; batches that are still held stay valid. A worker that does
+  // not come back from a read within stall_timeout, or a second after Next() gave up on it, is left
+  // to itself, and keeps the slabs, data set and slab allocator in use.
   ~Loader();
 
   // The next batch; nothing at the end of each epoch, after which the next one goes on. Waits for
   // it. Throws what happened to the sample with the lowest position that failed, with its place;
   // the loader is at its end then. Throws Error (kInvalidArgument) where the consumer holds all
-  // slabs itself, and (kIo) where nothing came for stall_timeout, naming what is waited for.
+  // slabs itself, and (kIo) where nothing came for stall_timeout, naming what is waited for; asked
+  // again it waits again. In a child forked since the loader was made it throws: threads are not
+  // inherited.
   std::optional<Batch> Next();
 
   // Where the consumer stands: behind the last batch that Next() gave.
@@ -106,7 +110,7 @@ class Loader {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // also of threads that a dead disk holds
 };
 
 }  // namespace recpack

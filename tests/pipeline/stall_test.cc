@@ -1,0 +1,195 @@
+// Loaders that cannot go on, and those that have nothing to do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "recpack/pipeline/loader.h"
+#include "tests/pipeline/error_of.h"
+#include "tests/pipeline/settled.h"
+#include "tests/pipeline/small_split.h"
+
+namespace recpack {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+// The real file system, but that reads of one file do not come back until they are let go.
+class StuckFiles final : public FileSystem {
+ public:
+  explicit StuckFiles(std::string path) : path_(std::move(path)) {}
+
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    auto file = PosixFiles().OpenForReading(path);
+    if (path != path_) return file;
+    return std::make_unique<File>(std::move(file), *this);
+  }
+  std::unique_ptr<WritableFile> Create(const std::string& path) override {
+    return PosixFiles().Create(path);
+  }
+  void Rename(const std::string& from, const std::string& to, bool durable) override {
+    PosixFiles().Rename(from, to, durable);
+  }
+  void Remove(const std::string& path) override { PosixFiles().Remove(path); }
+  bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
+
+  // Returns when the file is closed: its readers are gone.
+  void LetGo() {
+    std::unique_lock lock(mutex_);
+    stuck_ = false;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_ == 0; });
+  }
+
+ private:
+  class File final : public ReadableFile {
+   public:
+    File(std::unique_ptr<ReadableFile> file, StuckFiles& files)
+        : file_(std::move(file)), files_(files) {
+      const std::lock_guard lock(files_.mutex_);
+      ++files_.open_;
+    }
+    ~File() override {
+      const std::lock_guard lock(files_.mutex_);
+      --files_.open_;
+      files_.changed_.notify_all();
+    }
+    size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+      {
+        std::unique_lock lock(files_.mutex_);
+        files_.changed_.wait(lock, [&] { return !files_.stuck_; });
+      }
+      return file_->ReadAt(offset, out);
+    }
+    uint64_t Size() const override { return file_->Size(); }
+    const std::string& path() const noexcept override { return file_->path(); }
+
+   private:
+    std::unique_ptr<ReadableFile> file_;
+    StuckFiles& files_;
+  };
+
+  const std::string path_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stuck_ = true;
+  int open_ = 0;
+};
+
+LoaderOptions Options(uint32_t batch, milliseconds timeout) {
+  LoaderOptions options{.fields = SmallFields(), .batch_size = batch, .threads = 2};
+  options.order = ParseOrder("sequential");
+  options.source.backend = SourceOptions::Backend::kPread;
+  options.stall_timeout = timeout;
+  return options;
+}
+
+uint64_t CpuMicroseconds() {
+  rusage usage;
+  EXPECT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  const auto in_us = [](const timeval& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
+  };
+  return in_us(usage.ru_utime) + in_us(usage.ru_stime);
+}
+
+TEST(Stall, NamesTheRecordAndTheStageAndCanBeLeft) {
+  const SmallSplit split(60);
+  StuckFiles files(split.shard(1));
+  {
+    Loader loader(Dataset::Open(split.folder(), {.files = &files}), Options(10, milliseconds(50)));
+    loader.Next();
+    loader.Next();  // the first shard
+    const Error error = ErrorOf([&] { loader.Next(); });
+    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_EQ(error.place().path, split.shard(1));
+    ASSERT_TRUE(error.place().ordinal);
+    EXPECT_THAT(error.what(), HasSubstr("no batch for 50 ms"));
+    EXPECT_THAT(error.what(), HasSubstr("reads record"));
+    EXPECT_THAT(error.what(), HasSubstr("stage read"));
+    EXPECT_THAT(error.what(), HasSubstr("stall_timeout"));
+  }  // its readers are still stuck
+  files.LetGo();
+}
+
+TEST(Stall, ALoaderGoesOnWhereTheDiskDoes) {
+  const SmallSplit split(60);
+  StuckFiles files(split.shard(1));
+  Loader expected(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  std::optional<Loader> loader;
+  loader.emplace(Dataset::Open(split.folder(), {.files = &files}), Options(10, milliseconds(50)));
+  auto taken = Take(*loader, 2);
+  EXPECT_THROW(loader->Next(), Error);
+  std::jthread disk([&] { files.LetGo(); });
+  while (taken.size() < 6) {
+    try {
+      for (auto& batch : Take(*loader, 1)) taken.push_back(std::move(batch));
+    } catch (const Error&) {  // not yet
+    }
+  }
+  EXPECT_EQ(taken, Take(expected, 6));
+  loader.reset();  // closes the file
+}
+
+TEST(Idle, WaitingForTheDiskTakesNoCpu) {
+  const SmallSplit split(60);
+  StuckFiles files(split.shard(0));
+  {
+    Loader loader(Dataset::Open(split.folder(), {.files = &files}),
+                  Options(10, milliseconds(1000)));
+    const uint64_t before = CpuMicroseconds();
+    EXPECT_THROW(loader.Next(), Error);
+    EXPECT_LT(CpuMicroseconds() - before, 50'000u);
+  }
+  files.LetGo();
+}
+
+TEST(Idle, WaitingForRoomTakesNoCpu) {
+  const SmallSplit split(60);
+  Loader loader(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  Settled(loader);
+  const uint64_t before = CpuMicroseconds();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_LT(CpuMicroseconds() - before, 20'000u);
+}
+
+TEST(Idle, AtAnEpochsEndTheNextEpochIsAlreadyThere) {
+  const SmallSplit split(60);
+  Loader loader(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  Take(loader, 6);
+  const LoaderStats before = Settled(loader);
+  EXPECT_EQ(before.ready, before.slots);
+  EXPECT_FALSE(loader.Next());
+  EXPECT_EQ(loader.Next()->epoch(), 1u);
+  EXPECT_EQ(loader.stats().waits, before.waits);
+}
+
+TEST(Fork, AChildIsToldAndCanLetGo) {
+  const SmallSplit split(60);
+  std::optional<Loader> loader;
+  loader.emplace(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  auto held = loader->Next();
+  Settled(*loader);
+  EXPECT_EQ(InChild([&] {
+              try {
+                loader->Next();
+                return false;
+              } catch (const Error& error) {
+                if (std::string(error.what()).find("forked") == std::string::npos) return false;
+              }
+              held.reset();
+              loader.reset();
+              Loader own(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+              return own.Next().has_value() && ReadStats(::getpid()).loaders.size() == 1;
+            }),
+            0);
+  EXPECT_EQ(loader->stats().held, 1u) << "what the child did is none of the parent's";
+  held.reset();
+  EXPECT_EQ(Take(*loader, 10).size(), 10u);
+}
+
+}  // namespace
+}  // namespace recpack
