@@ -106,6 +106,7 @@ void RunBatches(BatchesFlags& flags) {
                   static_cast<unsigned long long>(batch->number()), digest.c_str(),
                   flags.ids ? " " : "", flags.ids ? IdsOf(*batch, mixed).c_str() : "");
     }
+    std::fflush(stdout);  // a reader of a pipe has each token at once, whatever then happens here
   }
   if (!flags.audit.empty()) loader.audit().Save(flags.audit);
   for (const Substitution& each : loader.substitutions()) {
