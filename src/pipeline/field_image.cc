@@ -8,6 +8,7 @@
 #include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
+#include "src/pipeline/augment_policy.h"
 #include "src/pipeline/colour_jitter.h"
 #include "src/pipeline/crop_choice.h"
 #include "src/pipeline/erase.h"
@@ -43,10 +44,12 @@ bool IsRaw(const ImageField& field) { return field.raw_shape[0] > 0; }
 
 bool IsAugmented(const ImageField& field) {
   const ColourJitter& colour = field.augment.colour;
-  return colour.brightness > 0 || colour.contrast > 0 || colour.saturation > 0 || colour.hue > 0;
+  return field.augment.policy.kind != AugmentPolicyKind::kNone || colour.brightness > 0 ||
+         colour.contrast > 0 || colour.saturation > 0 || colour.hue > 0;
 }
 
 void CheckAugment(const ImageField& field) {
+  CheckPolicy(field.augment.policy);
   CheckColourJitter(field.augment.colour);
   if (IsAugmented(field) && field.raw_shape[0] == 2) {
     Refuse(format("image field '{}' has 2 channels, whose colours nobody knows", field.name),
@@ -194,6 +197,10 @@ class ImageWriter final : public FieldWriter {
     Image& picture = tools.augmented;
     picture.Reshape(field_.width, field_.height, finish_.channels);
     cut_(pixels, geometry, picture.pixels.data());
+    if (field_.augment.policy.kind != AugmentPolicyKind::kNone) {
+      KeyedRandom choices = Random(RandomStream::kPolicy, sample);
+      ApplyPolicy(field_.augment.policy, choices, picture, tools.scratch);
+    }
     KeyedRandom colours = Random(RandomStream::kColour, sample);
     JitterColours(field_.augment.colour, colours, picture);
     return picture.pixels.data();

@@ -32,6 +32,7 @@ struct SampleTools {
   Image resized;
   Image cropped;
   Image augmented;
+  Image scratch;
   ByteBuffer finished;
 
   // The picture's next stage; the field's writer is in kWrite otherwise.

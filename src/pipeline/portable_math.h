@@ -1,5 +1,5 @@
-// exp and log of double in additions and multiplications only, so that every machine and every C
-// library gives the same bits. About 2 units in the last place.
+// exp, log, sin and cos of double in additions and multiplications only, so that every machine and
+// every C library gives the same bits. About 2 units in the last place.
 #pragma once
 
 #include <cmath>
@@ -31,6 +31,34 @@ inline double PortableLog(double x) {
   double sum = 0;
   for (int k = 23; k >= 1; k -= 2) sum = sum * (s * s) + 1.0 / k;
   return exponent * kLn2High + (exponent * kLn2Low + 2 * s * sum);
+}
+
+struct SinCos {
+  double sin, cos;
+};
+
+// |x| < 1000.
+inline SinCos PortableSinCos(double x) {
+  constexpr double kHalfPiHigh = 0x1.921fb54400000p+0;  // 33 bits
+  constexpr double kHalfPiLow = 0x1.0b4611a626331p-34;
+  const double n = std::nearbyint(x * 0.63661977236758134);
+  const double r = (x - n * kHalfPiHigh) - n * kHalfPiLow;  // |r| <= pi / 4
+  double sine = 1, cosine = 1;                              // Taylor's series by Horner's rule
+  for (int k = 16; k >= 2; k -= 2) {
+    sine = 1 - sine * (r * r) / (k * (k + 1));
+    cosine = 1 - cosine * (r * r) / (k * (k - 1));
+  }
+  sine *= r;
+  switch (static_cast<int>(n) & 3) {
+    case 0:
+      return {sine, cosine};
+    case 1:
+      return {cosine, -sine};
+    case 2:
+      return {-sine, -cosine};
+    default:
+      return {-cosine, sine};
+  }
 }
 
 }  // namespace recpack

@@ -22,6 +22,7 @@ enum class RandomStream : uint32_t {
   // And above, one for each view, too.
   kColour = 1 << 16,
   kErase = 2 << 16,
+  kPolicy = 3 << 16,
 };
 
 // Views that have streams of their own.

@@ -50,6 +50,12 @@ std::vector<Family> Families() {
        {.colour = {.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}},
        "0bb15e2f531d1baf"},
       {"sometimes", {.colour = {.probability = 0.5, .brightness = 0.8}}, "4de3991fa604aaa7"},
+      {"rand", {.policy = {.kind = AugmentPolicyKind::kRandAugment}}, "0826e8cb68f3ab4f"},
+      {"wide", {.policy = {.kind = AugmentPolicyKind::kTrivialAugmentWide}}, "0e54853d86894613"},
+      {"bilinear",
+       {.policy = {.kind = AugmentPolicyKind::kTrivialAugmentWide,
+                   .interpolation = Interpolation::kBilinear}},
+       "103eca18bf82da8d"},
       {"erasing", {.erasing = {.probability = 0.5}}, "1388373a3c9ab5f7"},
   };
 }
@@ -175,6 +181,10 @@ TEST(AugmentedBatches, SayWhatCannotBe) {
   };
   EXPECT_THAT(reason([](auto& i) { i.augment.colour.hue = 0.6; }), HasSubstr("hue 0.6"));
   EXPECT_THAT(reason([](auto& i) { i.augment.colour.contrast = -1; }), HasSubstr("contrast -1"));
+  EXPECT_THAT(reason([](auto& i) {
+                i.augment.policy = {.kind = AugmentPolicyKind::kRandAugment, .magnitude = 31};
+              }),
+              HasSubstr("no magnitude 31"));
   EXPECT_THAT(reason([](auto& i) { i.augment.erasing.probability = 2; }), HasSubstr("erasing"));
   EXPECT_THAT(reason([](auto& i) { i.augment.erasing.area = {0.5, 0.2}; }), HasSubstr("0.5..0.2"));
   EXPECT_THAT(reason([](auto& i) {

@@ -28,10 +28,34 @@ struct RandomErasing {
   bool operator==(const RandomErasing&) const = default;
 };
 
+// How shears, shifts and turns take values between pixels; what comes from outside is 0.
+enum class Interpolation : uint8_t {
+  kNearest,   // the default of torchvision's classes
+  kBilinear,  // what its reference training asks for
+};
+
+enum class AugmentPolicyKind : uint8_t {
+  kNone,
+  kRandAugment,         // `operations` ones of 14, at one magnitude
+  kTrivialAugmentWide,  // one of 14, at a random magnitude
+};
+
+// torchvision's RandAugment and TrivialAugmentWide: their operations and magnitudes (in 31 bins)
+// with Pillow's arithmetic.
+struct AugmentPolicy {
+  AugmentPolicyKind kind = AugmentPolicyKind::kNone;
+  Interpolation interpolation = Interpolation::kNearest;
+  int operations = 2;  // kRandAugment
+  int magnitude = 9;   // kRandAugment: 0 to 30
+
+  bool operator==(const AugmentPolicy&) const = default;
+};
+
 // Done to the u8 picture of the result's size, once it is cropped and flipped, in this order, but
 // for erasing, which comes last. Each family draws its own numbers by (seed, epoch, position,
 // view): one more of them leaves the others, the crop and the flip as they are.
 struct ImageAugment {
+  AugmentPolicy policy;
   ColourJitter colour;
   RandomErasing erasing;
 
