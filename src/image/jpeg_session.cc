@@ -26,9 +26,7 @@ void LimitScans(j_common_ptr info) {
 
 JpegReader::JpegReader() : info_{}, errors_{}, progress_{} {
   info_.err = SetUpJpegErrors(errors_);
-  Run([&] { jpeg_create_decompress(&info_); });
   progress_.progress_monitor = LimitScans;
-  info_.progress = &progress_;
 }
 
 JpegReader::~JpegReader() { jpeg_destroy_decompress(&info_); }
@@ -37,8 +35,12 @@ void JpegReader::Open(ByteView bytes) {
   bytes_ = bytes;
   errors_.damaged = false;
   errors_.own_reason = nullptr;
+  // A new object: one that is used again keeps tables, and a file that lacks its own would decode
+  // with those of the file before.
   Run([&] {
-    jpeg_abort_decompress(&info_);
+    jpeg_destroy_decompress(&info_);
+    jpeg_create_decompress(&info_);
+    info_.progress = &progress_;
     jpeg_mem_src(&info_, bytes_.data(), bytes_.size());
   });
 }

@@ -89,6 +89,32 @@ TEST(DecodeTest, OneDecoderTakesAllKindsInTurnAndGoesOnAfterErrors) {
   }
 }
 
+TEST(DecodeTest, TablesOfTheFileBeforeAreForgotten) {
+  const ByteBuffer good = Sample("real_420.jpg");
+  for (const char marker : {'\xDB', '\xC4'}) {
+    // A comment takes the place of each table.
+    ByteBuffer bad = good;
+    size_t at = 0;
+    while ((at = AsText(bad).find(std::string{'\xFF', marker}, at)) != std::string::npos) {
+      bad[at + 1] = 0xFE;
+    }
+    ImageDecoder decoder;
+    Image alone, after;
+    const auto decodes = [&](Image& out) {
+      try {
+        decoder.Decode(bad, {}, out);
+        return true;
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    const bool first = decodes(alone);
+    decoder.Decode(good, {}, after);
+    EXPECT_EQ(decodes(after), first);
+    EXPECT_TRUE(!first || after == alone);
+  }
+}
+
 // No prefix of a file may pass for the whole: not even one that only lacks the end marker.
 TEST(DecodeTest, EveryPrefixIsCorrupt) {
   ImageDecoder decoder;
