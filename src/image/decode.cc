@@ -4,11 +4,13 @@
 #include "recpack/image/header.h"
 #include "src/base/format.h"
 #include "src/image/decoders.h"
+#include "src/image/jpeg_sequential.h"
 
 namespace recpack {
 
 struct ImageDecoder::State {
   JpegReader jpeg;
+  SequentialJpeg sequential;
   ByteBuffer scratch;
 };
 
@@ -22,6 +24,7 @@ void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& o
   const ImageHeader header = ReadImageHeader(bytes);
   switch (header.format) {
     case ImageFormat::kJpeg:
+      if (state_->sequential.Decode(bytes, nullptr, options, state_->jpeg, out)) break;
       DecodeJpeg(state_->jpeg, bytes, options, state_->scratch, out);
       break;
     case ImageFormat::kPng:

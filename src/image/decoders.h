@@ -6,7 +6,8 @@
 
 namespace recpack {
 
-// `scratch` is kept between calls for rows that need conversion.
+// Any JPEG, by libjpeg; SequentialJpeg is faster for the usual ones. `scratch` is kept between
+// calls for rows that need conversion.
 void DecodeJpeg(JpegReader& reader, ByteView bytes, const DecodeOptions& options,
                 ByteBuffer& scratch, Image& out);
 

@@ -6,6 +6,7 @@
 #include "src/image/decoders.h"
 #include "src/image/jpeg_coefficients.h"
 #include "src/image/jpeg_segments.h"
+#include "src/image/jpeg_sequential.h"
 #include "src/image/region.h"
 
 namespace recpack {
@@ -43,6 +44,7 @@ Columns CropColumns(jpeg_decompress_struct& info, const Region& region) {
 
 struct JpegRegionDecoder::State {
   JpegReader reader;
+  SequentialJpeg sequential;
   TiledJpeg tiled;
   std::vector<size_t> boundaries;
   ByteBuffer file, scratch;
@@ -127,6 +129,7 @@ void JpegRegionDecoder::Decode(ByteView jpeg, const Region& region, const Decode
                 "decode without the orientation and apply it to the region");
   }
   CheckScale(options);
+  if (state_->sequential.Decode(jpeg, &region, options, state_->reader, out)) return;
   Region shown;
   if (state_->Cut(jpeg, region, options.scale_denominator, shown)) {
     const Region inside{.x = region.x - shown.x,

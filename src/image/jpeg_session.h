@@ -54,6 +54,8 @@ class JpegReader {
   // Throws Error (kCorrupt) with the first warning that told of damage, if there was one.
   void ThrowIfDamaged() const;
 
+  bool is_damaged() const noexcept { return errors_.damaged; }
+
   jpeg_decompress_struct& info() noexcept { return info_; }
 
  private:

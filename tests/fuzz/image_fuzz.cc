@@ -8,6 +8,8 @@
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
+#include "src/image/decoders.h"
+#include "src/image/jpeg_sequential.h"
 
 namespace recpack {
 namespace {
@@ -45,6 +47,27 @@ void CheckTiled(ByteView jpeg, const Image& whole) {
   }
 }
 
+// Our decoder against libjpeg's.
+void CheckSequential(ByteView jpeg) {
+  const DecodeOptions options{.max_pixels = kMaxPixels};
+  JpegReader reader;
+  ByteBuffer scratch;
+  Image whole, ours;
+  const bool decodes = Succeeds([&] { DecodeJpeg(reader, jpeg, options, scratch, whole); });
+  for (const JpegKernels* kernels : AvailableJpegKernels()) {
+    SequentialJpeg decoder(kernels);
+    if (!decoder.Decode(jpeg, nullptr, options, reader, ours)) continue;
+    Require(decodes && ours == whole);
+    const Region region{whole.width / 2, whole.height / 3, (whole.width + 3) / 4,
+                        (whole.height + 2) / 3};
+    Require(decoder.Decode(jpeg, &region, options, reader, ours));
+    for (int y = 0; y < ours.height; ++y) {
+      const uint8_t* row = whole.row(region.y + y) + static_cast<ptrdiff_t>(region.x) * 3;
+      Require(std::equal(ours.row(y), ours.row(y) + ours.row_bytes(), row));
+    }
+  }
+}
+
 void Fuzz(ByteView bytes) {
   ImageHeader header;
   const bool has_header = Succeeds([&] { header = ReadImageHeader(bytes); });
@@ -54,6 +77,7 @@ void Fuzz(ByteView bytes) {
     Require(has_header && header.width == image.width && header.height == image.height);
     if (header.format == ImageFormat::kJpeg) CheckTiled(bytes, image);
   }
+  CheckSequential(bytes);
   Succeeds([&] {
     DecodeImage(bytes, {.layout = PixelLayout::kAsStored,
                         .apply_orientation = true,

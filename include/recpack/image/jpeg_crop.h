@@ -19,9 +19,9 @@ class JpegRegionDecoder {
 
   // The pixels of `region`, equal to those of a full decode with the same options. The region is in
   // pixels as stored, apply_orientation must be off, and of the scaled image where the options ask
-  // for one. On files with tiled restarts (TileJpeg) only the
+  // for one. On files with restart markers (TileJpeg puts them where they serve best) only the
   // segments that the region and two pixels around it touch are decoded; on others all before its
-  // last row is, but only the region's columns are turned into pixels.
+  // last row is, but only the region's blocks are turned into pixels.
   //
   // Throws Error: kInvalidArgument for a region that is empty or not inside the image, and as
   // ImageDecoder does; damage in parts that are not decoded goes unnoticed.
