@@ -65,10 +65,16 @@ void EpochAudit::KeepCounts(const Mixture& mixture) {
 }
 
 void EpochAudit::Add(uint32_t view, uint64_t id) {
-  ++samples_;
-  sum_ += AuditHash(view, id);
-  if (has_counts()) Count(counts_[view][id], 1);
+  AddSum(1, AuditHash(view, id));
+  if (has_counts()) CountOne(view, id);
 }
+
+void EpochAudit::AddSum(uint64_t samples, const Sum128& sum) noexcept {
+  samples_ += samples;
+  sum_ += sum;
+}
+
+void EpochAudit::CountOne(uint32_t view, uint64_t id) noexcept { Count(counts_[view][id], 1); }
 
 void EpochAudit::AddSubstitution(uint32_t view, uint64_t bad, uint64_t taken) noexcept {
   ++substituted_;

@@ -170,8 +170,9 @@ struct Loader::State {
   }
 
   void Audit(const RingSlot& slot, uint32_t samples) {
-    for (uint32_t i = 0; i < samples; ++i) {
-      if (slot.mask[i] != 0) audit.Add(slot.views[i], slot.ids[i]);
+    audit.AddSum(slot.delivered, slot.delivered_sum);
+    for (uint32_t i = 0; audit.has_counts() && i < samples; ++i) {
+      if (slot.mask[i] != 0) audit.CountOne(slot.views[i], slot.ids[i]);
     }
   }
 

@@ -41,7 +41,7 @@ void Ring::FinishChunk(uint64_t batch) {
 
 void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
   RingSlot& at = slot(batch);
-  const std::lock_guard lock(at.failure_mutex);
+  const std::lock_guard lock(at.mutex);
   if (at.failure && at.failed_position <= position) return;
   at.failure = std::move(failure);
   at.failed_position = position;
@@ -51,6 +51,8 @@ void Ring::Release(uint64_t batch) noexcept {
   if (mark_.inherited()) return;  // the page and the workers are the parent's
   RingSlot& at = slot(batch);
   page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
+  at.delivered = 0;
+  at.delivered_sum = {};
   at.unfinished.store(chunks_, std::memory_order_relaxed);
   uint64_t mine = batch;
   // Not where Stop() was there before.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recpack/base/slab.h"
+#include "recpack/pipeline/audit.h"
 #include "src/pipeline/forks.h"
 #include "src/pipeline/stats_page.h"
 
@@ -25,9 +26,11 @@ struct RingSlot {
   std::atomic<uint64_t> turn = 0;
   std::atomic<uint32_t> unfinished = 0;  // chunks of the batch
 
-  std::mutex failure_mutex;
+  std::mutex mutex;            // of all below, while workers write the batch
   std::exception_ptr failure;  // of the sample below
   uint64_t failed_position = 0;
+  uint64_t delivered = 0;  // samples that are not masked, and the sum of their AuditHash()
+  Sum128 delivered_sum;
 
   uint8_t* bytes() const noexcept { return static_cast<uint8_t*>(slab.get()); }
 };

@@ -104,6 +104,21 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
       return;
     }
   }
+  Audit(slot, begin, end);
+}
+
+// Here and not by the consumer, whose time is the trainer's.
+void Worker::Audit(RingSlot& slot, uint32_t begin, uint32_t end) {
+  uint64_t samples = 0;
+  Sum128 sum;
+  for (uint32_t i = begin; i < end; ++i) {
+    if (slot.mask[i] == 0) continue;
+    ++samples;
+    sum += AuditHash(slot.views[i], slot.ids[i]);
+  }
+  const std::lock_guard lock(slot.mutex);
+  slot.delivered += samples;
+  slot.delivered_sum += sum;
 }
 
 void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {

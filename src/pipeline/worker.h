@@ -56,6 +56,7 @@ class Worker {
 
  private:
   void FillChunk(uint64_t batch, uint32_t chunk);
+  static void Audit(RingSlot& slot, uint32_t begin, uint32_t end);
   void Advise(uint64_t chunk);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
   Place PlaceOf(const SampledRecord& record) const;

@@ -48,6 +48,10 @@ class EpochAudit {
   void KeepCounts(const Mixture& mixture);
 
   void Add(uint32_t view, uint64_t id);
+  // The same for `samples` records at once whose hashes' sum is `sum`; only they know which, so
+  // that counts are for CountOne().
+  void AddSum(uint64_t samples, const Sum128& sum) noexcept;
+  void CountOne(uint32_t view, uint64_t id) noexcept;
   // Of what was added, `taken` was in the place of `bad`.
   void AddSubstitution(uint32_t view, uint64_t bad, uint64_t taken) noexcept;
 
