@@ -100,10 +100,11 @@ constexpr int kMaxBlockBytes = (27 + 63 * 26) / 8 + 17;
 // whose difference is added to `dc`. Returns the index of the last coefficient, or -1 for data that
 // is not as it should be. `put` may also be called with a zero. Reads up to kMaxBlockBytes.
 template <typename Put>
-[[gnu::always_inline]] inline int DecodeHuffmanBlock(JpegBits& bits,
+[[gnu::always_inline]] inline int DecodeHuffmanBlock(JpegBits& stream,
                                                      const JpegHuffmanTable& dc_codes,
                                                      const JpegHuffmanTable& ac_codes, int& dc,
                                                      Put&& put) {
+  JpegBits bits = stream;  // in registers, which what others have the address of is not
   bits.Refill();
   const HuffmanEntry first = dc_codes.Find(bits.buffer);
   if (first & kHuffmanInvalid) [[unlikely]]
@@ -120,6 +121,7 @@ template <typename Put>
       const int last = k;
       k += HuffmanForward(entry);
       if (k >= 63) [[unlikely]] {
+        stream = bits;
         if (k > 63) return HuffmanForward(entry) == kHuffmanEnd ? last : -1;
         put(63, HuffmanValue(entry));
         return 63;
