@@ -10,6 +10,7 @@
 #include "recpack/base/error.h"
 #include "recpack/record/index.h"
 #include "src/base/format.h"
+#include "src/dataset/indexed_shards.h"
 #include "src/dataset/manifest_schema.h"
 #include "src/dataset/sidecar.h"
 
@@ -54,32 +55,14 @@ Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folde
   return manifest;
 }
 
-// What the index that is there says of its shards, looked up in about its own order.
-class OldIndex {
- public:
-  explicit OldIndex(const std::string& path) {
-    if (std::filesystem::exists(path)) index_ = Index::Open(path);
-  }
+// Of the index that there was, if any.
+using OldIndex = std::optional<IndexedShards>;
 
-  std::optional<ShardEntries> Find(const std::string& file) {
-    const size_t shards = index_ ? index_->shard_count() : 0;
-    for (size_t tried = 0; tried < shards; ++tried) {
-      const size_t at = next_++ % shards;
-      if (index_->shard(at).name == file) return index_->Entries(at);
-    }
-    return {};
-  }
-
- private:
-  std::optional<Index> index_;
-  size_t next_ = 0;
-};
-
-ShardEntries EntriesOf(const std::string& file, const PackFolder& folder, OldIndex& old,
+ShardEntries EntriesOf(const std::string& file, const PackFolder& folder, const OldIndex& old,
                        const PackOptions& options) {
   const std::string part = folder.IndexPartPath(file);
   if (std::filesystem::exists(part)) return Index::Open(part).Entries(0);
-  if (auto found = old.Find(file)) return *std::move(found);
+  if (const auto found = old ? old->Find(file) : std::nullopt) return old->index().Entries(*found);
   ShardEntries entries = ScanShard(*options.files, folder.ShardPath(file), true);
   entries.name = file;
   return entries;
@@ -89,7 +72,8 @@ void WriteIndex(const std::string& name, const NameList& files, const PackFolder
                 const PackOptions& options) {
   const std::string path = options.out + "/" + name;
   const std::string temporary = folder.StatePath(format("{}.tmp-{}", name, ::getpid()));
-  OldIndex old(path);
+  OldIndex old;
+  if (std::filesystem::exists(path)) old.emplace(Index::Open(path));
   IndexWriter writer(options.files->Create(temporary));
   for (const auto& file : files) {
     writer.AddShard(EntriesOf(file, folder, old, options));
@@ -113,21 +97,15 @@ bool AllComplete(const Plan& plan, const PackFolder& folder) {
   });
 }
 
-// Of what the manifest lists and of what the plan adds to it.
-void WriteIndexes(Manifest& manifest, const Plan& plan, const PackFolder& folder,
-                  const PackOptions& options) {
-  std::map<std::string, NameList> added;
+// The shards of each index, by its file name: what the manifest lists and what the plan adds to it.
+std::map<std::string, NameList> ShardsOfIndexes(Manifest& manifest, const Plan& plan) {
+  std::map<std::string, NameList> shards;
+  for (const auto& split : manifest.splits) shards[split.index] = split.shards.files();
   for (const auto& shard : plan.shards) {
-    const std::string& split = plan.splits[shard.split].name;
-    SplitOf(manifest, split);
-    added[split].push_back(shard.file);
+    const ManifestSplit& split = SplitOf(manifest, plan.splits[shard.split].name);
+    shards[split.index].push_back(shard.file);
   }
-  for (const auto& split : manifest.splits) {
-    NameList files = split.shards.files();
-    for (const auto& file : added[split.name]) files.push_back(file);
-    WriteIndex(split.index, files, folder, options);
-    if (options.dali_index) WriteDaliIndexes(split.index, options);
-  }
+  return shards;
 }
 
 }  // namespace
@@ -138,8 +116,17 @@ bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
   if (Lists(manifest, plan)) return true;  // an append that was made before
   if (!AllComplete(plan, folder)) return false;
   const Descriptor turn = folder.TakeTurn();
-  WriteIndexes(manifest, plan, folder, options);
-  // Only now: the table of an index and the rows of the manifest take 150 bytes a shard together.
+  const std::map<std::string, NameList> indexes = ShardsOfIndexes(manifest, plan);
+  // One after the other: the rows of a manifest take 60 bytes a shard, the table of an index 80.
+  if (options.append) manifest = {};
+  for (const auto& [index, files] : indexes) {
+    WriteIndex(index, files, folder, options);
+    if (options.dali_index) WriteDaliIndexes(index, options);
+  }
+  if (options.append) {
+    manifest = ReadManifest(*options.files, options.out);
+    if (Lists(manifest, plan)) return true;  // another task was faster
+  }
   for (const auto& shard : plan.shards) {
     const auto sidecar = folder.FindComplete(shard.file);
     if (!sidecar) return false;

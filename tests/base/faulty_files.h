@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,8 @@ class FaultyFiles final : public FileSystem {
   // A rename to a path that ends so fails.
   std::string unrenamable = "\n";
 
+  std::function<void(const std::string& to)> before_rename = [](const std::string&) {};
+
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
     return PosixFiles().OpenForReading(path);
   }
@@ -25,6 +28,7 @@ class FaultyFiles final : public FileSystem {
     return std::make_unique<File>(PosixFiles().Create(path), *this);
   }
   void Rename(const std::string& from, const std::string& to, bool durable) override {
+    before_rename(to);
     if (to.ends_with(unrenamable)) throw SystemError("cannot rename to", to, EACCES);
     PosixFiles().Rename(from, to, durable);
   }

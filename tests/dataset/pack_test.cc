@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <filesystem>
 #include <map>
@@ -9,7 +10,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
+#include "recpack/record/index.h"
 #include "recpack/record/reader.h"
+#include "src/base/format.h"
 #include "src/dataset/folder_lock.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
@@ -432,6 +435,47 @@ TEST(PackTest, ATaskCannotOverwriteTheOthersShards) {
   EXPECT_EQ(Contents(options.out), before);
 }
 
+// A data set of as many shards as its manifest and index say: they need not be there to append.
+void WriteBase(const std::string& folder, size_t shards) {
+  fs::create_directories(folder);
+  Manifest manifest{.source_kind = "fake", .class_names = {"even", "odd"}};
+  manifest.splits = {{.name = "train", .index = "train.recindex", .shards = {}}};
+  IndexWriter index(PosixFiles().Create(folder + "/train.recindex"));
+  for (size_t i = 0; i < shards; ++i) {
+    const std::string name = format("train-{:05}-of-{:05}.tfrecord", i, shards);
+    index.AddShard({.name = name, .file_bytes = 17, .lengths = {1}});
+    manifest.splits[0].shards.push_back(
+        {.file = name, .records = 1, .bytes = 17, .sha256 = Sha256Digest{}});
+  }
+  index.Finish(false);
+  WriteManifest(PosixFiles(), folder, manifest, false);
+}
+
+// The most memory that an append to so many shards holds when it renames a file.
+size_t MemoryOfAppend(size_t shards) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.append = true;
+  options.threads = 1;
+  WriteBase(options.out, shards);
+  FaultyFiles files;
+  const size_t before = ::mallinfo2().uordblks;  // under a sanitizer always 0
+  size_t most = before;
+  files.before_rename = [&](const std::string&) {
+    most = std::max<size_t>(most, ::mallinfo2().uordblks);
+  };
+  options.files = &files;
+  const PackResult result = Pack(FakeSource({{"train", 3}}), options);
+  EXPECT_EQ(result.manifest.splits[0].shards.size(), shards + 1);
+  return most - before;
+}
+
+TEST(PackTest, AnAppendTakes90BytesForEachShardThatWasThere) {
+  constexpr size_t kFew = 1000, kMany = 30'000;
+  const size_t few = MemoryOfAppend(kFew);
+  EXPECT_LE(MemoryOfAppend(kMany), few + 90 * (kMany - kFew));
+}
+
 TEST(PackTest, AppendsAndCanBeRepeated) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
@@ -457,6 +501,27 @@ TEST(PackTest, AppendsAndCanBeRepeated) {
   third.salt = "third";
   EXPECT_EQ(Pack(third, options).manifest.records(), 1610u);
   EXPECT_EQ(Index::Open(folder / "out/test.recindex").record_count(), 110u);
+}
+
+TEST(PackTest, TwoTasksThatFinishAnAppendAddItOnce) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.plan.shards = 2;
+  Pack(Source1(), options);
+  options.append = true;
+  options.tasks = 2;
+  FaultyFiles files;
+  files.unrenamable = "manifest.json";
+  options.files = &files;
+  FakeSource more({{"train", 500}});
+  EXPECT_FALSE(Pack(more, options).complete);
+  PackOptions other = options;
+  other.task = 1;
+  EXPECT_THROW(Pack(more, other), Error);  // complete, but for the manifest
+  files.unrenamable = "\n";
+  options.planned = [&](const Plan&) { EXPECT_TRUE(Pack(more, other).complete); };
+  EXPECT_EQ(Pack(more, options).manifest.FindSplit("train")->records(), 1500u);
+  EXPECT_EQ(ReadManifest(PosixFiles(), options.out).FindSplit("train")->records(), 1500u);
 }
 
 TEST(PackTest, AppendNeedsADataSet) {
