@@ -3,14 +3,21 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
 
+#include "recpack/base/error.h"
 #include "recpack/record/framing.h"
+#include "src/record/frame_look.h"
+#include "src/record/window.h"
 
 namespace recpack {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{1} << 18;
+constexpr size_t kInputBytes = size_t{1} << 18;
+constexpr size_t kWindowBytes = size_t{1} << 20;
 
 // RFC 1952 and RFC 1950, without optional parts.
 constexpr size_t kGzipHeaderBytes = 10;
@@ -18,60 +25,99 @@ constexpr size_t kGzipTrailerBytes = 8;
 constexpr size_t kZlibHeaderBytes = 2;
 constexpr size_t kZlibTrailerBytes = 4;
 
-// Goes from deflate block to deflate block, and forgets its window at each flush point.
-class BlockWalk {
+// Behind a full flush, or what looks like one.
+struct Mark {
+  uint64_t file_offset;
+  uint64_t offset;  // uncompressed
+};
+
+// The checksum at the end of a stream.
+class Trailer {
  public:
-  BlockWalk(const ReadableFile& file, uint64_t offset, std::span<const uint32_t> lengths)
-      : file_(file), read_to_(offset), lengths_(lengths), input_(kBufferBytes) {
-    if (inflateInit2(&stream_, -15) != Z_OK) throw std::bad_alloc();
-    points_.push_back({.file_offset = offset, .first_record = 0});
-  }
-  ~BlockWalk() { inflateEnd(&stream_); }
-  BlockWalk(const BlockWalk&) = delete;
+  explicit Trailer(Compression compression)
+      : gzip_(compression == Compression::kGzip),
+        sum_(gzip_ ? crc32(0, nullptr, 0) : adler32(0, nullptr, 0)) {}
 
-  // False where the stream does not inflate in this way up to the end of the last record.
-  bool Run() {
-    for (;;) {
-      const uint64_t block_start = produced_;
-      switch (InflateBlock()) {
-        case Block::kBroken:
-          return false;
-        case Block::kLast:
-          return AtBoundary() && record_ == lengths_.size();
-        case Block::kOther:
-          if (produced_ == block_start && BehindMark() && AtBoundary()) AddPoint();
-      }
-    }
+  void Add(ByteView bytes) {
+    const auto size = static_cast<uInt>(bytes.size());
+    sum_ = gzip_ ? crc32(sum_, bytes.data(), size) : adler32(sum_, bytes.data(), size);
+    bytes_ += size;
   }
 
-  // Of the compressed byte that comes next.
-  uint64_t offset() const { return read_to_ - stream_.avail_in; }
-
-  std::vector<FlushPoint> TakePoints() { return std::move(points_); }
+  // Whether the file has it at `offset`, and nothing behind it.
+  bool EndsFile(const ReadableFile& file, uint64_t offset) const {
+    uint8_t there[kGzipTrailerBytes] = {};
+    const size_t size = gzip_ ? kGzipTrailerBytes : kZlibTrailerBytes;
+    if (offset + size != file.Size() || file.ReadAt(offset, {there, size}) != size) return false;
+    if (!gzip_) std::reverse(there, there + size);
+    return LoadLittleEndian<uint32_t>(there) == sum_ &&
+           (!gzip_ || LoadLittleEndian<uint32_t>(there + 4) == static_cast<uint32_t>(bytes_));
+  }
 
  private:
-  enum class Block { kOther, kLast, kBroken };
+  bool gzip_;
+  uLong sum_;
+  uint64_t bytes_ = 0;
+};
 
-  Block InflateBlock() {
-    for (;;) {
+// Inflates from deflate block to deflate block, and forgets its window at each mark.
+class FlushedSource final : public ByteSource {
+ public:
+  FlushedSource(const ReadableFile& file, uint64_t first, Compression compression,
+                std::vector<Mark>& marks)
+      : file_(file), read_to_(first), trailer_(compression), input_(kInputBytes), marks_(marks) {
+    if (inflateInit2(&stream_, -15) != Z_OK) throw std::bad_alloc();
+    marks_.push_back({.file_offset = first, .offset = 0});
+  }
+  ~FlushedSource() override { inflateEnd(&stream_); }
+  FlushedSource(const FlushedSource&) = delete;
+
+  size_t Read(std::span<uint8_t> out) override {
+    size_t got = 0;
+    while (got < out.size() && !ended_) {
       if (stream_.avail_in == 0) Refill();
-      if (stream_.avail_in == 0) return Block::kBroken;
-      stream_.next_out = output_.data();
-      stream_.avail_out = static_cast<uInt>(output_.size());
-      const int code = inflate(&stream_, Z_BLOCK);
-      produced_ += output_.size() - stream_.avail_out;
-      if (code == Z_STREAM_END) return Block::kLast;
-      if (code != Z_OK && code != Z_BUF_ERROR) return Block::kBroken;
-      if ((stream_.data_type & kBlockEnd) != 0) return Block::kOther;
+      got += Step(out.subspan(got));
     }
+    return got;
+  }
+
+ private:
+  // Parts of z_stream::data_type after Z_BLOCK.
+  static constexpr int kBlockEnd = 128;
+  static constexpr int kLastBlock = 64;
+  static constexpr int kUnusedBits = 7;
+
+  // Up to the end of a block.
+  size_t Step(std::span<uint8_t> out) {
+    constexpr size_t kMost = size_t{1} << 30;  // avail_out is 32 bits wide
+    stream_.next_out = out.data();
+    stream_.avail_out = static_cast<uInt>(std::min(out.size(), kMost));
+    const int code = inflate(&stream_, Z_BLOCK);
+    const ByteView made = out.first(static_cast<size_t>(stream_.next_out - out.data()));
+    trailer_.Add(made);
+    produced_ += made.size();
+    if (code == Z_STREAM_END) {
+      if (!trailer_.EndsFile(file_, offset())) Fail();
+      ended_ = true;
+    } else if (code != Z_OK && code != Z_BUF_ERROR) {
+      Fail();
+    } else if ((stream_.data_type & kBlockEnd) != 0) {
+      if (produced_ == block_start_ && BehindMark()) AddMark();
+      block_start_ = produced_;
+    }
+    return made.size();
   }
 
   void Refill() {
     const size_t got = file_.ReadAt(read_to_, input_);
+    if (got == 0) Fail();
     read_to_ += got;
     stream_.next_in = input_.data();
     stream_.avail_in = static_cast<uInt>(got);
   }
+
+  // Of the compressed byte that comes next.
+  uint64_t offset() const { return read_to_ - stream_.avail_in; }
 
   bool BehindMark() const {
     uint8_t mark[sizeof kFlushMark] = {};
@@ -80,35 +126,42 @@ class BlockWalk {
            std::ranges::equal(mark, kFlushMark);
   }
 
-  bool AtBoundary() {
-    while (boundary_ < produced_ && record_ < lengths_.size()) {
-      boundary_ += lengths_[record_++] + kFrameBytes;
+  void AddMark() {
+    if (marks_.back().offset != produced_) {
+      marks_.push_back({.file_offset = offset(), .offset = produced_});
     }
-    return boundary_ == produced_;
-  }
-
-  void AddPoint() {
-    if (points_.back().first_record == record_) return;
-    points_.push_back({.file_offset = offset(), .first_record = record_});
     inflateReset(&stream_);
   }
 
-  // Parts of z_stream::data_type after Z_BLOCK.
-  static constexpr int kBlockEnd = 128;
-  static constexpr int kLastBlock = 64;
-  static constexpr int kUnusedBits = 7;
+  [[noreturn]] void Fail() const {
+    throw Error(ErrorKind::kCorrupt, "is no stream of ours", {.path = file_.path()});
+  }
 
   const ReadableFile& file_;
   uint64_t read_to_;
-  std::span<const uint32_t> lengths_;
+  Trailer trailer_;
   ByteBuffer input_;
-  ByteBuffer output_ = ByteBuffer(kBufferBytes);  // looked at by nobody
+  std::vector<Mark>& marks_;
   z_stream stream_ = {};
   uint64_t produced_ = 0;
-  uint64_t boundary_ = 0;  // the end of the frames before record_
-  size_t record_ = 0;
-  std::vector<FlushPoint> points_;
+  uint64_t block_start_ = 0;
+  bool ended_ = false;
 };
+
+// The marks that stand at records.
+std::vector<FlushPoint> PointsAt(const std::vector<Mark>& marks,
+                                 const std::vector<uint32_t>& lengths) {
+  std::vector<FlushPoint> points;
+  uint64_t boundary = 0;
+  uint64_t record = 0;
+  for (const Mark& mark : marks) {
+    while (boundary < mark.offset && record < lengths.size()) {
+      boundary += lengths[record++] + kFrameBytes;
+    }
+    if (boundary == mark.offset) points.push_back({mark.file_offset, record});
+  }
+  return points;
+}
 
 }  // namespace
 
@@ -126,15 +179,28 @@ uint64_t FirstFlushPoint(const ReadableFile& file, Compression compression) {
   return flushed ? start.size() : 0;
 }
 
-std::vector<FlushPoint> FindFlushPoints(const ReadableFile& file, Compression compression,
-                                        std::span<const uint32_t> lengths) {
+std::optional<FlushedStream> ReadFlushedStream(const ReadableFile& file, Compression compression,
+                                               bool verify) try {
   const uint64_t first = FirstFlushPoint(file, compression);
   if (first == 0) return {};
-  const size_t trailer = compression == Compression::kGzip ? kGzipTrailerBytes : kZlibTrailerBytes;
-  BlockWalk walk(file, first, lengths);
-  // Several gzip members are no stream of ours.
-  if (!walk.Run() || walk.offset() + trailer != file.Size()) return {};
-  return walk.TakePoints();
+  FlushedStream stream;
+  std::vector<Mark> marks;
+  Window window(std::make_unique<FlushedSource>(file, first, compression, marks), kWindowBytes);
+  const uint64_t most_bytes = file.Size() * kMostDeflated;
+  ByteView payload;
+  std::string reason;
+  for (;;) {
+    const FrameState frame = LookAtFrame(window, verify, most_bytes, payload, reason);
+    if (frame == FrameState::kEnd) break;
+    if (frame == FrameState::kDamaged || payload.size() > kMaxPayloadBytes) return {};
+    stream.lengths.push_back(static_cast<uint32_t>(payload.size()));
+    window.Skip(payload.size() + kFrameBytes);
+  }
+  stream.flush_points = PointsAt(marks, stream.lengths);
+  return stream;
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::kCorrupt) throw;
+  return {};
 }
 
 }  // namespace recpack

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "recpack/base/file.h"
@@ -16,10 +16,18 @@ inline constexpr uint8_t kFlushMark[4] = {0x00, 0x00, 0xff, 0xff};
 // Offset behind the flush point that follows the header of our streams; 0 for those of others.
 uint64_t FirstFlushPoint(const ReadableFile& file, Compression compression);
 
-// The flush points of a whole stream with records of these lengths; none for a stream of others.
-// That they are no look-alikes is shown, not guessed: each stretch between two of them is inflated
-// with nothing of what stands before it, where a reference to that is an error.
-std::vector<FlushPoint> FindFlushPoints(const ReadableFile& file, Compression compression,
-                                        std::span<const uint32_t> lengths);
+struct FlushedStream {
+  std::vector<uint32_t> lengths;  // payload bytes of each record
+  std::vector<FlushPoint> flush_points;
+};
+
+// A stream of ours, read once from its header to the end of its file; nothing where it is one of
+// others or damaged anywhere, which RecordReader tells apart. `verify`: check CRCs of payloads,
+// too.
+//
+// That its flush points are no look-alikes is shown, not guessed: each stretch between two of them
+// is inflated with nothing of what stands before it, where a reference to that is an error.
+std::optional<FlushedStream> ReadFlushedStream(const ReadableFile& file, Compression compression,
+                                               bool verify);
 
 }  // namespace recpack

@@ -50,32 +50,6 @@ RecordReader::State::State(std::unique_ptr<ReadableFile> opened, ReaderOptions g
       entries_hold(options.entries != nullptr && !options.piece),
       search_budget(16 * file->Size() + (uint64_t{64} << 20)) {}
 
-RecordReader::State::Frame RecordReader::State::Look(Window& at, bool verify, Record& record,
-                                                     std::string& reason) {
-  if (!at.Ensure(kFrameHeaderBytes)) {
-    if (at.bytes().empty()) return Frame::kEnd;
-    reason =
-        format("the file ends within the header of a record, {} bytes into it", at.bytes().size());
-    return Frame::kDamaged;
-  }
-  const uint64_t length = FrameLength(at.data());
-  if (verify && !FrameHeaderHolds(at.data())) {
-    reason = "the CRC of the length does not match";
-    return Frame::kDamaged;
-  }
-  // Only what the file could hold is asked for.
-  if (length > most_bytes - std::min(most_bytes, at.offset()) || !at.Ensure(length + kFrameBytes)) {
-    reason = format("the file ends within a record of {} bytes", length);
-    return Frame::kDamaged;
-  }
-  record.payload = {at.data() + kFrameHeaderBytes, length};
-  if (verify && !FramePayloadHolds(record.payload)) {
-    reason = "the CRC of the payload does not match";
-    return Frame::kDamaged;
-  }
-  return Frame::kWhole;
-}
-
 void RecordReader::State::Fail(const std::string& reason, uint64_t offset) const {
   throw Error(ErrorKind::kCorrupt, reason,
               {.path = file->path(), .offset = offset, .ordinal = ordinal}, kAdvice);
@@ -92,7 +66,7 @@ bool RecordReader::Next(Record& record) {
   state.window.Skip(std::exchange(state.to_skip, 0));
   while (!state.ended) {
     std::string reason;
-    auto frame = State::Frame::kDamaged;
+    auto frame = FrameState::kDamaged;
     std::optional<uint64_t> broken_at;
     try {
       frame = state.Look(record, reason);
@@ -101,7 +75,7 @@ bool RecordReader::Next(Record& record) {
       reason = error.reason();
       broken_at = error.place().offset;
     }
-    if (frame == State::Frame::kWhole) {
+    if (frame == FrameState::kWhole) {
       record.offset = state.window.offset();
       record.ordinal = state.ordinal;
       state.to_skip = record.payload.size() + kFrameBytes;
@@ -113,7 +87,7 @@ bool RecordReader::Next(Record& record) {
       ++state.ordinal;
       return true;
     }
-    if (frame == State::Frame::kEnd) break;
+    if (frame == FrameState::kEnd) break;
     if (state.options.on_damage == ReaderOptions::OnDamage::kFail) {
       state.Fail(reason, broken_at.value_or(state.window.offset()));
     }

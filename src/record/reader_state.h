@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recpack/record/reader.h"
+#include "src/record/frame_look.h"
 #include "src/record/window.h"
 
 namespace recpack {
@@ -15,14 +16,9 @@ namespace recpack {
 struct RecordReader::State {
   State(std::unique_ptr<ReadableFile> opened, ReaderOptions given);
 
-  enum class Frame { kWhole, kEnd, kDamaged };
-
-  // Looks at the frame that the window begins with; `reason` says what is wrong with it. Throws
-  // Error (kCorrupt) where a compressed stream breaks.
-  Frame Look(Record& record, std::string& reason) {
-    return Look(window, options.verify, record, reason);
+  FrameState Look(Record& record, std::string& reason) {
+    return LookAtFrame(window, options.verify, most_bytes, record.payload, reason);
   }
-  Frame Look(Window& at, bool verify, Record& record, std::string& reason);
 
   // Moves behind the damage at the window's start and notes it.
   void Resynchronise(std::string reason, std::optional<uint64_t> broken_at);

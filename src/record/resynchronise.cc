@@ -104,9 +104,9 @@ void RecordReader::State::SearchFrame(Damage& damage) {
     const uint64_t length = FrameLength(window.data());
     // The length alone tells nearly every offset; only then is a CRC computed.
     if (length > most_bytes - std::min(most_bytes, window.offset())) continue;
-    Record ignored;
+    ByteView ignored;
     std::string reason;
-    if (Look(window, true, ignored, reason) == Frame::kWhole) {
+    if (LookAtFrame(window, true, most_bytes, ignored, reason) == FrameState::kWhole) {
       ++ordinal;
       entries_hold = false;
       return;
@@ -118,10 +118,10 @@ void RecordReader::State::SearchFrame(Damage& damage) {
 
 bool RecordReader::State::TryFlushPoint(uint64_t at) {
   Window probe(MakeFlushPointSource(*file, at, kProbeBytes), kProbeBytes);
-  Record ignored;
+  ByteView ignored;
   std::string reason;
   try {
-    if (Look(probe, true, ignored, reason) != Frame::kWhole) return false;
+    if (LookAtFrame(probe, true, most_bytes, ignored, reason) != FrameState::kWhole) return false;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kCorrupt) throw;
     return false;

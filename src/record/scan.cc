@@ -98,12 +98,13 @@ ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) 
   entries.name = std::filesystem::path(path).filename();
   entries.file_bytes = file->Size();
   entries.compression = DetectCompression(*file);
-  if (verify || entries.compression != Compression::kNone) {
-    ReadLengths(std::move(file), verify, entries);
-    entries.flush_points =
-        FindFlushPoints(*files.OpenForReading(path), entries.compression, entries.lengths);
-  } else {
+  if (entries.compression == Compression::kNone && !verify) {
     entries.lengths = HeaderScan(*file).Run();
+  } else if (auto stream = ReadFlushedStream(*file, entries.compression, verify)) {
+    entries.lengths = std::move(stream->lengths);
+    entries.flush_points = std::move(stream->flush_points);
+  } else {
+    ReadLengths(std::move(file), verify, entries);
   }
   return entries;
 }

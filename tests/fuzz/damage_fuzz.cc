@@ -59,7 +59,10 @@ std::vector<FlushPoint> CheckedFlushPoints(const ByteBuffer& bytes, const Seen& 
   for (const ByteBuffer& payload : whole.payloads) {
     lengths.push_back(static_cast<uint32_t>(payload.size()));
   }
-  const auto points = FindFlushPoints(file, whole.compression, lengths);
+  const auto stream = ReadFlushedStream(file, whole.compression, true);
+  if (!stream) return {};
+  Require(stream->lengths == lengths, "a stream has the records that a reader finds in it");
+  const auto& points = stream->flush_points;
   for (const FlushPoint& point : points) {
     Require(point.first_record <= lengths.size(), "a flush point lies at a record");
     if (point.first_record == lengths.size()) continue;

@@ -56,6 +56,75 @@ TEST_P(Scan, FindsWhatTheWriterWrote) {
   }
 }
 
+// The real files, and how many bytes of them are read.
+class CountingFiles final : public FileSystem {
+ public:
+  uint64_t bytes = 0;
+
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    return std::make_unique<File>(PosixFiles().OpenForReading(path), bytes);
+  }
+  std::unique_ptr<WritableFile> Create(const std::string& path) override {
+    return PosixFiles().Create(path);
+  }
+  void Rename(const std::string& from, const std::string& to, bool durable) override {
+    PosixFiles().Rename(from, to, durable);
+  }
+  void Remove(const std::string& path) override { PosixFiles().Remove(path); }
+  bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
+
+ private:
+  class File final : public ReadableFile {
+   public:
+    File(std::unique_ptr<ReadableFile> file, uint64_t& bytes)
+        : file_(std::move(file)), bytes_(bytes) {}
+    size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+      const size_t got = file_->ReadAt(offset, out);
+      bytes_ += got;
+      return got;
+    }
+    uint64_t Size() const override { return file_->Size(); }
+    const std::string& path() const noexcept override { return file_->path(); }
+
+   private:
+    std::unique_ptr<ReadableFile> file_;
+    uint64_t& bytes_;
+  };
+};
+
+TEST_P(Scan, ReadsCompressedShardsOnce) {
+  for (const auto compression : {Compression::kGzip, Compression::kZlib}) {
+    const Shard shard = WriteShard(MakePayloads(300, 3000), {.compression = compression});
+    PosixFiles().Create(path_)->Write(shard.bytes);
+    CountingFiles files;
+    EXPECT_EQ(ScanShard(files, path_, GetParam()).lengths, shard.entries.lengths);
+    EXPECT_LT(files.bytes, shard.bytes.size() + 1000);
+  }
+}
+
+// `cat a b`: one stream as for gzip, whose flush points nobody can jump to and still know where the
+// first member ends.
+TEST_P(Scan, SeveralOfOursInOneFileAreReadInOrderWithoutFlushPoints) {
+  const Shard one = WriteShard(Payloads(), {.compression = Compression::kGzip});
+  const Shard two = WriteShard(MakePayloads(40, 300), {.compression = Compression::kGzip});
+  ByteBuffer both = one.bytes;
+  both.insert(both.end(), two.bytes.begin(), two.bytes.end());
+  std::vector<uint32_t> lengths = one.entries.lengths;
+  lengths.insert(lengths.end(), two.entries.lengths.begin(), two.entries.lengths.end());
+  const ShardEntries entries = Of(both);
+  EXPECT_EQ(entries.lengths, lengths);
+  EXPECT_TRUE(entries.flush_points.empty());
+  RecordReader reader(PosixFiles().OpenForReading(path_), {});
+  std::vector<ByteBuffer> payloads = Payloads();
+  std::ranges::move(MakePayloads(40, 300), std::back_inserter(payloads));
+  Record record;
+  for (const ByteBuffer& payload : payloads) {
+    ASSERT_TRUE(reader.Next(record));
+    EXPECT_TRUE(std::ranges::equal(record.payload, payload));
+  }
+  EXPECT_FALSE(reader.Next(record));
+}
+
 TEST_P(Scan, OfAnEmptyShard) { EXPECT_TRUE(Of({}).lengths.empty()); }
 
 TEST_P(Scan, ManyRecords) {

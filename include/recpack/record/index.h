@@ -86,8 +86,7 @@ class Index {
 
 // Lists a shard's records from its start. The CRCs of lengths are checked; `verify` also checks
 // those of payloads, for which all of an uncompressed shard must be read. Throws Error (kCorrupt)
-// at the first damage. Compressed shards of our writer are inflated a second time for their flush
-// points; others get none.
+// at the first damage. Compressed shards of our writer get their flush points; others have none.
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
 
 // One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes.
