@@ -21,6 +21,14 @@ if(recpack_cuda_wish STREQUAL "off")
   return()
 endif()
 
+# What tools/setup.sh --cuda brought, where the machine has no compiler of its own.
+find_program(RECPACK_NVCC nvcc PATHS ENV PATH NO_DEFAULT_PATH)
+mark_as_advanced(RECPACK_NVCC)
+set(recpack_own_nvcc ${CMAKE_CURRENT_SOURCE_DIR}/.cuda/toolkit/bin/nvcc)
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND NOT RECPACK_NVCC AND
+   EXISTS ${recpack_own_nvcc})
+  set(CMAKE_CUDA_COMPILER ${recpack_own_nvcc})
+endif()
 check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

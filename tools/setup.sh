@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: tools/setup.sh [--for SETS] [--list] [--help]
+usage: tools/setup.sh [--for SETS] [--cuda] [--list] [--help]
 
 Installs what is missing through apt (as root, or through sudo) on Debian 12, Ubuntu 24.04 or newer.
 Installs nothing, and is done at once, where all is there. Needs no GPU and no CUDA.
@@ -16,6 +16,8 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                 interop  Python environments for other programs' packages
                 ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells
                 all      all of these
+  --cuda      also a pinned CUDA toolkit with cuDNN and NCCL, from PyPI, in .cuda (about 2 GB), where
+              there is none; CMake finds it there. Without CUDA everything builds and runs on the host
   --list      print the packages, one a line, and stop
 END
 }
@@ -65,10 +67,12 @@ apt_install() {
 
 sets=build,test
 list=no
+cuda=no
 while [ $# -gt 0 ]; do
   case "$1" in
     --for) sets=${2:?--for needs a value} && shift ;;
     --for=*) sets=${1#*=} ;;
+    --cuda) cuda=yes ;;
     --list) list=yes ;;
     --help | -h) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
@@ -88,14 +92,20 @@ if [ "$list" = yes ]; then
   exit 0
 fi
 
+# The last step, whatever apt had to do.
+finish() {
+  if [ "$cuda" = yes ]; then exec bash "$(dirname "${BASH_SOURCE[0]}")/setup_cuda.sh"; fi
+  exit 0
+}
+
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "setup: no apt on this machine; it is up to you to have: ${packages[*]}" >&2
-  exit 0
+  finish
 fi
 mapfile -t missing < <(missing_of "${packages[@]}")
 if [ ${#missing[@]} = 0 ]; then
   echo "setup: all ${#packages[@]} packages for $sets are installed"
-  exit 0
+  finish
 fi
 
 echo "setup: installing ${missing[*]}"
@@ -110,3 +120,4 @@ if ! apt_install "${missing[@]}" >/dev/null 2>&1; then
   apt_install "${missing[@]}"
 fi
 echo "setup: installed ${#missing[@]} packages"
+finish

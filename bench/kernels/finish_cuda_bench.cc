@@ -77,7 +77,7 @@ class Timer {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-void Run(const Case& one, int rounds, Timer& timer) {
+void Run(const Case& one, int rounds, const char* device, Timer& timer) {
   FinishOptions o;
   o.in_layout = one.in;
   o.in_height = o.in_width = o.out_height = o.out_width = one.size;
@@ -105,9 +105,9 @@ void Run(const Case& one, int rounds, Timer& timer) {
   Check(cudaMemcpy(geometry, places.data(), places_bytes, cudaMemcpyHostToDevice), "copying");
 
   std::printf(
-      "{\"bench\": \"kernels/finish_cuda\", \"case\": \"%s\", \"batch\": %d, "
+      "{\"bench\": \"kernels/finish_cuda\", \"device\": \"%s\", \"case\": \"%s\", \"batch\": %d, "
       "\"rounds\": %d, \"in_bytes\": %zu, \"out_bytes\": %zu",
-      one.name, one.count, rounds, in, out);
+      device, one.name, one.count, rounds, in, out);
   const double ceiling = timer.Rate(in + out, rounds, [&] {
     const size_t half = (in + out) / 2;
     Check(cudaMemcpyAsync(copy, copy + half, half, cudaMemcpyDeviceToDevice, timer.stream), "copy");
@@ -141,7 +141,11 @@ int main(int argc, char** argv) {
                 error == cudaSuccess ? "no CUDA device" : cudaGetErrorString(error));
     return 0;
   }
+  cudaDeviceProp properties;
+  recpack::Check(cudaGetDeviceProperties(&properties, 0), "properties");
   recpack::Timer timer;
-  for (const recpack::Case& one : recpack::kCases) recpack::Run(one, rounds, timer);
+  for (const recpack::Case& one : recpack::kCases) {
+    recpack::Run(one, rounds, properties.name, timer);
+  }
   return 0;
 }
