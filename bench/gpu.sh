@@ -25,8 +25,13 @@ programs=(tools/recpack/recpack bench/pipeline/loader_bench bench/kernels/finish
   bench/device/feeder_bench tests/kernels/kernels_cuda_tests tests/device/device_cuda_tests)
 most_megabytes=60
 
-# Libraries that come with every system's C library stay there.
-system_library='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv)\.so'
+# The C and C++ libraries are the other machine's own: those of here may be made for newer systems.
+system_library='^(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|stdc\+\+|gcc_s))\.so'
+
+# newest NAME DIR: the newest version of a library that the programs and libraries in DIR need.
+newest() {
+  objdump -T "$2"/bin/* "$2"/lib/* | grep -oE "\b$1_[0-9.]+" | sort -Vu | tail -n 1
+}
 
 build() {
   local to=$1 work program name path
@@ -34,7 +39,7 @@ build() {
   work=$(cd "$to" && pwd)/.build
   cmake -S "$repository" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRECPACK_CUDA=on \
     -DRECPACK_STATIC_DEPENDENCIES=ON -DRECPACK_BUILD_BENCH=ON -DRECPACK_BUILD_TESTS=ON \
-    -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' >"$to/configure.log"
+    >"$to/configure.log"
   cmake --build "$work" --parallel "${RECPACK_JOBS:-$(nproc)}" \
     --target recpack_tool loader_bench finish_cuda_bench feeder_bench kernels_cuda_tests \
     device_cuda_tests
@@ -52,9 +57,7 @@ build() {
   rm -rf "$work" "$to/configure.log"
   local size
   size=$(du -sm "$to" | cut -f1)
-  echo "gpu: $to holds $size MB; needs glibc $(
-    objdump -T "$to"/bin/* "$to"/lib/* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1 | cut -d_ -f2
-  ) or newer"
+  echo "gpu: $to holds $size MB; needs $(newest GLIBC "$to") and $(newest GLIBCXX "$to") or newer"
   if [ "$size" -ge "$most_megabytes" ]; then
     echo "gpu: that is more than $most_megabytes MB" >&2
     exit 1
