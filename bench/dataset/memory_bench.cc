@@ -69,7 +69,8 @@ class SparseSource final : public Source {
 
 uint64_t PackFirstShard(const Settings& settings) {
   const SparseSource source(settings.records);
-  PackOptions options{.out = settings.out + "/pack", .sync = false, .overwrite = true};
+  std::filesystem::remove_all(settings.out + "/pack");
+  PackOptions options{.out = settings.out + "/pack", .sync = false};
   options.plan.shard_bytes = kRecordsPerShard * kItemBytes;
   options.tasks = static_cast<uint32_t>(settings.records / kRecordsPerShard) + 1;
   Pack(source, options);
