@@ -1,10 +1,11 @@
 // Reading shards in order, CRCs checked, beside a bare loop over the same bytes.
 //
-//   read_bench read|bare FOLDER [--threads N] [--rounds N]
+//   read_bench read|bare|mapped FOLDER [--threads N] [--rounds N] [--buffer BYTES]
 //
 // `read` is ReadShards() by an index, which is made before the time counts: a data set has one.
 // `bare` is the least that the work needs: preads of 0.9 MB into one buffer, and the CRC of each
-// payload and each length; frames that span two reads are not even put together.
+// payload and each length; frames that span two reads are not even put together. `mapped` checks
+// the same CRCs in mappings that were there before the time counts: nothing is copied.
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,22 @@ bench::Pass Read(const Index& index, const std::string& folder, int threads) {
   return Sum(counters);
 }
 
+void CheckFrame(const uint8_t* frame, uint64_t length, Counter& counter) {
+  if (!FrameHeaderHolds(frame) || !FramePayloadHolds({frame + kFrameHeaderBytes, length})) {
+    std::abort();
+  }
+  ++counter.records;
+  counter.bytes += length;
+}
+
+void CheckMapped(ByteView shard, Counter& counter) {
+  for (size_t at = 0; at + kFrameBytes <= shard.size();) {
+    const uint64_t length = FrameLength(&shard[at]);
+    CheckFrame(&shard[at], length, counter);
+    at += length + kFrameBytes;
+  }
+}
+
 void ReadBare(const std::string& path, ByteBuffer& buffer, Counter& counter) {
   const auto file = PosixFiles().OpenForReading(path);
   uint64_t offset = 0;
@@ -77,12 +94,7 @@ void ReadBare(const std::string& path, ByteBuffer& buffer, Counter& counter) {
     while (at + kFrameBytes <= got) {
       const uint64_t length = FrameLength(&buffer[at]);
       if (length > got - at - kFrameBytes) break;
-      if (!FrameHeaderHolds(&buffer[at]) ||
-          !FramePayloadHolds({&buffer[at + kFrameHeaderBytes], length})) {
-        std::abort();
-      }
-      ++counter.records;
-      counter.bytes += length;
+      CheckFrame(&buffer[at], length, counter);
       at += length + kFrameBytes;
     }
     if (at == 0) return;
@@ -99,13 +111,20 @@ bench::Pass Bare(const std::vector<std::string>& paths, std::vector<ByteBuffer>&
   return Sum(counters);
 }
 
+bench::Pass Mapped(const std::vector<MappedFile>& shards, int threads) {
+  std::vector<Counter> counters(static_cast<size_t>(threads));
+  ParallelFor(shards.size(), threads,
+              [&](size_t worker, size_t i) { CheckMapped(shards[i].bytes(), counters[worker]); });
+  return Sum(counters);
+}
+
 }  // namespace
 }  // namespace recpack
 
 int main(int argc, char** argv) {
   const std::string job = argc > 2 ? argv[1] : "";
-  if (job != "read" && job != "bare") {
-    std::fprintf(stderr, "usage: read_bench read|bare FOLDER [--threads N] [--rounds N]\n");
+  if (job != "read" && job != "bare" && job != "mapped") {
+    std::fprintf(stderr, "usage: read_bench read|bare|mapped FOLDER [--threads N] [--rounds N]\n");
     return 2;
   }
   const auto paths = recpack::ShardsIn(argv[2]);
@@ -113,9 +132,12 @@ int main(int argc, char** argv) {
   const int rounds = std::stoi(recpack::bench::Flag(argc, argv, "--rounds", "5"));
   const recpack::Index index = recpack::IndexOf(paths);
   // Of the sizes tried, 64 KB to 1 MB, none was faster.
-  std::vector<recpack::ByteBuffer> buffers(static_cast<size_t>(threads),
-                                           recpack::ByteBuffer(900'000));
+  const size_t size = std::stoul(recpack::bench::Flag(argc, argv, "--buffer", "900000"));
+  std::vector<recpack::ByteBuffer> buffers(static_cast<size_t>(threads), recpack::ByteBuffer(size));
+  std::vector<recpack::MappedFile> shards;
+  for (size_t i = 0; job == "mapped" && i < paths.size(); ++i) shards.emplace_back(paths[i]);
   recpack::bench::Measure(job, threads, rounds, [&] {
+    if (job == "mapped") return recpack::Mapped(shards, threads);
     return job == "read" ? recpack::Read(index, argv[2], threads) : recpack::Bare(paths, buffers);
   });
   return 0;
