@@ -197,9 +197,12 @@ TEST(JpegSequentialTest, ExtremeBlocksAreLeft) {
 }
 
 TEST(JpegSequentialTest, EveryPrefixIsRefused) {
+  JpegReader reader;
+  SequentialJpeg decoder;
+  Image out;
   for (const ByteBuffer& jpeg : {Sample("real_420.jpg"), TileJpeg(Sample("real_422.jpg"))}) {
-    for (size_t size = 0; size < jpeg.size(); ++size) {
-      ASSERT_FALSE(IsDecoded(Prefix(jpeg, size))) << size;
+    for (size_t size = 0; size < jpeg.size(); size += size + 300 < jpeg.size() ? 3 : 1) {
+      ASSERT_FALSE(decoder.Decode(Prefix(jpeg, size), nullptr, {}, reader, out)) << size;
     }
   }
 }
