@@ -7,10 +7,10 @@
 namespace recpack {
 namespace {
 
-constexpr uint64_t kDearSample = 50'000;         // ns: from here on all samples are timed
-constexpr uint32_t kPeriod = 17;                 // prime to the sizes of chunks
-constexpr uint64_t kShortRead = 20'000;          // ns: not looked at further
-constexpr uint64_t kRemembered = 1'000'000'000;  // ns of timed samples
+constexpr uint64_t kDearSample = 50'000;      // ns: from here on all samples are timed
+constexpr uint32_t kPeriod = 17;              // prime to the sizes of chunks
+constexpr uint64_t kShortRead = 20'000;       // ns: not looked at further
+constexpr uint64_t kRemembered = 10'000'000;  // ns of timed samples
 
 constexpr size_t At(Stage stage) { return static_cast<size_t>(stage); }
 

@@ -12,7 +12,7 @@ import unittest
 
 from support import CIFAR, GOLDEN, RECPACK, CliTest
 
-COMMANDS = ('audit', 'batches', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
+COMMANDS = ('audit', 'batches', 'bench', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
 
 
 class Help(CliTest):

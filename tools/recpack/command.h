@@ -13,6 +13,7 @@ inline constexpr int kFailure = 2;
 void AddPack(CLI::App& app, int& exit_code);
 void AddLs(CLI::App& app, int& exit_code);
 void AddAudit(CLI::App& app, int& exit_code);
+void AddBench(CLI::App& app, int& exit_code);
 void AddBatches(CLI::App& app, int& exit_code);
 void AddCat(CLI::App& app, int& exit_code);
 void AddSheet(CLI::App& app, int& exit_code);

@@ -39,6 +39,7 @@ int Run(int argc, char** argv) {
   AddLs(app, exit_code);
   AddCat(app, exit_code);
   AddBatches(app, exit_code);
+  AddBench(app, exit_code);
   AddAudit(app, exit_code);
   AddSheet(app, exit_code);
   AddIndex(app, exit_code);

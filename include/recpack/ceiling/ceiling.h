@@ -1,0 +1,54 @@
+// What this machine can do at best: the bare calls that a loader's stages cannot outrun.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "recpack/base/bytes.h"
+
+namespace recpack {
+
+struct CeilingOptions {
+  int threads = 1;  // that do the same side by side; at least 1
+  std::chrono::milliseconds time{200};
+};
+
+// Of all threads together. Unmeasured is `unavailable`, with the reason; then the number means
+// nothing.
+struct Rate {
+  double per_second = 0;
+  std::string unavailable;
+
+  bool measured() const noexcept { return unavailable.empty(); }
+};
+
+// Each measurement takes about options.time (a call that has begun is finished) and blocks. None
+// throws for what it finds: what cannot be measured is unavailable.
+
+// Bytes that memcpy copies between buffers that no cache holds.
+Rate CopyCeiling(const CeilingOptions& options);
+
+// Bytes that memset stores to memory that no cache holds: whatever it is filled from.
+Rate StoreCeiling(const CeilingOptions& options);
+
+// Bytes of CRC-32C over buffers of `bytes` bytes, in the cache.
+Rate CrcCeiling(size_t bytes, const CeilingOptions& options);
+
+enum class FileAccess { kCached, kDirect };
+
+// Bytes read in order from the files, in large calls, again from the start where all were read.
+// kCached: as a reader finds them now, from memory or disk. kDirect: from the disk, past the page
+// cache; unavailable where the file system has no such access.
+Rate ReadCeiling(std::span<const std::string> files, FileAccess access,
+                 const CeilingOptions& options);
+
+// Uncompressed bytes of a compressed shard, in order. Unavailable for one that is not compressed.
+Rate InflateCeiling(const std::string& shard, const CeilingOptions& options);
+
+// Whole JPEGs decoded, one after another and from the start again: pictures a second.
+Rate JpegCeiling(std::span<const ByteView> pictures, const CeilingOptions& options);
+
+}  // namespace recpack

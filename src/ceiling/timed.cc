@@ -1,0 +1,67 @@
+#include "src/ceiling/timed.h"
+
+#include <barrier>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "recpack/base/error.h"
+
+namespace recpack {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Work of one thread, and over which time.
+struct Done {
+  double amount = 0;
+  double seconds = 0;
+};
+
+Done WorkFor(const Work& work, Clock::duration time) {
+  Done done;
+  const auto begin = Clock::now();
+  auto now = begin;
+  while (now - begin < time) {
+    done.amount += work();
+    now = Clock::now();
+  }
+  done.seconds = std::chrono::duration<double>(now - begin).count();
+  return done;
+}
+
+}  // namespace
+
+Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread)>& make) {
+  const auto count = static_cast<size_t>(options.threads < 1 ? 1 : options.threads);
+  std::barrier ready(static_cast<std::ptrdiff_t>(count));
+  std::mutex mutex;
+  Rate rate;
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < count; ++i) {
+      threads.emplace_back([&, i] {
+        Done done;
+        std::string failure;
+        bool arrived = false;
+        try {
+          const Work work = make(i);
+          work();  // touches its memory
+          ready.arrive_and_wait();
+          arrived = true;
+          done = WorkFor(work, options.time);
+        } catch (const std::exception& error) {
+          failure = error.what();
+        }
+        if (!arrived) ready.arrive_and_drop();
+        const std::lock_guard lock(mutex);
+        if (!failure.empty()) rate.unavailable = failure;
+        if (done.seconds > 0) rate.per_second += done.amount / done.seconds;
+      });
+    }
+  }
+  if (rate.measured() && rate.per_second == 0) rate.unavailable = "nothing was done";
+  return rate;
+}
+
+}  // namespace recpack

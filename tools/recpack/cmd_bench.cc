@@ -1,0 +1,199 @@
+// recpack bench: how fast a loader is here, what limits it, and what more threads would give.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "recpack/base/cpu.h"
+#include "recpack/pipeline/recipe.h"
+#include "src/base/format.h"
+#include "tools/recpack/bench_ceilings.h"
+#include "tools/recpack/command.h"
+#include "tools/recpack/numbers.h"
+#include "tools/recpack/output.h"
+#include "tools/recpack/samples_flags.h"
+
+namespace recpack::tool {
+namespace {
+
+constexpr double kGoal = 0.1;  // mean error of the predictions
+
+struct BenchFlags {
+  SamplesFlags samples;
+  std::string recipe;
+  LoaderOptions loader;
+  double seconds = 2;
+  bool check = false;
+  bool json = false;
+};
+
+struct Prediction {
+  int threads = 0;
+  double predicted = 0;
+  double measured = 0;  // with --check
+
+  double error() const { return std::abs(predicted - measured) / measured; }
+};
+
+struct BenchResult {
+  BenchRun run;
+  int cores = 0;
+  std::array<Rate, kStages> ceilings;
+  std::vector<Prediction> predictions;
+  bool checked = false;
+
+  double mean_error() const {
+    double sum = 0;
+    for (const Prediction& each : predictions) sum += each.error();
+    return sum / static_cast<double>(predictions.size());
+  }
+};
+
+BenchResult RunBench(BenchFlags& flags) {
+  const Mixture samples = OpenSamples(flags.samples);
+  flags.loader.fields = Recipe(flags.recipe);
+  flags.loader.last_batch = LastBatch::kKeep;  // a small data set will do
+  const std::chrono::duration<double> time(flags.seconds);
+  BenchResult result;
+  result.cores = AvailableThreads();
+  result.run = RunLoader(samples, flags.loader, time);
+  result.ceilings = CeilingsOf(samples.views().front().dataset(), result.run);
+  result.checked = flags.check;
+  for (int threads = 1; threads <= result.cores; ++threads) {
+    Prediction each{threads, Predict(result.run, threads, result.cores)};
+    if (flags.check) {
+      flags.loader.threads = threads;
+      each.measured = RunLoader(samples, flags.loader, time).per_second();
+    }
+    result.predictions.push_back(each);
+  }
+  return result;
+}
+
+bool Happened(const BenchRun& run, Stage stage) { return run.stage(stage).time.count() > 0; }
+
+// Samples a second if the workers did nothing else.
+double Alone(const BenchRun& run, Stage stage) { return run.threads / run.Cost(stage); }
+
+std::string Unavailable(const std::string& reason) { return "unavailable: " + reason; }
+
+Json ToJson(const BenchResult& result) {
+  const BenchRun& run = result.run;
+  Json json = {{"samples_per_s", run.per_second()},
+               {"threads", run.threads},
+               {"cores", result.cores},
+               {"limited_by", LimitedBy(run)},
+               {"stages", Json::array()},
+               {"wait_for_room", run.Busy(Stage::kRoom)},
+               {"predicted", Json::array()}};
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (stage == Stage::kRoom) continue;
+    Json line = {{"name", StageName(stage)}};
+    if (Happened(run, stage)) {
+      line["per_s"] = Alone(run, stage);
+    } else {
+      line["per_s"] = Unavailable("no time was spent in it");
+    }
+    if (result.ceilings[i].measured()) {
+      line["ceiling_per_s"] = result.ceilings[i].per_second;
+    } else {
+      line["ceiling_per_s"] = Unavailable(result.ceilings[i].unavailable);
+    }
+    line["busy"] = run.Busy(stage);
+    json["stages"].push_back(line);
+  }
+  for (const Prediction& each : result.predictions) {
+    Json line = {{"threads", each.threads}, {"samples_per_s", each.predicted}};
+    if (result.checked) {
+      line["measured_per_s"] = each.measured;
+      line["error"] = each.error();
+    }
+    json["predicted"].push_back(line);
+  }
+  if (result.checked) {
+    json["check"] = {{"mean_error", result.mean_error()},
+                     {"goal", kGoal},
+                     {"holds", result.mean_error() <= kGoal}};
+  }
+  return json;
+}
+
+std::string Count(double number) { return HumanCount(static_cast<uint64_t>(std::llround(number))); }
+
+void PrintStages(const BenchResult& result) {
+  std::printf("%-8s %6s %16s %16s\n", "stage", "busy", "samples/s alone", "ceiling here");
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (stage == Stage::kRoom || !Happened(result.run, stage)) continue;
+    const Rate& ceiling = result.ceilings[i];
+    const std::string text =
+        ceiling.measured() ? Count(ceiling.per_second) : Unavailable(ceiling.unavailable);
+    std::printf("%-8s %5.1f%% %16s %16s\n", StageName(stage), 100 * result.run.Busy(stage),
+                Count(Alone(result.run, stage)).c_str(), text.c_str());
+  }
+}
+
+void Print(const BenchResult& result) {
+  const BenchRun& run = result.run;
+  std::printf("%s samples/s by %s on %s, limited by %s\n\n", Count(run.per_second()).c_str(),
+              Counted(static_cast<uint64_t>(run.threads), "thread").c_str(),
+              Counted(static_cast<uint64_t>(result.cores), "core").c_str(), LimitedBy(run));
+  PrintStages(result);
+  std::printf("\n%7s %20s%s\n", "threads", "predicted samples/s",
+              result.checked ? "             measured   error" : "");
+  for (const Prediction& each : result.predictions) {
+    std::printf("%7d %20s", each.threads, Count(each.predicted).c_str());
+    if (result.checked) {
+      std::printf(" %20s %6.1f%%", Count(each.measured).c_str(), 100 * each.error());
+    }
+    std::printf("\n");
+  }
+  std::printf("More threads than cores give nothing%s.\n",
+              Happened(run, Stage::kInput) ? ", but where they wait for input" : "");
+  if (result.checked) {
+    std::printf("mean error of the predictions: %.1f%%, the goal is at most %.0f%%: %s\n",
+                100 * result.mean_error(), 100 * kGoal,
+                result.mean_error() <= kGoal ? "held" : "missed");
+  }
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, int& exit_code) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure a loader and this machine's ceilings");
+  auto flags = std::make_shared<BenchFlags>();
+  bench->footer(
+      "Busy: share of the workers' time. Alone: if they did nothing else. Ceiling: the bare calls\n"
+      "on this data with as many threads: reading in order and CRC, the disk past the page cache,\n"
+      "whole JPEGs, memset. Limited by consumer: the workers mostly wait for the one thread that\n"
+      "takes the batches. Cold data get warm while they are measured: mind that with --check.\n\n"
+      "Examples:\n"
+      "  recpack bench shards --recipe cifar10-train --seconds 0.2\n"
+      "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
+  bench->add_option("DATA", flags->samples.path, "A folder of shards, a shard, or a pattern")
+      ->required();
+  bench
+      ->add_option("--recipe", flags->recipe,
+                   "cifar10-train, cifar10-eval, imagenet-train or imagenet-eval")
+      ->required();
+  bench->add_option("--split", flags->samples.split, "Split (default: train, or the only one)");
+  bench->add_option("--threads", flags->loader.threads, "Worker threads (default: all)")
+      ->check(ThreadCount());
+  bench->add_option("--batch-size", flags->loader.batch_size, "Samples a batch (default 256)")
+      ->check(WholeNumberIn(1, UINT32_MAX));
+  bench->add_option("--seconds", flags->seconds, "Of each run (default 2)")
+      ->check(CLI::Range(0.01, 3600.0));
+  bench->add_flag("--check", flags->check, "Also run each predicted number of threads");
+  bench->add_flag("--json", flags->json, "Print one JSON object");
+  bench->callback([flags, &exit_code] {
+    const BenchResult result = RunBench(*flags);
+    if (flags->json) {
+      PrintJson(ToJson(result));
+    } else {
+      Print(result);
+    }
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool
