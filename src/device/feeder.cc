@@ -53,6 +53,15 @@ Target TargetOf(const DeviceFeederOptions& options) {
   return target;
 }
 
+// Erasing and mixing come behind finishing, which then stays on the host.
+bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options) {
+  return image.augment.erasing.probability > 0 ||
+         std::ranges::any_of(options.batch_steps, [&](const BatchStep& step) {
+           const auto* mix = std::get_if<MixImages>(&step);
+           return mix != nullptr ? mix->image == image.name : true;
+         });
+}
+
 LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
   const auto lanes = static_cast<uint32_t>(target.devices.size());
   if (target.runtime == nullptr) {
@@ -63,7 +72,8 @@ LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocato
   options.prefetch = (std::max(options.prefetch, 2U) + lanes - 1) / lanes * lanes;
   if (options.slabs == nullptr) options.slabs = slabs;
   for (Field& field : options.fields) {
-    if (auto* image = std::get_if<ImageField>(&field)) image->finish_on_device = true;
+    auto* image = std::get_if<ImageField>(&field);
+    if (image != nullptr && !GoesOnBehindFinishing(*image, options)) image->finish_on_device = true;
   }
   return options;
 }

@@ -188,6 +188,9 @@ std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field) {
     std::unique_ptr<FieldWriter> operator()(const IdField& f) {
       return std::make_unique<IdWriter>(f);
     }
+    std::unique_ptr<FieldWriter> operator()(const FunctionField& f) {
+      return MakeFunctionWriter(f);
+    }
   };
   return std::visit(Make(), field);
 }

@@ -64,6 +64,7 @@ std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field);
 std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field);
 std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field);
 std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field);
+std::unique_ptr<FieldWriter> MakeFunctionWriter(const FunctionField& field);
 
 // The feature, or Error (kInvalidArgument) that lists those there are.
 const FeatureView& Require(const ExampleView& example, const std::string& feature);

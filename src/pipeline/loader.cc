@@ -131,19 +131,27 @@ struct Loader::State {
     for (const Field& field : plan.options.fields) {
       plan.writers.push_back(MakeFieldWriter(field));
       plan.first_array.push_back(arrays->size());
-      for (ArraySpec& array : plan.writers.back()->Arrays()) {
-        const auto same = [&](const ArraySpec& other) { return other.name == array.name; };
-        if (std::ranges::any_of(*arrays, same)) {
-          Refuse(format("two arrays are called '{}'", array.name), "give each field its own name");
-        }
-        plan.sample_bytes += array.sample_bytes;
-        array.offset = slab_bytes;
-        const size_t bytes = array.sample_bytes * plan.options.batch_size;
-        slab_bytes += (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
-        arrays->push_back(std::move(array));
+      for (ArraySpec& array : plan.writers.back()->Arrays()) LayOut(std::move(array), *arrays);
+    }
+    for (const BatchStep& step : plan.options.batch_steps) {
+      plan.batch_workers.push_back(MakeBatchWorker(step, *arrays));
+      for (ArraySpec& array : plan.batch_workers.back()->Arrays()) {
+        LayOut(std::move(array), *arrays);
       }
     }
     plan.arrays = std::move(arrays);
+  }
+
+  void LayOut(ArraySpec array, std::vector<ArraySpec>& arrays) {
+    const auto same = [&](const ArraySpec& other) { return other.name == array.name; };
+    if (std::ranges::any_of(arrays, same)) {
+      Refuse(format("two arrays are called '{}'", array.name), "give each field its own name");
+    }
+    plan.sample_bytes += array.sample_bytes;
+    array.offset = slab_bytes;
+    const size_t bytes = array.sample_bytes * plan.options.batch_size;
+    slab_bytes += (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+    arrays.push_back(std::move(array));
   }
 
   // At the beginning of the run: goes on from the audit that was given.
@@ -309,13 +317,7 @@ uint64_t Loader::steps_per_epoch() const noexcept {
 const LoaderOptions& Loader::options() const noexcept { return state_->plan.options; }
 
 const void* Batch::Raw(const std::string& name) const {
-  for (size_t i = 0; i < arrays_->size(); ++i) {
-    if ((*arrays_)[i].name == name) return Raw(i);
-  }
-  std::string names;
-  for (const ArraySpec& array : *arrays_) names += (names.empty() ? "" : ", ") + array.name;
-  throw Error(ErrorKind::kInvalidArgument, format("the batch has no array '{}'", name), {},
-              "it has: " + names);
+  return slab_.get() + FindArray(*arrays_, name).offset;
 }
 
 }  // namespace recpack

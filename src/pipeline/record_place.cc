@@ -13,6 +13,9 @@ void RethrowWithPlace(const Dataset& dataset, uint64_t id) {
     throw Error(error.kind(), error.reason(), dataset.PlaceOf(id), error.advice());
   } catch (const std::exception& error) {
     throw Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id));
+  } catch (...) {
+    throw Error(ErrorKind::kInvalidArgument, "something was thrown that is no std::exception",
+                dataset.PlaceOf(id));
   }
 }
 

@@ -17,7 +17,7 @@ Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, S
     slot->views.resize(samples);
     slot->mask.resize(samples);
     slot->turn = i;
-    slot->unfinished = chunks;
+    slot->unfinished = chunks + 1;
     slots_.push_back(std::move(slot));
   }
 }
@@ -31,8 +31,12 @@ bool Ring::WaitForRoom(uint64_t batch) {
   return !stopped_;
 }
 
-void Ring::FinishChunk(uint64_t batch) {
-  if (slot(batch).unfinished.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+bool Ring::FinishChunk(uint64_t batch) {
+  return slot(batch).unfinished.fetch_sub(1, std::memory_order_acq_rel) == 2;
+}
+
+void Ring::Publish(uint64_t batch) {
+  slot(batch).unfinished.store(0, std::memory_order_release);
   page_->blocks().ring.written.fetch_add(1, std::memory_order_relaxed);
   // Taken and left, so that a consumer that looked just before is already waiting.
   { const std::lock_guard lock(mutex_); }
@@ -53,7 +57,7 @@ void Ring::Release(uint64_t batch) noexcept {
   page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
   at.delivered = 0;
   at.delivered_sum = {};
-  at.unfinished.store(chunks_, std::memory_order_relaxed);
+  at.unfinished.store(chunks_ + 1, std::memory_order_relaxed);
   uint64_t mine = batch;
   // Not where Stop() was there before.
   at.turn.compare_exchange_strong(mine, batch + slots_.size(), std::memory_order_acq_rel);

@@ -24,7 +24,7 @@ struct RingSlot {
   std::vector<uint32_t> views;
   std::vector<uint8_t> mask;
   std::atomic<uint64_t> turn = 0;
-  std::atomic<uint32_t> unfinished = 0;  // chunks of the batch
+  std::atomic<uint32_t> unfinished = 0;  // chunks of the batch, and publishing it
 
   std::mutex mutex;            // of all below, while workers write the batch
   std::exception_ptr failure;  // of the sample below
@@ -48,8 +48,10 @@ class Ring {
   // Workers: waits until the batch may be written; false: everything stops.
   bool WaitForRoom(uint64_t batch);
 
-  // Workers: a chunk of the batch is done; the last one publishes it.
-  void FinishChunk(uint64_t batch);
+  // Workers: a chunk of the batch is done. True for the last one: the batch is the caller's alone
+  // until it publishes it.
+  bool FinishChunk(uint64_t batch);
+  void Publish(uint64_t batch);
 
   // Workers: a sample failed. The lowest position is kept, whatever the order in which they fail.
   void Fail(uint64_t batch, uint64_t position, std::exception_ptr failure);

@@ -113,6 +113,13 @@ void StageClock::EndChunk() noexcept {
   period_ = period;
 }
 
+void StageClock::EndBatch() noexcept {
+  const uint64_t now = sources_.now();
+  times_[At(Stage::kAugment)] += now - published_;
+  SetStage(Stage::kRoom);
+  Publish(now);
+}
+
 void StageClock::Publish(uint64_t now) noexcept {
   published_ = now;
   const PageWrite write(block_.sequence);

@@ -51,6 +51,9 @@ class StageClock {
     if (timed_) EndTimed();
   }
   void EndChunk() noexcept;
+  // Behind a chunk: the worker is busy with its whole batch, which counts as kAugment.
+  void BeginBatch() noexcept { SetStage(Stage::kAugment); }
+  void EndBatch() noexcept;
 
  private:
   using Times = std::array<uint64_t, kStages>;

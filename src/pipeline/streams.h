@@ -23,10 +23,17 @@ enum class RandomStream : uint32_t {
   kColour = 1 << 16,
   kErase = 2 << 16,
   kPolicy = 3 << 16,
+
+  // And above, one for each stream that the user names.
+  kFunction = 4 << 16,
+  kMix = 5 << 16,
+  kBatchFunction = 6 << 16,
 };
 
 // Views that have streams of their own.
 inline constexpr uint32_t kMostViews = (1 << 16) - 16;
+
+inline constexpr uint32_t kMostStreams = 1 << 16;  // of the user
 
 inline uint32_t StreamOf(RandomStream first, uint32_t number) noexcept {
   return static_cast<uint32_t>(first) + number;

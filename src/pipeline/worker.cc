@@ -17,6 +17,24 @@ constexpr uint32_t kProbedSamples = 16;  // one of so many
 constexpr uint32_t kTouchedAhead = 2;
 constexpr int kSubstituteTries = 8;
 
+// What is being handled, with the batch that it happened to.
+std::exception_ptr OfBatch(uint64_t epoch, uint64_t position) {
+  const auto where = [&](const std::string& reason) {
+    return format("{}, in the batch from position {} of epoch {}", reason, position, epoch);
+  };
+  try {
+    throw;
+  } catch (const Error& error) {
+    return std::make_exception_ptr(
+        Error(error.kind(), where(error.reason()), error.place(), error.advice()));
+  } catch (const std::exception& error) {
+    return std::make_exception_ptr(Error(ErrorKind::kInvalidArgument, where(error.what())));
+  } catch (...) {
+    return std::make_exception_ptr(Error(ErrorKind::kInvalidArgument,
+                                         where("something was thrown that is no std::exception")));
+  }
+}
+
 }  // namespace
 
 Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block)
@@ -46,8 +64,35 @@ void Worker::Run() {
       ring_.Fail(batch, 0, std::current_exception());
     }
     clock_.EndChunk();
-    ring_.FinishChunk(batch);
+    if (!ring_.FinishChunk(batch)) continue;
+    FinishBatch(batch);
+    ring_.Publish(batch);
   }
+}
+
+// Works on the batch as a whole, unless a sample failed or was never written.
+void Worker::FinishBatch(uint64_t batch) {
+  RingSlot& slot = ring_.slot(batch);
+  if (plan_.batch_workers.empty() || slot.failure || ring_.stopped()) return;
+  clock_.BeginBatch();
+  const BatchPlan at = plan_.schedule.Plan(batch);
+  const uint64_t position = plan_.schedule.Position(at, 0);
+  try {
+    for (const auto& worker : plan_.batch_workers) {
+      BatchView view(
+          *plan_.arrays, slot.bytes(),
+          KeyedRandom(EpochSeed(plan_.options.seed, at.epoch), worker->stream(), position));
+      view.epoch = at.epoch;
+      view.position = position;
+      view.size = at.samples;
+      view.ids = std::span(slot.ids).first(at.samples);
+      view.mask = std::span(slot.mask).first(at.samples);
+      worker->Work(view);
+    }
+  } catch (...) {
+    ring_.Fail(batch, position, OfBatch(at.epoch, position));
+  }
+  clock_.EndBatch();
 }
 
 // The kernel learns of the records of a chunk well before any worker comes to it.

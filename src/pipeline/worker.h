@@ -11,6 +11,7 @@
 
 #include "recpack/example/view.h"
 #include "recpack/pipeline/loader.h"
+#include "src/pipeline/batch_worker.h"
 #include "src/pipeline/field_writer.h"
 #include "src/pipeline/ring.h"
 #include "src/pipeline/sampler.h"
@@ -30,6 +31,7 @@ struct LoaderPlan {
   std::shared_ptr<const std::vector<ArraySpec>> arrays;
   std::vector<size_t> first_array;  // by writer
   uint64_t sample_bytes = 0;        // of all arrays
+  std::vector<std::unique_ptr<BatchWorker>> batch_workers;
 
   std::atomic<uint64_t> next_chunk = 0;  // any thread
 };
@@ -58,6 +60,7 @@ class Worker {
   void FillChunk(uint64_t batch, uint32_t chunk);
   static void Audit(RingSlot& slot, uint32_t begin, uint32_t end);
   void Advise(uint64_t chunk);
+  void FinishBatch(uint64_t batch);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
   Place PlaceOf(const SampledRecord& record) const;
   void Write(const SampledRecord& record, uint64_t position, uint64_t batch, uint32_t sample);

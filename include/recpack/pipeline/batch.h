@@ -7,20 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "recpack/pipeline/field.h"
+#include "recpack/pipeline/array_spec.h"
 
 namespace recpack {
-
-// One array of every batch. Its first dimension is the batch size.
-struct ArraySpec {
-  std::string name;
-  ValueType type = ValueType::kU8;
-  std::vector<uint32_t> shape;  // of one sample; empty: one value
-  size_t sample_bytes = 0;
-  size_t offset = 0;  // of the array in the slab, a multiple of 64
-
-  bool operator==(const ArraySpec&) const = default;
-};
 
 // What a loader made, in a slab that goes back to it with the batch. Move-only; any thread may hold
 // or destroy it, also after its loader.

@@ -9,7 +9,9 @@
 
 #include "recpack/image/resize.h"
 #include "recpack/kernels/finish.h"
+#include "recpack/pipeline/array_spec.h"
 #include "recpack/pipeline/augment.h"
+#include "recpack/pipeline/function_field.h"
 
 namespace recpack {
 
@@ -56,10 +58,6 @@ struct ImageField {
 // for a field that makes no sense.
 FinishOptions FinishOptionsOf(const ImageField& field);
 
-enum class ValueType : uint8_t { kU8, kI32, kI64, kF16, kBf16, kF32 };
-size_t ValueBytes(ValueType type) noexcept;
-const char* ValueTypeName(ValueType type);  // "u8", "i32", "i64", "f16", "bf16", "f32"
-
 // Numbers of an int64 or float feature. Fixed lists have exactly `length` values; ragged ones at
 // most, padded with `padding`, and an array NAME_length (i32) says how many there were.
 struct NumbersField {
@@ -86,6 +84,6 @@ struct IdField {
   std::string name = "id";
 };
 
-using Field = std::variant<ImageField, NumbersField, BytesField, IdField>;
+using Field = std::variant<ImageField, NumbersField, BytesField, IdField, FunctionField>;
 
 }  // namespace recpack

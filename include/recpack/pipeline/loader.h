@@ -11,6 +11,7 @@
 #include "recpack/base/slab.h"
 #include "recpack/pipeline/audit.h"
 #include "recpack/pipeline/batch.h"
+#include "recpack/pipeline/batch_step.h"
 #include "recpack/pipeline/field.h"
 #include "recpack/pipeline/mixture.h"
 #include "recpack/pipeline/order.h"
@@ -34,7 +35,8 @@ enum class OnBadRecord : uint8_t {
 
 struct LoaderOptions {
   std::vector<Field> fields;
-  uint32_t batch_size = 256;  // of one rank
+  std::vector<BatchStep> batch_steps = {};  // done to each batch when it is whole, in this order
+  uint32_t batch_size = 256;                // of one rank
   OrderSpec order;
   uint64_t seed = 0;
   uint32_t rank = 0;
