@@ -23,22 +23,23 @@ constexpr size_t kMaxReadBytes = size_t{1} << 16;
 constexpr uint64_t kTarBlock = 512;
 constexpr const char* kFetchAgain = "fetch it again and compare its checksum";
 
+// One for all threads, never freed; null where the system has none.
+locale_t Utf8() {
+  static const locale_t kUtf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{});
+  return kUtf8;
+}
+
 // libarchive converts pax names to the thread's character set; in UTF-8 that changes nothing.
 class Utf8Names {
  public:
-  Utf8Names() : utf8_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {
-    if (utf8_ != locale_t{}) before_ = ::uselocale(utf8_);
-  }
+  Utf8Names() : before_(Utf8() != locale_t{} ? ::uselocale(Utf8()) : locale_t{}) {}
   ~Utf8Names() {
-    if (utf8_ == locale_t{}) return;
-    ::uselocale(before_);
-    ::freelocale(utf8_);
+    if (before_ != locale_t{}) ::uselocale(before_);
   }
   Utf8Names(const Utf8Names&) = delete;
 
  private:
-  locale_t utf8_;
-  locale_t before_ = {};
+  const locale_t before_;
 };
 
 bool Escapes(std::string_view name) {
