@@ -57,13 +57,19 @@ report() {
   fi
 }
 
+# Objects by another compiler, or cut off by a full disk or a kill, look up to date and do not link.
+build_targets() {
+  build fuzz fuzz_targets && return
+  say "building anew from clean"
+  build fuzz clean && build fuzz fuzz_targets
+}
+
 configure fuzz >/dev/null
-build fuzz
+build_targets
 if [ $# -gt 0 ]; then
   targets=("$@")
 else
-  mapfile -t targets < <(find "$folder/tests/fuzz" -maxdepth 1 -name '*_fuzz' -type f -printf '%f\n' |
-    sed 's/_fuzz$//' | sort)
+  mapfile -t targets <"$folder/tests/fuzz/targets.txt"
 fi
 if [ ${#targets[@]} = 0 ]; then
   echo "no fuzz targets were built" >&2
