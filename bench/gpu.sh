@@ -112,7 +112,7 @@ loader_rows() {
       --samples $((threads * cifar_samples))
     [ -d "$from/photos" ] || continue
     step "loader imagenet-train f32, $threads threads" 60 "$bin/loader_bench" rate "$from/photos" \
-      --recipe imagenet-train --type f32 --threads "$threads" --rounds "$rounds" \
+      --recipe imagenet-train --type f32 --batch 32 --threads "$threads" --rounds "$rounds" \
       --samples $((threads * photo_samples))
   done
   if [ ! -d "$from/photos" ]; then
