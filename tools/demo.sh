@@ -10,8 +10,8 @@ usage() {
   cat <<END
 usage: tools/demo.sh [--data PATH] [--out FOLDER] [--no-setup]
 
-Packs CIFAR-10 into TFRecord shards, lists and verifies them, draws a contact sheet and says how
-long each step took. Installs what is missing and builds recpack first.
+Packs CIFAR-10 into TFRecord shards, lists and verifies them, draws a contact sheet, loads them as a
+trainer would and says how long each step and an epoch took. Installs what is missing and builds recpack first.
 
   --data PATH   the CIFAR-10 archive (python or binary version) or its extracted folder. Without it
                 the official archive (170 MB) is downloaded once, its SHA-256 checked; where that
@@ -123,9 +123,17 @@ step "pack" "$recpack" pack "$data" "$shards" --from cifar10 --overwrite
 step "list" "$recpack" ls "$shards"
 step "verify" "$recpack" verify "$shards"
 step "contact sheet" "$recpack" sheet "$shards" "$out/sheet.png"
+# Two seconds of the loader as a trainer would see it, with what limits it.
+step "load, 2 s and ceilings" "$recpack" bench "$shards" --recipe cifar10-train
+epoch=$("$recpack" bench "$shards" --recipe cifar10-train --seconds 1 --json |
+  sed -n 's/^{"samples_per_s": *\([0-9]*\).*/\1/p')
+records=$("$recpack" ls "$shards" --split train --json |
+  sed -n 's/.*"records": *\([0-9]*\).*/\1/p' | head -1)
 
 say "done"
 printf '%s\n' "${steps[@]}"
+printf 'an epoch of %s images, cropped, flipped and normalised: %s s\n' "$records" \
+  "$(awk "BEGIN { printf \"%.3f\", $records / $epoch }")"
 echo "data:          $source_note"
 echo "shards:        $shards"
 echo "contact sheet: $out/sheet.png"
