@@ -265,26 +265,33 @@ class ImageWriter final : public FieldWriter {
 
   // The picture of the result's size.
   const Image& Picture(ByteView bytes, KeyedRandom& random, SampleTools& tools) const {
-    tools.Enter(Stage::kDecode, bytes.size());
-    if (IsRaw(field_)) {
-      Interleave(bytes, tools.decoded);
-    } else if (field_.crop == CropKind::kRandomResized) {
+    if (!IsRaw(field_) && field_.crop == CropKind::kRandomResized) {
       const ImageHeader header = ReadImageHeader(bytes);
-      const Region region = random_crop_({header.width, header.height}, random);
-      if (header.format == ImageFormat::kJpeg) {
+      if (header.format == ImageFormat::kJpeg && tools.decoded_from != bytes.data()) {
+        tools.Enter(Stage::kDecode, bytes.size());
+        const Region region = random_crop_({header.width, header.height}, random);
         tools.region_decoder.Decode(bytes, region, {}, tools.cropped);
         tools.Enter(Stage::kAugment);
         return Resized(tools.cropped, {field_.width, field_.height}, tools);
       }
-      tools.decoder.Decode(bytes, {}, tools.decoded);
-      tools.Enter(Stage::kAugment);
-      return Resized(Cut(tools.decoded, region, tools.cropped), {field_.width, field_.height},
-                     tools);
+    }
+    DecodeWhole(bytes, tools);
+    tools.Enter(Stage::kAugment);
+    return FromWhole(random, tools);
+  }
+
+  // Unless another view of the sample has done it.
+  void DecodeWhole(ByteView bytes, SampleTools& tools) const {
+    if (tools.decoded_from == bytes.data() && tools.decoded_shape == field_.raw_shape) return;
+    tools.Enter(Stage::kDecode, bytes.size());
+    tools.decoded_from = nullptr;
+    if (IsRaw(field_)) {
+      Interleave(bytes, tools.decoded);
     } else {
       tools.decoder.Decode(bytes, {}, tools.decoded);
     }
-    tools.Enter(Stage::kAugment);
-    return FromWhole(random, tools);
+    tools.decoded_from = bytes.data();
+    tools.decoded_shape = field_.raw_shape;
   }
 
   const Image& FromWhole(KeyedRandom& random, SampleTools& tools) const {

@@ -1,6 +1,7 @@
 // One sample's part of each array.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -29,6 +30,10 @@ struct SampleTools {
   JpegRegionDecoder region_decoder;
   Resizer resizer;
   Image decoded;
+  // What `decoded` was made of, by address and raw shape, until the next sample: several views of
+  // a picture decode it once.
+  const uint8_t* decoded_from = nullptr;
+  std::array<int, 3> decoded_shape = {};
   Image resized;
   Image cropped;
   Image augmented;

@@ -1,5 +1,7 @@
 #include "recpack/pipeline/recipe.h"
 
+#include <utility>
+
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
@@ -30,7 +32,18 @@ std::vector<Field> With(ImageField image, const std::string& label) {
 }  // namespace
 
 std::vector<std::string> RecipeNames() {
-  return {"cifar10-train", "cifar10-eval", "imagenet-train", "imagenet-eval"};
+  return {"cifar10-train",
+          "cifar10-eval",
+          "imagenet-train",
+          "imagenet-train-randaugment",
+          "imagenet-train-trivialaugment",
+          "imagenet-eval"};
+}
+
+std::string RecipeList() {
+  std::string names;
+  for (const auto& name : RecipeNames()) names += (names.empty() ? "" : ", ") + name;
+  return names;
 }
 
 std::vector<Field> Recipe(const std::string& name) {
@@ -48,16 +61,19 @@ std::vector<Field> Recipe(const std::string& name) {
     image.resize = 256;
     return With(std::move(image), "image/class/label");
   }
-  if (name == "imagenet-train") {
+  for (const auto& [suffix, policy] :
+       {std::pair("", AugmentPolicyKind::kNone),
+        std::pair("-randaugment", AugmentPolicyKind::kRandAugment),
+        std::pair("-trivialaugment", AugmentPolicyKind::kTrivialAugmentWide)}) {
+    if (name != std::string("imagenet-train") + suffix) continue;
     ImageField image = ImageNet();
     image.crop = CropKind::kRandomResized;
     image.flip = 0.5F;
+    image.augment.policy = {.kind = policy, .interpolation = Interpolation::kBilinear};
     return With(std::move(image), "image/class/label");
   }
-  std::string names;
-  for (const auto& known : RecipeNames()) names += (names.empty() ? "" : ", ") + known;
   throw Error(ErrorKind::kInvalidArgument, format("there is no recipe '{}'", name), {},
-              "choose one of: " + names);
+              "choose one of: " + RecipeList());
 }
 
 }  // namespace recpack

@@ -218,6 +218,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position, uint64_t batc
     for (const ArraySpec& array : *plan_.arrays) {
       out_.push_back(slab + array.offset + sample * array.sample_bytes);
     }
+    tools_.decoded_from = nullptr;
     const Sample at{example_, record.id, epoch_seed_, position};
     for (size_t i = 0; i < plan_.writers.size(); ++i) {
       plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));

@@ -1,18 +1,28 @@
 // Augmentations in a loader: what depends on what, and bits that stay.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
 #include "recpack/base/hash.h"
+#include "recpack/example/builder.h"
+#include "recpack/image/encode.h"
 #include "recpack/pipeline/loader.h"
+#include "recpack/pipeline/recipe.h"
+#include "recpack/record/writer.h"
+#include "src/base/format.h"
+#include "tests/pipeline/settled.h"
 #include "tests/pipeline/small_split.h"
 
 namespace recpack {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 ImageField Picture() {
@@ -165,6 +175,101 @@ TEST(AugmentedBatches, FamiliesDrawNumbersOfTheirOwn) {
       }
     }
   }
+}
+
+// Encoded pictures would do the same; raw ones that are resized are made whole, too.
+TEST(AugmentedBatches, ViewsDifferAndMakeThePictureOnce) {
+  const SmallSplit split(100);
+  ImageField first = Picture();
+  first.crop = CropKind::kRandomResized;
+  ImageField second = first;
+  second.name = "second";
+  second.view = 1;
+  LoaderOptions options = Options(first);
+  options.fields.push_back(second);
+  Loader both(Dataset::Open(split.folder()), options);
+  const LoaderStats stats = Settled(both);
+  EXPECT_EQ(stats.Total(Stage::kDecode).count, stats.Total(Stage::kRead).count);
+  const auto batch = both.Next();
+  const auto bytes = [&](const char* name) {
+    const auto* at = batch->Data<uint8_t>(name);
+    return std::vector<uint8_t>(at, at + size_t{25} * 192);
+  };
+  EXPECT_NE(bytes("image"), bytes("second"));
+  EXPECT_EQ(bytes("image"), Batches(split, Options(first), 1)[0].bytes);
+  EXPECT_EQ(bytes("second"), Batches(split, Options(second), 1)[0].bytes);
+
+  options.fields[1] = NumbersField{.name = "label"};  // a raw shape of its own is another picture
+  second.raw_shape = {1, 8, 24};
+  second.view = 0;
+  options.fields.push_back(second);
+  Loader shapes(Dataset::Open(split.folder()), options);
+  const LoaderStats twice = Settled(shapes);
+  EXPECT_EQ(twice.Total(Stage::kDecode).count, 2 * twice.Total(Stage::kRead).count);
+}
+
+// Views of encoded pictures, of which some are random parts, are those of each field alone.
+TEST(AugmentedBatches, ViewsOfEncodedPicturesAreThoseOfTheFieldAlone) {
+  const fs::path folder = fs::temp_directory_path() / format("recpack-views-{}", ::getpid());
+  fs::create_directories(folder);
+  {
+    RecordWriter writer(PosixFiles().Create((folder / "train-00000-of-00001.tfrecord").string()),
+                        {});
+    for (int i = 0; i < 20; ++i) {
+      Image picture;
+      picture.Reshape(40 + i, 50, 3);
+      for (size_t p = 0; p < picture.pixels.size(); ++p) {
+        picture.pixels[p] = static_cast<uint8_t>(p * (i + 3) / 50);
+      }
+      ExampleBuilder example;
+      const ByteBuffer file = i % 2 == 0 ? EncodeJpeg(picture) : EncodePng(picture);
+      example.AddBytes("image/encoded", file);
+      example.SerializeTo(writer.Begin(example.ByteSize()).data());
+      writer.End();
+    }
+    writer.Finish(false);
+  }
+  const Dataset dataset = Dataset::Open(folder.string());
+  const auto field = [](const char* name, CropKind crop, uint32_t view) {
+    return ImageField{.name = name,
+                      .height = 24,
+                      .width = 24,
+                      .crop = crop,
+                      .resize = 32,
+                      .flip = 0.5F,
+                      .type = ElementType::kU8,
+                      .view = view};
+  };
+  const std::vector<Field> fields = {
+      field("a", CropKind::kRandomResized, 0), field("b", CropKind::kResizeCentre, 1),
+      field("c", CropKind::kRandomResized, 2), field("d", CropKind::kResize, 3)};
+  Loader all(dataset, {.fields = fields, .batch_size = 20, .threads = 2});
+  const auto together = all.Next();
+  for (const Field& each : fields) {
+    const auto& name = std::get<ImageField>(each).name;
+    Loader one(dataset, {.fields = {each}, .batch_size = 20, .threads = 2});
+    const auto alone = one.Next();
+    EXPECT_EQ(std::memcmp(alone->Raw(name), together->Raw(name), 20 * 24 * 24 * 3), 0) << name;
+  }
+  // JPEGs: the first view's part, and the whole; PNGs: the whole.
+  const LoaderStats stats = Settled(all);
+  EXPECT_EQ(2 * stats.Total(Stage::kDecode).count, 3 * stats.Total(Stage::kRead).count);
+  fs::remove_all(folder);
+}
+
+TEST(AugmentedBatches, RecipesWithAPolicyKeepTheCrop) {
+  const auto image = [](const char* name) { return std::get<ImageField>(Recipe(name)[0]); };
+  const ImageField plain = image("imagenet-train");
+  EXPECT_EQ(plain.augment.policy.kind, AugmentPolicyKind::kNone);
+  for (const char* name : {"imagenet-train-randaugment", "imagenet-train-trivialaugment"}) {
+    ImageField with = image(name);
+    EXPECT_NE(with.augment.policy.kind, AugmentPolicyKind::kNone);
+    EXPECT_EQ(with.augment.policy.interpolation, Interpolation::kBilinear);
+    EXPECT_EQ(with.crop, plain.crop);
+    EXPECT_EQ(with.flip, plain.flip);
+  }
+  EXPECT_EQ(RecipeNames().size(), 6u);
+  for (const auto& name : RecipeNames()) EXPECT_EQ(Recipe(name).size(), 2u);
 }
 
 TEST(AugmentedBatches, SayWhatCannotBe) {

@@ -132,10 +132,7 @@ void AddBatches(CLI::App& app, int& exit_code) {
       "  recpack batches shards --recipe cifar10-train --batch-size 16 --limit 3 --ids\n"
       "  recpack batches shards --recipe cifar10-train --batch-size 16 --rank 1 --world-size 4");
   AddSamplesFlags(*batches, flags->samples);
-  batches
-      ->add_option("--recipe", flags->recipe,
-                   "cifar10-train, cifar10-eval, imagenet-train or imagenet-eval")
-      ->required();
+  batches->add_option("--recipe", flags->recipe, RecipeList())->required();
   batches->add_option("--batch-size", loader.batch_size, "Samples a rank (default 256)");
   batches->add_option("--seed", loader.seed, "Of order and augmentation (default 0)");
   batches->add_option("--epoch", loader.epoch, "Epoch to begin with (default 0)");

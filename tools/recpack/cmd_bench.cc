@@ -172,10 +172,7 @@ void AddBench(CLI::App& app, int& exit_code) {
       "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
   bench->add_option("DATA", flags->samples.path, "A folder of shards, a shard, or a pattern")
       ->required();
-  bench
-      ->add_option("--recipe", flags->recipe,
-                   "cifar10-train, cifar10-eval, imagenet-train or imagenet-eval")
-      ->required();
+  bench->add_option("--recipe", flags->recipe, RecipeList())->required();
   bench->add_option("--split", flags->samples.split, "Split (default: train, or the only one)");
   bench->add_option("--threads", flags->loader.threads, "Worker threads (default: all)")
       ->check(ThreadCount());
