@@ -10,6 +10,7 @@
 #include "src/pipeline/crew.h"
 #include "src/pipeline/forks.h"
 #include "src/pipeline/ledger.h"
+#include "src/pipeline/playback.h"
 #include "src/pipeline/ring.h"
 #include "src/pipeline/stall.h"
 #include "src/pipeline/worker.h"
@@ -17,7 +18,6 @@
 namespace recpack {
 namespace {
 
-constexpr size_t kArrayAlignment = 64;
 constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
 constexpr uint32_t kMostChunkSamples = 64;
 constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
@@ -106,6 +106,7 @@ struct Loader::State {
     account.emplace(page->blocks());
     ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
                                   *options.slabs, page);
+    playback.emplace(page->blocks(), ring, plan.chunks);
     for (uint32_t i = 0; i < worker_count; ++i) {
       workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i)));
     }
@@ -149,8 +150,8 @@ struct Loader::State {
     }
     plan.sample_bytes += array.sample_bytes;
     array.offset = slab_bytes;
-    const size_t bytes = array.sample_bytes * plan.options.batch_size;
-    slab_bytes += (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+    plan.thrown_bytes += AlignedArray(array.sample_bytes);
+    slab_bytes += AlignedArray(array.sample_bytes * plan.options.batch_size);
     arrays.push_back(std::move(array));
   }
 
@@ -224,6 +225,7 @@ struct Loader::State {
   std::shared_ptr<StatsPage> page;
   std::optional<ConsumerAccount> account;
   std::shared_ptr<Ring> ring;
+  std::optional<Playback> playback;
   std::vector<std::unique_ptr<Worker>> workers;
   uint64_t next = 0;           // batch
   uint64_t epochs_ended = 0;   // in this run
@@ -256,6 +258,10 @@ std::optional<Batch> Loader::Next() {
     Refuse("the loader was made before this process was forked, its threads are the parent's",
            "make the loader in the process that uses it");
   }
+  if (const LoaderMode mode = state.playback->Wanted(); mode != LoaderMode::kLive) {
+    if (auto batch = Experiment(mode)) return batch;
+  }
+  state.playback->Enter(LoaderMode::kLive);
   const BatchPlan plan = state.plan.schedule.Plan(state.next);
   if (plan.epoch > state.plan.options.epoch + state.epochs_ended) {
     ++state.epochs_ended;
@@ -283,19 +289,51 @@ std::optional<Batch> Loader::Next() {
   state.at.position = plan.next;
   state.account->Give(plan.samples, ready);
 
+  Batch batch = Of(plan);
+  Show(slot, state.playback->TakeHold(number), batch);
+  batch.live_ = true;
+  return batch;
+}
+
+// What an experiment asks for; nothing where the next batch failed, which live shall say.
+std::optional<Batch> Loader::Experiment(LoaderMode mode) {
+  State& state = *state_;
+  if (mode == LoaderMode::kSynthetic) {
+    state.playback->Enter(mode);
+    const auto& made = state.playback->MadeUp(*state.plan.arrays, state.plan.options.batch_size,
+                                              state.slab_bytes, *state.plan.options.slabs);
+    Batch batch = Of({.epoch = state.at.epoch, .samples = state.plan.options.batch_size});
+    Show(*made, std::const_pointer_cast<Playback::Synthetic>(made), batch);
+    return batch;
+  }
+  state.Wait(state.next);
+  if (state.ring->slot(state.next).failure) return std::nullopt;
+  state.playback->Enter(mode);
+  const Playback::Repeated& repeated = state.playback->Repeat(state.next);
+  Batch batch = Of(state.plan.schedule.Plan(repeated.number));
+  Show(state.ring->slot(repeated.number), repeated.hold, batch);
+  return batch;
+}
+
+// Without its arrays.
+Batch Loader::Of(const BatchPlan& plan) const {
   Batch batch;
-  batch.hold_ =
-      std::shared_ptr<void>(&slot, [ring = state.ring, number](void*) { ring->Release(number); });
-  batch.slab_ = std::shared_ptr<const uint8_t>(slot.slab, slot.bytes());
-  batch.arrays_ = state.plan.arrays;
-  batch.ids_ = &slot.ids;
-  batch.views_ = &slot.views;
-  batch.mask_ = &slot.mask;
+  batch.arrays_ = state_->plan.arrays;
   batch.epoch_ = plan.epoch;
   batch.number_ = plan.step;
   batch.size_ = plan.samples;
-  batch.token_ = TokenText(state.at);
+  batch.token_ = TokenText(state_->at);
   return batch;
+}
+
+template <typename From>
+void Loader::Show(const From& from, std::shared_ptr<void> hold, Batch& batch) {
+  batch.hold_ = std::move(hold);
+  batch.slab_ =
+      std::shared_ptr<const uint8_t>(from.slab, static_cast<const uint8_t*>(from.slab.get()));
+  batch.ids_ = &from.ids;
+  batch.views_ = &from.views;
+  batch.mask_ = &from.mask;
 }
 
 LoaderStats Loader::stats() const { return Snapshot(state_->page->blocks(), MonotonicNow()); }

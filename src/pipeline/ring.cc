@@ -1,5 +1,7 @@
 #include "src/pipeline/ring.h"
 
+#include <algorithm>
+
 namespace recpack {
 namespace {
 
@@ -22,13 +24,35 @@ Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, S
   }
 }
 
-bool Ring::WaitForRoom(uint64_t batch) {
-  std::atomic<uint64_t>& turn = slot(batch).turn;
-  for (uint64_t now; (now = turn.load(std::memory_order_acquire)) != batch;) {
-    if (stopped_) return false;
-    turn.wait(now, std::memory_order_acquire);
+Ring::Turn Ring::WaitForRoom(uint64_t batch) {
+  for (;;) {
+    const uint32_t seen = changes_.load(std::memory_order_acquire);
+    if (stopped_) return Turn::kStop;
+    if (slot(batch).turn.load(std::memory_order_acquire) == batch) return Turn::kRoom;
+    if (TakeExtra()) return Turn::kExtra;
+    changes_.wait(seen, std::memory_order_acquire);
   }
-  return !stopped_;
+}
+
+void Ring::WakeWorkers() noexcept {
+  changes_.fetch_add(1, std::memory_order_release);
+  changes_.notify_all();
+}
+
+void Ring::AllowExtra(uint32_t chunks) noexcept {
+  const auto most = static_cast<uint32_t>(chunks_ * slots_.size());
+  uint32_t now = extra_;
+  while (!extra_.compare_exchange_weak(now, std::min(now + chunks, most))) {
+  }
+  WakeWorkers();
+}
+
+bool Ring::TakeExtra() noexcept {
+  uint32_t now = extra_.load(std::memory_order_relaxed);
+  while (now > 0) {
+    if (extra_.compare_exchange_weak(now, now - 1)) return true;
+  }
+  return false;
 }
 
 bool Ring::FinishChunk(uint64_t batch) {
@@ -61,15 +85,15 @@ void Ring::Release(uint64_t batch) noexcept {
   uint64_t mine = batch;
   // Not where Stop() was there before.
   at.turn.compare_exchange_strong(mine, batch + slots_.size(), std::memory_order_acq_rel);
-  at.turn.notify_all();
+  WakeWorkers();
 }
 
 void Ring::Stop() noexcept {
   stopped_ = true;
   for (const auto& slot : slots_) {
     slot->turn.store(kNever, std::memory_order_release);
-    slot->turn.notify_all();
   }
+  WakeWorkers();
 }
 
 }  // namespace recpack

@@ -45,8 +45,20 @@ class Ring {
   size_t size() const noexcept { return slots_.size(); }
   RingSlot& slot(uint64_t batch) noexcept { return *slots_[batch % slots_.size()]; }
 
-  // Workers: waits until the batch may be written; false: everything stops.
-  bool WaitForRoom(uint64_t batch);
+  // What a worker that wants to write a batch does next.
+  enum class Turn : uint8_t {
+    kRoom,   // it writes it
+    kExtra,  // it makes a chunk that is thrown away, and asks again
+    kStop,   // nothing more
+  };
+  // Workers: waits for something to do.
+  Turn WaitForRoom(uint64_t batch);
+
+  // Consumer: workers that wait for room may make so many more chunks, but no more than the ring
+  // holds ahead of what was asked for.
+  void AllowExtra(uint32_t chunks) noexcept;
+  void ForbidExtra() noexcept { extra_ = 0; }
+  void CountThrown() noexcept { page_->blocks().control.thrown.fetch_add(1); }
 
   // Workers: a chunk of the batch is done. True for the last one: the batch is the caller's alone
   // until it publishes it.
@@ -78,11 +90,16 @@ class Ring {
   bool stopped() const noexcept { return stopped_; }
 
  private:
+  bool TakeExtra() noexcept;
+  void WakeWorkers() noexcept;
+
   const uint32_t chunks_;
   const std::shared_ptr<StatsPage> page_;
   const ForkMark mark_;
   std::vector<std::unique_ptr<RingSlot>> slots_;
   std::atomic<bool> stopped_ = false;
+  std::atomic<uint32_t> extra_ = 0;    // chunks
+  std::atomic<uint32_t> changes_ = 0;  // of what waiting workers look at
   std::mutex mutex_;
   std::condition_variable ready_;
 };

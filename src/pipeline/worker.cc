@@ -54,7 +54,9 @@ void Worker::Run() {
   for (;;) {
     const uint64_t ticket = plan_.next_chunk.fetch_add(1, std::memory_order_relaxed);
     const uint64_t batch = ticket / plan_.chunks;
-    if (!ring_.WaitForRoom(batch)) return;
+    Ring::Turn turn;
+    while ((turn = ring_.WaitForRoom(batch)) == Ring::Turn::kExtra) ThrowChunkAway(ticket);
+    if (turn == Ring::Turn::kStop) return;
     clock_.BeginChunk();
     try {
       Advise(ticket);
@@ -170,9 +172,13 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
   const uint64_t position = plan_.schedule.Position(at, sample);
   RingSlot& slot = ring_.slot(batch);
   const SampledRecord meant{.view = slot.views[sample], .id = slot.ids[sample]};
+  out_.clear();
+  for (const ArraySpec& array : *plan_.arrays) {
+    out_.push_back(slot.bytes() + array.offset + sample * array.sample_bytes);
+  }
   std::string reason;
   try {
-    return Write(meant, position, batch, sample);
+    return Write(meant, position);
   } catch (const Error& error) {
     if (plan_.options.on_bad_record == OnBadRecord::kFail || error.kind() != ErrorKind::kCorrupt) {
       throw;
@@ -184,7 +190,7 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
   for (int i = 0; i < kSubstituteTries; ++i) {
     const SampledRecord other = sampler_.Substitute(at.epoch, position, random.NextU64());
     try {
-      Write(other, position, batch, sample);
+      Write(other, position);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kCorrupt) throw;
       continue;
@@ -204,8 +210,34 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
               "recpack verify lists all damage, recpack repair saves what is whole");
 }
 
-void Worker::Write(const SampledRecord& record, uint64_t position, uint64_t batch,
-                   uint32_t sample) {
+// The work on a chunk ahead, for an experiment. Its failures are those of nobody.
+void Worker::ThrowChunkAway(uint64_t ticket) {
+  const uint64_t ahead = ticket + plan_.thrown.fetch_add(1, std::memory_order_relaxed);
+  const BatchPlan at = plan_.schedule.Plan(ahead / plan_.chunks);
+  const auto begin = static_cast<uint32_t>(ahead % plan_.chunks) * plan_.chunk_samples;
+  const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
+  clock_.BeginChunk();
+  clock_.BeginSamples();
+  epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
+  thrown_.resize(plan_.thrown_bytes);
+  for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
+    try {
+      out_.clear();
+      size_t offset = 0;
+      for (const ArraySpec& array : *plan_.arrays) {
+        out_.push_back(thrown_.data() + offset);
+        offset += AlignedArray(array.sample_bytes);
+      }
+      const uint64_t position = plan_.schedule.Position(at, i);
+      Write(sampler_.At(at.epoch, position), position);
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+  clock_.EndChunk();
+  ring_.CountThrown();
+}
+
+void Worker::Write(const SampledRecord& record, uint64_t position) {
   clock_.BeginSample(record.view, record.id);
   const ByteView payload = sources_[record.view]->Read(record.id, record_);
   try {
@@ -213,11 +245,6 @@ void Worker::Write(const SampledRecord& record, uint64_t position, uint64_t batc
     clock_.Enter(Stage::kParse, payload.size());
     example_.Parse(payload);
     clock_.Enter(Stage::kWrite, plan_.sample_bytes);
-    uint8_t* const slab = ring_.slot(batch).bytes();
-    out_.clear();
-    for (const ArraySpec& array : *plan_.arrays) {
-      out_.push_back(slab + array.offset + sample * array.sample_bytes);
-    }
     tools_.decoded_from = nullptr;
     const Sample at{example_, record.id, epoch_seed_, position};
     for (size_t i = 0; i < plan_.writers.size(); ++i) {

@@ -20,6 +20,11 @@
 
 namespace recpack {
 
+inline constexpr size_t kArrayAlignment = 64;
+inline constexpr size_t AlignedArray(size_t bytes) {
+  return (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+}
+
 // What all workers of a loader share. Immutable but for the marked members.
 struct LoaderPlan {
   const Mixture mixture;
@@ -31,9 +36,11 @@ struct LoaderPlan {
   std::shared_ptr<const std::vector<ArraySpec>> arrays;
   std::vector<size_t> first_array;  // by writer
   uint64_t sample_bytes = 0;        // of all arrays
+  uint64_t thrown_bytes = 0;        // the same, each at a multiple of kArrayAlignment
   std::vector<std::unique_ptr<BatchWorker>> batch_workers;
 
   std::atomic<uint64_t> next_chunk = 0;  // any thread
+  std::atomic<uint64_t> thrown = 0;      // chunks; any thread
 };
 
 // A substitution and the batch that it happened in.
@@ -63,7 +70,8 @@ class Worker {
   void FinishBatch(uint64_t batch);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
   Place PlaceOf(const SampledRecord& record) const;
-  void Write(const SampledRecord& record, uint64_t position, uint64_t batch, uint32_t sample);
+  void ThrowChunkAway(uint64_t ticket);
+  void Write(const SampledRecord& record, uint64_t position);
 
   LoaderPlan& plan_;
   Ring& ring_;
@@ -74,7 +82,8 @@ class Worker {
   ByteBuffer record_;
   ExampleView example_;
   SampleTools tools_;
-  std::vector<uint8_t*> out_;
+  std::vector<uint8_t*> out_;               // by array, where Write() writes
+  ByteBuffer thrown_;                       // a sample that is thrown away
   std::vector<std::vector<uint64_t>> ids_;  // to be read soon, by view
   uint64_t epoch_seed_ = 0;
 

@@ -34,6 +34,9 @@ class Batch {
   const void* Raw(const std::string& name) const;
   const void* Raw(size_t array) const noexcept { return slab_.get() + (*arrays_)[array].offset; }
 
+  // Off: an experiment asked for it (RequestMode()), and it is repeated or made up.
+  bool live() const noexcept { return live_; }
+
   // By sample: the record's ordinal in the split; of a substituted record, the one taken in its
   // place.
   const std::vector<uint64_t>& ids() const noexcept { return *ids_; }
@@ -57,6 +60,7 @@ class Batch {
   uint64_t epoch_ = 0;
   uint64_t number_ = 0;
   uint32_t size_ = 0;
+  bool live_ = false;
   std::string token_;
 };
 

@@ -19,6 +19,8 @@
 
 namespace recpack {
 
+struct BatchPlan;
+
 // What becomes of samples that do not fill a batch on every rank. All ranks always make the same
 // number of steps.
 enum class LastBatch : uint8_t {
@@ -112,6 +114,11 @@ class Loader {
 
  private:
   struct State;
+  std::optional<Batch> Experiment(LoaderMode mode);
+  Batch Of(const BatchPlan& plan) const;
+  template <typename From>
+  static void Show(const From& from, std::shared_ptr<void> hold, Batch& batch);
+
   std::shared_ptr<State> state_;  // also of threads that a dead disk holds
 };
 
