@@ -142,6 +142,7 @@ void FakeRuntime::Free(int, void* memory) noexcept {
   const size_t bytes = at->second.second.size() - 256;
   CheckUnused("free", memory, bytes);
   used_ -= bytes;
+  freed_.push_back(std::move(at->second.second));
   device_memory_.erase(at);
 }
 

@@ -99,6 +99,8 @@ class FakeRuntime final : public DeviceRuntime {
   std::map<DeviceStream, std::shared_ptr<Stream>> streams_;
   std::map<DeviceEvent, std::shared_ptr<Event>> events_;
   std::map<const void*, std::pair<int, std::vector<uint8_t>>> device_memory_;
+  // Kept: an operation that comes too late has been noted, and must not end the test.
+  std::vector<std::vector<uint8_t>> freed_;
   std::map<const void*, size_t> pinned_;
   std::vector<Access> accesses_;
   Clock host_;

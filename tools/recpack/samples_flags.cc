@@ -33,10 +33,11 @@ std::vector<uint64_t> ReadOrdinals(const std::string& path) {
 }
 
 MixedView OpenMixed(const std::string& text) {
-  const size_t equals = std::min(text.rfind('='), text.size() - 1);
+  const size_t equals = text.rfind('=');
+  const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
   double weight = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, weight);
+  const char* const end = number.data() + number.size();
+  const auto [stop, error] = std::from_chars(number.data(), end, weight);
   if (error != std::errc() || stop != end) {
     throw Error(ErrorKind::kInvalidArgument, format("'{}' is no DATA=WEIGHT", text), {},
                 "give for example --mix other=0.5");
