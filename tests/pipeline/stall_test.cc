@@ -168,6 +168,9 @@ TEST(Idle, AtAnEpochsEndTheNextEpochIsAlreadyThere) {
 }
 
 TEST(Fork, AChildIsToldAndCanLetGo) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer lets no forked child start threads";
+#endif
   const SmallSplit split(60);
   std::optional<Loader> loader;
   loader.emplace(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
