@@ -81,6 +81,7 @@ std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptio
   if (!options.out.empty()) MakeFolder(options.out);
   Progress progress(options);
   std::vector<BuiltIndex> built;
+  built.reserve(parts.size());
   for (const auto& part : parts) {
     built.push_back(
         IndexSplit(part, part.index, options, [&](uint64_t bytes) { progress.Add(bytes); }));

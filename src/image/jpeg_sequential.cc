@@ -152,7 +152,7 @@ void SequentialJpeg::SetUpRegion(const Region& region) {
     widen(wanted_rows_, c.rows, c.v);
     const size_t width = static_cast<size_t>(c.columns.end - c.columns.first) * kBlockSide;
     c.stride = width + 2 * kSamplePadding;
-    const size_t rows = static_cast<size_t>(2 * c.v * kBlockSide);
+    const size_t rows = size_t{2} * static_cast<size_t>(c.v) * kBlockSide;
     c.plane.resize(std::max(c.plane.size(), rows * c.stride + kSamplePadding));
   }
   for (auto& wide : wide_) {

@@ -23,7 +23,10 @@ float Linspace(double first, double last, int bin) {
 }
 
 // 8 - round(bin / (30 / lost)): no bin lies between two.
-float Bits(int bin, int lost) { return static_cast<float>(8 - (bin * lost + 15) / 30); }
+float Bits(int bin, int lost) {
+  const int kept = 8 - (bin * lost + 15) / 30;
+  return static_cast<float>(kept);
+}
 
 bool IsSigned(Op operation) { return operation >= Op::kShearX && operation <= Op::kSharpness; }
 

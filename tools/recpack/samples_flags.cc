@@ -47,7 +47,7 @@ MixedView OpenMixed(const std::string& text) {
 
 View OpenFirst(const SamplesFlags& flags) {
   const Dataset dataset = Dataset::Open(flags.path, {.split = flags.split});
-  const View view =
+  View view =
       flags.subset.empty() ? View(dataset) : View::Subset(dataset, ReadOrdinals(flags.subset));
   if (flags.balanced.empty()) return view;
   return View::ClassBalanced(view, flags.balanced,

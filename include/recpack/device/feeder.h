@@ -40,7 +40,7 @@ class DeviceFeeder {
 
   // Of a loader that gives pictures finished or for devices to finish. Its slabs must be pinned
   // (PinnedSlabs) where there is a device.
-  DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options = {});
+  explicit DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options = {});
 
   // Waits for copies that are under way; batches that are still held stay valid.
   ~DeviceFeeder();
