@@ -235,7 +235,8 @@ class ServedProgram(Served):
 class Program(Process):
     """A bench program of ours: does its own warm-up and timing, prints lines of JSON.
 
-    The line whose "job" is `job` counts: "seconds" or "seconds_median", "records", "bytes", and
+    The line whose "job" is `job` counts: "seconds" or "seconds_median" (neither:
+    the whole process), "records", "bytes", and
     "peak_mb" where it measures memory itself. Its
     sides (ours, the bare loop that is the ceiling) are different jobs of one program.
     """
@@ -259,7 +260,7 @@ class Program(Process):
 
     def run(self):
         whole = super().run()
-        seconds = self.line.get('seconds_median', self.line.get('seconds'))
+        seconds = self.line.get('seconds_median', self.line.get('seconds', whole.seconds))
         peak = self.line.get('peak_mb', whole.peak_mb)
         return dataclasses.replace(whole, seconds=seconds, peak_mb=peak)
 
