@@ -22,6 +22,7 @@ struct FakeRuntime::Range {
 struct FakeRuntime::Op {
   Stream* stream;
   std::function<void()> work;
+  std::vector<Range> ranges;
   std::vector<std::shared_ptr<Op>> needs;
   bool done = false;
 };
@@ -57,6 +58,16 @@ void Join(std::map<int, uint64_t>& clock, const std::map<int, uint64_t>& other) 
   for (const auto& [stream, number] : other) {
     clock[stream] = std::max(clock[stream], number);
   }
+}
+
+// Unseen by ThreadSanitizer.
+__attribute__((no_sanitize("thread"))) std::vector<uint8_t> ReadUnwatched(const uint8_t* from,
+                                                                          size_t bytes) {
+  std::vector<uint8_t> read(bytes);
+  uint8_t* const to = read.data();
+  const volatile uint8_t* const at = from;
+  for (size_t i = 0; i < bytes; ++i) to[i] = at[i];
+  return read;
 }
 
 bool Knows(const std::map<int, uint64_t>& clock, int stream, uint64_t number) {
@@ -142,7 +153,6 @@ void FakeRuntime::Free(int, void* memory) noexcept {
   const size_t bytes = at->second.second.size() - 256;
   CheckUnused("free", memory, bytes);
   used_ -= bytes;
-  freed_.push_back(std::move(at->second.second));
   device_memory_.erase(at);
 }
 
@@ -235,9 +245,11 @@ std::shared_ptr<FakeRuntime::Op> FakeRuntime::Enqueue(Stream& stream, const std:
     CheckOrder(
         {begin, begin + range.bytes, range.write, stream.number, number, stream.clock, name});
   }
+  if (dead_) work = [] {};
   auto op = std::make_shared<Op>();
   op->stream = &stream;
   op->work = std::move(work);
+  op->ranges = std::move(ranges);
   stream.pending.push_back(op);
   stream.last = op;
   changed_.notify_all();
@@ -260,11 +272,20 @@ void FakeRuntime::CheckOrder(const Access& access) {
   accesses_.push_back(access);
 }
 
+// What would still use the memory is a violation, and is not done.
 void FakeRuntime::CheckUnused(const char* call, const void* memory, size_t bytes) {
   const auto* begin = static_cast<const uint8_t*>(memory);
+  for (const auto& [handle, stream] : streams_) {
+    for (const auto& op : stream->pending) {
+      for (const Range& range : op->ranges) {
+        const auto* used = static_cast<const uint8_t*>(range.begin);
+        if (used < begin + bytes && begin < used + range.bytes) op->work = [] {};
+      }
+    }
+  }
   std::erase_if(accesses_, [&](const Access& before) {
     if (before.end <= begin || begin + bytes <= before.begin) return false;
-    if (!Knows(host_, before.stream, before.number)) {
+    if (!dead_ && !Knows(host_, before.stream, before.number)) {
       Violate(
           format("{} while {} by stream {} may be under way", call, before.name, before.stream));
     }
@@ -309,13 +330,26 @@ void FakeRuntime::Wait(int device, DeviceStream handle, DeviceEvent event, WaitP
 
 void FakeRuntime::Synchronise(int device, DeviceEvent event, WaitPoint point) {
   std::unique_lock lock(mutex_);
-  Call("cudaEventSynchronize", device);
+  try {
+    Call("cudaEventSynchronize", device);
+  } catch (...) {
+    Die();
+    throw;
+  }
   if (skipped_.count(point) > 0) return;
   ++waits_[point];
   const std::shared_ptr<Op> op = EventOf(event).recorded;
   const Clock clock = EventOf(event).clock;
   if (op) WaitFor(lock, op);
   Join(host_, clock);
+}
+
+// As a device does whose kernels or copies failed: nothing more.
+void FakeRuntime::Die() {
+  dead_ = true;
+  for (const auto& [handle, stream] : streams_) {
+    for (const auto& op : stream->pending) op->work = [] {};
+  }
 }
 
 void FakeRuntime::Drain(int device, DeviceStream handle, WaitPoint point) {
@@ -348,11 +382,12 @@ void FakeRuntime::Copy(int device, void* to, const void* from, size_t bytes, Dev
   }
   std::vector<uint8_t> before(begin, begin + bytes);
   Enqueue(StreamOf(device, handle), "copy", {{from, bytes, false}, {to, bytes, true}},
-          [=, this, before = std::move(before)] {
-            if (std::memcmp(begin, before.data(), bytes) != 0) {
-              Violate("the host's memory changed before it was copied");
-            }
-            std::memcpy(to, from, bytes);
+          [=, this, before = std::move(before), quiet = !skipped_.empty()] {
+            // Where a wait is left out the loader may be writing: that is what is to be found.
+            const std::vector<uint8_t> now =
+                quiet ? ReadUnwatched(begin, bytes) : std::vector<uint8_t>(begin, begin + bytes);
+            if (now != before) Violate("the host's memory changed before it was copied");
+            std::memcpy(to, now.data(), bytes);
           });
 }
 

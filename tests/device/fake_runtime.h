@@ -32,7 +32,8 @@ class FakeRuntime final : public DeviceRuntime {
   // For tests ----------------------------------------------------------------------------------
   // Leaves out the waits of a kind.
   void Skip(WaitPoint point) { skipped_.insert(point); }
-  // The `nth` call (from 0) of this name fails.
+  // The `nth` call (from 0) of this name fails. Where it is a wait for an event, the device is
+  // dead.
   void FailCall(const std::string& call, int nth);
   // Enqueues a read of the device's memory by a stream; the bytes are there once it was drained.
   std::shared_ptr<std::vector<uint8_t>> Read(int device, const void* from, size_t bytes,
@@ -82,6 +83,7 @@ class FakeRuntime final : public DeviceRuntime {
   void CheckUnused(const char* call, const void* memory, size_t bytes);
   void CheckOwned(int device, const void* memory, size_t bytes, const std::string& call);
   void WaitFor(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Op>& op);
+  void Die();
   void DoUpTo(const std::shared_ptr<Op>& op);
   void RunStream(Stream& stream, std::stop_token stop);
 
@@ -99,13 +101,12 @@ class FakeRuntime final : public DeviceRuntime {
   std::map<DeviceStream, std::shared_ptr<Stream>> streams_;
   std::map<DeviceEvent, std::shared_ptr<Event>> events_;
   std::map<const void*, std::pair<int, std::vector<uint8_t>>> device_memory_;
-  // Kept: an operation that comes too late has been noted, and must not end the test.
-  std::vector<std::vector<uint8_t>> freed_;
   std::map<const void*, size_t> pinned_;
   std::vector<Access> accesses_;
   Clock host_;
   int streams_made_ = 0;
   size_t used_ = 0;
+  bool dead_ = false;
 };
 
 }  // namespace recpack
