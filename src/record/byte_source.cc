@@ -8,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
+#include "src/record/fast_inflate.h"
 
 namespace recpack {
 namespace {
@@ -129,7 +130,9 @@ Compression DetectCompression(const ReadableFile& file) {
 
 std::unique_ptr<ByteSource> MakeByteSource(const ReadableFile& file, Compression compression) {
   if (compression == Compression::kNone) return MakeByteSourceAt(file, 0);
-  return std::make_unique<InflateSource>(file, 0, Format::kWithHeader, kReadBytes);
+  return MakeFastInflateSource(file, 0, compression, kReadBytes, [&file] {
+    return std::make_unique<InflateSource>(file, 0, Format::kWithHeader, kReadBytes);
+  });
 }
 
 std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t offset,
@@ -139,7 +142,9 @@ std::unique_ptr<ByteSource> MakeByteSourceAt(const ReadableFile& file, uint64_t 
 
 std::unique_ptr<ByteSource> MakeFlushPointSource(const ReadableFile& file, uint64_t file_offset,
                                                  size_t read_bytes) {
-  return std::make_unique<InflateSource>(file, file_offset, Format::kRaw, read_bytes);
+  return MakeFastInflateSource(file, file_offset, Compression::kNone, read_bytes, [=, &file] {
+    return std::make_unique<InflateSource>(file, file_offset, Format::kRaw, read_bytes);
+  });
 }
 
 }  // namespace recpack

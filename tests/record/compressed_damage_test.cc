@@ -7,6 +7,8 @@
 #include <string>
 
 #include "recpack/base/error.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/record/counting_files.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {
@@ -151,6 +153,23 @@ TEST_P(Compressed, DamageOfTheHeaderOrOfAFlushAloneLosesNoRecord) {
       EXPECT_EQ(seen.payloads, payloads_) << byte;
       EXPECT_EQ(seen.damages.size(), 1u);
     }
+  }
+}
+
+// The inflater that knows what is wrong with a stream is not asked where nothing is.
+TEST_P(Compressed, AWholeStreamIsReadOnce) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "shard";
+  Shard plain = WriteShard(payloads_);
+  for (const ByteBuffer& bytes :
+       {shard_.bytes, Deflated(plain.bytes, GetParam() == Compression::kGzip ? 31 : 15)}) {
+    PosixFiles().Create(path)->Write(bytes);
+    CountingFiles files;
+    RecordReader reader(files.OpenForReading(path), {});
+    size_t records = 0;
+    for (Record record; reader.Next(record);) ++records;
+    EXPECT_EQ(records, payloads_.size());
+    EXPECT_LT(files.bytes, bytes.size() + 100);
   }
 }
 
