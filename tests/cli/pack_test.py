@@ -164,6 +164,25 @@ class PackOptions(CliTest):
         self.assertNotIn('sha256', (self.folder / 'out/manifest.json').read_text())
         self.run_recpack('verify', self.folder / 'out')
 
+    def test_the_summary_says_where_sizes_are_not_those_of_the_plan(self):
+        texts = self.folder / 'texts'
+        texts.mkdir()
+        (texts / 'a.txt').write_text('again and again ' * 5000)
+        def summary(out, *flags):
+            return self.run_recpack('pack', texts, self.folder / out, '--no-sync', *flags).stdout
+        self.assertNotIn('planned', summary('plain'))
+        self.assertIn('planned were 80.', summary('small', '--compression', 'gzip'))
+
+    def test_a_size_is_suggested_where_shards_would_be_very_many(self):
+        (self.folder / 'a.bin').write_bytes(b'a' * 10_000)
+        rows = self.folder / 'rows.csv'
+        for count, suggests in (10_000, False), (10_001, True):
+            rows.write_text('path\n' + 'a.bin\n' * count)
+            done = self.run_recpack('pack', rows, self.folder / 'out', '--shard-size', '10kB',
+                                    '--dry-run', '--quiet')
+            self.assertEqual('--shard-size 100' in done.stderr, suggests, done.stderr)
+            self.assertEqual(f'{count} shards' in done.stderr, suggests)
+
     def test_quiet(self):
         photos = self.class_folder()
         (photos / 'beside.txt').write_text('left out, of which a note would tell')

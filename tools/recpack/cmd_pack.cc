@@ -1,6 +1,7 @@
 // recpack pack: any pile of small files into shards.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -141,6 +142,13 @@ void PrintResult(const PackResult& result, const PackOptions& options, double se
   std::printf("],\"skipped\":%s}\n", JsonLine(SkippedJson(result.skipped)).c_str());
 }
 
+// By more than framing, feature names and rounding make up.
+bool SizesDiffer(const PackResult& result) {
+  const auto planned = static_cast<double>(result.plan.bytes());
+  const auto actual = static_cast<double>(result.bytes);
+  return std::abs(actual - planned) > 0.1 * planned;
+}
+
 void PrintSummary(const PackResult& result, const PackFlags& flags, double seconds) {
   for (const auto& split : result.manifest.splits) {
     std::printf("%-12s %18s  %10s  %s\n", split.name.c_str(),
@@ -154,6 +162,10 @@ void PrintSummary(const PackResult& result, const PackFlags& flags, double secon
                 Counted(result.shards, "shard").c_str());
   }
   std::printf("\n");
+  if (result.complete && SizesDiffer(result)) {
+    std::printf("planned were %s: the plan goes by the sizes of what is packed\n",
+                HumanBytes(result.plan.bytes()).c_str());
+  }
   if (!result.complete && !result.skip_limit_exceeded) {
     std::printf("shards of other tasks are missing: the last task writes the manifest\n");
   }
