@@ -159,10 +159,10 @@ void DrawCell(Canvas& canvas, const std::optional<Image>& picture, const std::st
   canvas.Write(label, x, y + cell + 3, cell);
 }
 
-void Check(const SheetOptions& options) {
+void Check(int columns, int rows, int cell) {
   constexpr int kMostCells = 10'000;
-  if (options.columns < 1 || options.rows < 1 || options.columns * options.rows > kMostCells ||
-      options.cell < 8 || options.cell > 1024) {
+  if (columns < 1 || rows < 1 || columns > kMostCells || rows > kMostCells / columns || cell < 8 ||
+      cell > 1024) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("a sheet has 1 to {} cells of 8 to 1024 pixels", kMostCells));
   }
@@ -170,35 +170,44 @@ void Check(const SheetOptions& options) {
 
 }  // namespace
 
+Image DrawCells(std::span<const SheetCell> cells, const SheetOptions& options) {
+  const int count = static_cast<int>(cells.size());
+  const int rows = options.columns < 1 ? 0 : (count + options.columns - 1) / options.columns;
+  Check(options.columns, rows, options.cell);
+  const int wide = options.cell + kGap, high = options.cell + kLabelHeight + kGap;
+  Canvas canvas(options.columns * wide + kGap, rows * high + kGap);
+  for (int i = 0; i < count; ++i) {
+    DrawCell(canvas, cells[i].picture, cells[i].label, kGap + i % options.columns * wide,
+             kGap + i / options.columns * high, options.cell);
+  }
+  return canvas.Take();
+}
+
 Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptions& options) {
-  Check(options);
+  Check(options.columns, options.rows, options.cell);
   const Index index = IndexOfSplit(split);
   const auto picked = Pick(
       index.record_count(),
       static_cast<uint64_t>(options.columns) * static_cast<uint64_t>(options.rows), options.seed);
-  const int count = static_cast<int>(picked.size());
-  const int rows = std::max(1, (count + options.columns - 1) / options.columns);
-  const int wide = options.cell + kGap, high = options.cell + kLabelHeight + kGap;
-  Canvas canvas(options.columns * wide + kGap, rows * high + kGap);
-
   const std::vector<std::string> names =
       layout.manifest ? layout.manifest->class_names : std::vector<std::string>();
-  int cell = 0, pictures = 0;
+  std::vector<SheetCell> cells;
+  int pictures = 0;
   ExampleView view;
   VisitRecords(split, index, picked, [&](uint64_t, ByteView payload) {
     view.Parse(payload);
-    const auto picture = PictureOf(view, options);
-    pictures += picture.has_value();
-    DrawCell(canvas, picture, LabelOf(view, names), kGap + cell % options.columns * wide,
-             kGap + cell / options.columns * high, options.cell);
-    ++cell;
+    cells.push_back({PictureOf(view, options), LabelOf(view, names)});
+    if (cells.back().picture) {
+      ++pictures;
+      cells.back().picture = Fit(*cells.back().picture, options.cell);  // originals may be large
+    }
   });
   if (pictures == 0) {
     throw Error(ErrorKind::kNotFound,
                 format("no record of the split '{}' holds a picture", split.name),
                 {.path = layout.folder}, "raw planar pixels need their shape: --shape 3x32x32");
   }
-  return canvas.Take();
+  return DrawCells(cells, options);
 }
 
 }  // namespace recpack

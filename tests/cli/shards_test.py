@@ -116,6 +116,32 @@ class Shards(CliTest):
         width, height = zip(self.size_of('a.png'), self.size_of('b.png'))
         self.assertEqual((width[0] - width[1], height[0] - height[1]), (64, 64))
 
+    def test_sheet_of_the_batch_behind_a_token(self):
+        like = ['--recipe', 'cifar10-train', '--batch-size', '8']
+        tokens = {}
+        for count in 1, 2:
+            lines = self.run_recpack('batches', self.out, *like, '--limit', str(count)).stdout
+            tokens[count] = lines.splitlines()[-1].split()[1]
+
+        def draw(name, token, *flags):
+            done = self.run_recpack('sheet', self.out, self.folder / name, '--token', token,
+                                    '--columns', '4', *(flags or like))
+            self.assertIn('behind the token', done.stdout)
+            return (self.folder / name).read_bytes()
+
+        first = draw('a.png', tokens[1])
+        self.assertEqual(first, draw('b.png', tokens[1]))
+        self.assertNotEqual(first, draw('c.png', tokens[2]))
+        self.assertNotEqual(first, draw('d.png', tokens[1], '--recipe', 'cifar10-eval',
+                                        '--batch-size', '8'))  # neither cropped nor flipped
+        self.run_recpack('sheet', self.out, self.folder / 'e.png', '--columns', '4', '--rows', '2')
+        self.assertEqual(self.size_of('a.png'), self.size_of('e.png'))
+        to = ('sheet', self.out, self.folder / 'f.png')
+        self.fails(*to, '--token', tokens[1], saying='--recipe')
+        self.fails(*to, *like, saying='--token')
+        self.fails(*to, *like, '--token', tokens[1], '--seed', '1', saying='--seed')
+        self.fails(*to, *like, '--token', 'x', saying='no token')
+
     def test_sheet_of_raw_pictures(self):
         path = self.folder / 'list.csv'
         path.write_text('path\nraw.bin\n')

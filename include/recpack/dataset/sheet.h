@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,16 @@ struct SheetOptions {
   // where the bytes are 3072.
   std::array<int, 3> raw_shape = {};
 };
+
+// A picture of three channels and what is written under it; none: a grey cell.
+struct SheetCell {
+  std::optional<Image> picture;
+  std::string label;
+};
+
+// All cells, row by row; options.rows is not looked at. Throws Error (kInvalidArgument) for none,
+// or too many.
+Image DrawCells(std::span<const SheetCell> cells, const SheetOptions& options);
 
 // Pictures are the feature image/encoded, or image, or the first bytes feature that holds a JPEG or
 // a PNG; raw planar pixels are shown, too. Labels are image/class/text, the class name of

@@ -1,0 +1,22 @@
+// The batch behind a token, to look at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "recpack/dataset/sheet.h"
+
+namespace recpack::tool {
+
+struct BatchSheetFlags {
+  std::string token;
+  std::string recipe;
+  uint32_t batch_size = 256;
+};
+
+// Its pictures as the recipe crops and augments them, before they are normalised, each with its
+// label and the record's ordinal. Throws Error for tokens and recipes that do not fit the data.
+Image DrawBatchBehind(const std::string& path, const std::string& split,
+                      const BatchSheetFlags& flags, const SheetOptions& options);
+
+}  // namespace recpack::tool
