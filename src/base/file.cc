@@ -67,6 +67,10 @@ class PosixReadableFile final : public ReadableFile {
     return done;
   }
 
+  void WillNeed(uint64_t offset, uint64_t size) const noexcept override {
+    ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(size),
+                    POSIX_FADV_WILLNEED);
+  }
   uint64_t Size() const override { return SizeOf(fd_.get(), path_); }
   int descriptor() const noexcept override { return fd_.get(); }
   const std::string& path() const noexcept override { return path_; }

@@ -27,7 +27,8 @@ class RecordSampleSource final : public SampleSource {
  public:
   explicit RecordSampleSource(RecordSource records) : records_(std::move(records)) {}
 
-  bool Advise(std::span<const uint64_t> ids) override { return records_.Advise(ids); }
+  bool InMemory(std::span<const uint64_t> ids) override { return records_.InPageCache(ids); }
+  void Advise(std::span<const uint64_t> ids) override { records_.Advise(ids); }
   void Touch(uint64_t id) noexcept override { records_.Touch(id); }
   ByteView Read(uint64_t id, ByteBuffer& memory) override { return records_.Read(id, memory); }
 

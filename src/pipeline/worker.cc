@@ -10,8 +10,6 @@
 namespace recpack {
 namespace {
 
-// Records that are asked for ahead of their use.
-constexpr uint32_t kAdvisedSamples = 512;
 constexpr uint32_t kProbedSamples = 16;  // one of so many
 // Samples that are touched before they are read.
 constexpr uint32_t kTouchedAhead = 2;
@@ -43,6 +41,7 @@ Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block)
       block_(block),
       clock_(block),
       sampler_(plan.mixture, plan.options.order, plan.options.seed),
+      read_ahead_(plan.mixture, plan.options.order, plan.options.world_size),
       ids_(plan.mixture.views().size()) {
   for (const View& view : plan.mixture.views()) {
     sources_.push_back(view.dataset().NewSource(plan.options.source));
@@ -99,24 +98,35 @@ void Worker::FinishBatch(uint64_t batch) {
 
 // The kernel learns of the records of a chunk well before any worker comes to it.
 void Worker::Advise(uint64_t ticket) {
-  const uint64_t ahead = ticket + (kAdvisedSamples + plan_.chunk_samples - 1) / plan_.chunk_samples;
+  const uint64_t ahead =
+      ticket + (read_ahead_.samples() + plan_.chunk_samples - 1) / plan_.chunk_samples;
   const auto advise = [&](uint64_t chunk) {
     const BatchPlan at = plan_.schedule.Plan(chunk / plan_.chunks);
+    const uint64_t epoch_begin =
+        at.first - at.step * plan_.options.batch_size * plan_.options.world_size;
     const auto begin = static_cast<uint32_t>(chunk % plan_.chunks) * plan_.chunk_samples;
     const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
-    // A few tell whether there is anything to do for the others.
-    for (const uint32_t step : {kProbedSamples, 1u}) {
+    const auto list = [&](uint32_t step) {
       for (auto& ids : ids_) ids.clear();
-      for (uint32_t i = begin; i < end; i += step) {
-        const SampledRecord record = sampler_.At(at.epoch, plan_.schedule.Position(at, i));
-        ids_[record.view].push_back(record.id);
+      uint64_t count = 0;
+      for (uint32_t i = begin; i < end; ++i) {
+        const PositionRun run = read_ahead_.At(plan_.schedule.Position(at, i), epoch_begin);
+        for (uint64_t position = run.first; position < run.end; position += run.step) {
+          if (count++ % step != 0) continue;
+          const SampledRecord record = sampler_.At(at.epoch, position);
+          ids_[record.view].push_back(record.id);
+        }
       }
-      bool asked = false;
-      for (size_t view = 0; view < ids_.size(); ++view) {
-        asked |= !ids_[view].empty() && sources_[view]->Advise(ids_[view]);
-      }
-      if (!asked) return;
+    };
+    // A few tell whether there is anything to do for the others.
+    list(kProbedSamples);
+    bool in_memory = true;
+    for (size_t view = 0; view < ids_.size(); ++view) {
+      in_memory &= ids_[view].empty() || sources_[view]->InMemory(ids_[view]);
     }
+    if (in_memory) return;
+    list(1);
+    for (size_t view = 0; view < ids_.size(); ++view) sources_[view]->Advise(ids_[view]);
   };
   if (ticket == 0) {
     for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);

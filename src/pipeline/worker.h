@@ -13,6 +13,7 @@
 #include "recpack/pipeline/loader.h"
 #include "src/pipeline/batch_worker.h"
 #include "src/pipeline/field_writer.h"
+#include "src/pipeline/read_ahead.h"
 #include "src/pipeline/ring.h"
 #include "src/pipeline/sampler.h"
 #include "src/pipeline/schedule.h"
@@ -78,6 +79,7 @@ class Worker {
   const WorkerBlock& block_;
   StageClock clock_;
   Sampler sampler_;
+  const ReadAhead read_ahead_;
   std::vector<std::unique_ptr<SampleSource>> sources_;  // by view
   ByteBuffer record_;
   ExampleView example_;

@@ -1,5 +1,3 @@
-#include <fcntl.h>
-
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -16,10 +14,7 @@ namespace {
 class AdvisingFetcher final : public Fetcher {
  public:
   void Begin(const std::shared_ptr<Fetch>& fetch) override {
-    const int fd = fetch->shard->file().descriptor();
-    if (fd < 0) return;
-    ::posix_fadvise(fd, static_cast<off_t>(fetch->offset), static_cast<off_t>(fetch->size),
-                    POSIX_FADV_WILLNEED);
+    fetch->shard->file().WillNeed(fetch->offset, fetch->size);
   }
   void Finish(Fetch& fetch) noexcept override {
     if (fetch.state != Fetch::kDone) ReadNow(fetch);

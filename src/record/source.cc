@@ -1,7 +1,5 @@
 #include "recpack/record/source.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -241,11 +239,7 @@ RecordSource::RecordSource(RecordSource&&) noexcept = default;
 
 void RecordSource::Prefetch(std::span<const uint64_t> ids) {
   State& state = *state_;
-  try {
-    if (!state.options.prefetch_cached && state.AllCached(ids)) return;
-  } catch (const Error&) {
-    // Get() will meet the same error and say so.
-  }
+  if (InPageCache(ids)) return;
   state.Settle();
   const auto wanted = state.Missing(ids);
   for (size_t i = 0; i < wanted.size();) {
@@ -282,22 +276,31 @@ OwnedRecord RecordSource::Get(uint64_t id) {
       std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes, state.pool));
 }
 
-bool RecordSource::Advise(std::span<const uint64_t> ids) {
+bool RecordSource::InPageCache(std::span<const uint64_t> ids) noexcept {
+  try {
+    return !state_->options.prefetch_cached && state_->AllCached(ids);
+  } catch (const std::exception&) {
+    return false;  // reading will meet the same error and say so
+  }
+}
+
+void RecordSource::Advise(std::span<const uint64_t> ids) {
   State& state = *state_;
   try {
-    if (!state.options.prefetch_cached && state.AllCached(ids)) return false;
-    for (const uint64_t id : ids) {
-      if (id >= record_count()) continue;
-      const RecordLocation location = state.files->index().Locate(id);
-      const int fd = state.Open(location.shard)->file().descriptor();
-      if (fd < 0) continue;
-      ::posix_fadvise(fd, static_cast<off_t>(location.offset),
-                      static_cast<off_t>(location.length + kFrameBytes), POSIX_FADV_WILLNEED);
+    const auto wanted = state.Missing(ids);
+    for (size_t i = 0; i < wanted.size();) {
+      const RecordLocation& first = wanted[i].location;
+      uint64_t end = FrameEnd(first);
+      for (++i; i < wanted.size(); ++i) {
+        const RecordLocation& next = wanted[i].location;
+        if (next.shard != first.shard || next.offset != end) break;
+        end = FrameEnd(next);
+      }
+      state.Open(first.shard)->file().WillNeed(first.offset, end - first.offset);
     }
   } catch (const Error&) {
     // Reading will meet the same error and say so.
   }
-  return true;
 }
 
 void RecordSource::Touch(uint64_t id) noexcept {

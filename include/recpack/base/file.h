@@ -20,6 +20,9 @@ class ReadableFile {
   // of the file. Throws Error (kIo).
   virtual size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
+  // Tells that these bytes will be read soon. A hint: does not wait, reports nothing.
+  virtual void WillNeed(uint64_t /*offset*/, uint64_t /*size*/) const noexcept {}
+
   // The size in bytes now.
   virtual uint64_t Size() const = 0;
 

@@ -14,9 +14,12 @@ class SampleSource {
  public:
   virtual ~SampleSource() = default;
 
+  // Whether Advise() has nothing to do for these samples, by a few of them: they are in memory.
+  virtual bool InMemory(std::span<const uint64_t> ids) = 0;
+
   // Tells that these samples will be read soon, by whatever source. A hint: it does not wait,
-  // reports no errors and may do nothing. False: there was nothing to do, for they are in memory.
-  virtual bool Advise(std::span<const uint64_t> ids) = 0;
+  // reports no errors and may do nothing.
+  virtual void Advise(std::span<const uint64_t> ids) = 0;
 
   // Tells that this sample will be read by this source in a microsecond or two. A hint.
   virtual void Touch(uint64_t) noexcept {}

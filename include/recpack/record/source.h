@@ -75,9 +75,13 @@ class RecordSource {
   // compressed shards without flush points.
   OwnedRecord Get(uint64_t id);
 
-  // Tells the kernel that these records will be read soon, by whatever source. Nothing is held for
-  // them. A hint like Prefetch(). False: all of them (judged by a sample) are in the page cache.
-  bool Advise(std::span<const uint64_t> ids);
+  // Whether these records (judged by a sample) need no disk, and SourceOptions::prefetch_cached
+  // does not ask for them all the same. False where nobody can tell.
+  bool InPageCache(std::span<const uint64_t> ids) noexcept;
+
+  // Tells the kernel that these records will be read soon, by whatever source: each shard's in the
+  // order in which they lie, neighbours as one. Nothing is held for them. A hint like Prefetch().
+  void Advise(std::span<const uint64_t> ids);
 
   // Brings the record towards this processor's caches, where it will be read in a microsecond or
   // two: for kMapped, which else waits for memory at each record of a random order. A hint.
