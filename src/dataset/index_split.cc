@@ -1,6 +1,7 @@
 #include "src/dataset/index_split.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
@@ -19,15 +20,18 @@ void WriteDaliIndex(const std::string& shard, const ShardEntries& entries, const
 }  // namespace
 
 BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
-                      const BuildIndexOptions& options, const std::function<void(uint64_t)>& done) {
+                      const BuildIndexOptions& options, const std::function<void(uint64_t)>& done,
+                      KnownShards* known) {
   OrderedIndex index(PosixFiles(), path);
   ParallelFor(split.shards.size(), options.threads, [&](size_t, size_t i) {
     try {
       const std::string shard = split.shards[i];
-      const ShardEntries entries = ScanShard(PosixFiles(), shard, options.verify);
-      index.Add(i, entries);
-      if (options.dali) WriteDaliIndex(shard, entries, options.out);
-      done(entries.file_bytes);
+      std::optional<ShardEntries> entries;
+      if (known != nullptr) entries = known->Find(shard);
+      if (!entries) entries = ScanShard(PosixFiles(), shard, options.verify);
+      index.Add(i, *entries);
+      if (options.dali) WriteDaliIndex(shard, *entries, options.out);
+      done(entries->file_bytes);
     } catch (...) {
       index.GiveUp();
       throw;

@@ -7,13 +7,16 @@
 
 #include "recpack/dataset/build_index.h"
 #include "recpack/dataset/layout.h"
+#include "src/dataset/known_shards.h"
 
 namespace recpack {
 
 // Writes it to `path`; the shards may lie in any folders. `done` is called with the bytes of each
-// shard, by any thread. As BuildIndexes() for all else.
+// shard, by any thread. Shards that are `known`, if that is given, are not read. As BuildIndexes()
+// for all else.
 BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
                       const BuildIndexOptions& options,
-                      const std::function<void(uint64_t bytes)>& done);
+                      const std::function<void(uint64_t bytes)>& done,
+                      KnownShards* known = nullptr);
 
 }  // namespace recpack

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/folders.h"
+#include "src/dataset/path_pattern.h"
 #include "src/dataset/split_folders.h"
 
 namespace recpack {
@@ -81,11 +83,13 @@ Layout FromFolder(const std::string& folder) {
 std::vector<std::string> Glob(const std::string& pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
-  if (::glob(pattern.c_str(), GLOB_BRACE | GLOB_TILDE, nullptr, &found) == 0) {
+  if (pattern.find("..") != pattern.npos && pattern.find('{') != pattern.npos) {
+    paths = ExpandPathPattern(pattern);  // a range of numbers, which glob() does not know
+  } else if (::glob(pattern.c_str(), GLOB_BRACE | GLOB_TILDE, nullptr, &found) == 0) {
     paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-    std::erase_if(paths, [](const auto& path) { return IsSideFile(fs::path(path).filename()); });
   }
   ::globfree(&found);
+  std::erase_if(paths, [](const auto& path) { return IsSideFile(fs::path(path).filename()); });
   return paths;
 }
 
@@ -106,6 +110,28 @@ Layout FindLayout(const std::string& path) {
                 "name a folder of shards, a shard, or a pattern in quotes");
   }
   return GroupBySplit(std::move(paths), "");
+}
+
+Layout JoinLayouts(std::vector<Layout> layouts) {
+  if (layouts.size() == 1) return std::move(layouts.front());
+  std::map<std::string, NameList> splits;
+  std::set<std::string> seen;
+  for (const Layout& layout : layouts) {
+    for (const LayoutSplit& split : layout.splits) {
+      for (const std::string shard : split.shards) {
+        if (!seen.insert(fs::path(shard).lexically_normal()).second) {
+          throw Error(ErrorKind::kInvalidArgument, "is listed twice", {.path = shard},
+                      "name each shard once");
+        }
+        splits[split.name].push_back(shard);
+      }
+    }
+  }
+  Layout joined;
+  for (auto& [name, shards] : splits) {
+    joined.splits.push_back({.name = name, .shards = std::move(shards), .index = {}});
+  }
+  return joined;
 }
 
 uint64_t BytesOfShards(const LayoutSplit& split) {

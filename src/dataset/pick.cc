@@ -1,15 +1,13 @@
 #include "recpack/dataset/pick.h"
 
-#include <algorithm>
-
 #include "recpack/base/error.h"
 #include "recpack/record/reader.h"
 #include "recpack/record/source.h"
 #include "src/base/format.h"
 #include "src/dataset/fitting_index.h"
 #include "src/dataset/index_split.h"
+#include "src/dataset/known_shards.h"
 #include "src/dataset/scratch_folder.h"
-#include "src/dataset/split_folders.h"
 
 namespace recpack {
 namespace {
@@ -41,7 +39,9 @@ Index IndexOfSplit(const LayoutSplit& split) {
   if (auto index = FittingIndex(split)) return std::move(*index);
   const ScratchFolder scratch;
   const std::string path = scratch.path() + "/split.recindex";
-  IndexSplit(split, path, {.verify = false}, [](uint64_t) {});
+  KnownShards known(split.name);
+  IndexSplit(
+      split, path, {.verify = false}, [](uint64_t) {}, &known);
   return Index::Open(path);  // stays mapped when its file is gone
 }
 
@@ -51,9 +51,8 @@ void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const 
     throw Error(ErrorKind::kInvalidArgument, format("there is no record {}: the split has {}",
                                                     ordinals.back(), index.record_count()));
   }
-  if (HasForeignStream(index) || !LieTogether(split.shards))
-    return ReadThrough(split, ordinals, visit);
-  RecordSource source(index, FolderOf(split.shards.front()));
+  if (HasForeignStream(index)) return ReadThrough(split, ordinals, visit);
+  RecordSource source(index, [&](size_t shard) { return split.shards[shard]; });
   source.Prefetch(ordinals);
   for (const uint64_t ordinal : ordinals) visit(ordinal, source.Get(ordinal).payload());
 }

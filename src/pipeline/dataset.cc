@@ -25,6 +25,28 @@ LayoutSplit Choose(Layout& layout, const std::string& path, const std::string& w
               {.path = path}, "name one of: " + names);
 }
 
+std::string NameOf(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return paths.front();
+  return format("{} and {} more", paths.front(), paths.size() - 1);
+}
+
+// Labels of all have to mean the same; what has no manifest has no say.
+std::vector<std::string> ClassNames(const std::vector<Layout>& layouts,
+                                    const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    if (!layouts[i].manifest || layouts[i].manifest->class_names.empty()) continue;
+    const auto& own = layouts[i].manifest->class_names;
+    if (!names.empty() && own != names) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "has other class names than the data sets listed before it", {.path = paths[i]},
+                  "pack them together, so that a label means the same in all");
+    }
+    names = own;
+  }
+  return names;
+}
+
 }  // namespace
 
 Dataset::Dataset(std::string path, std::string split, std::vector<std::string> class_names,
@@ -41,12 +63,22 @@ Dataset::Dataset(std::string path, std::string split, std::vector<std::string> c
 }
 
 Dataset Dataset::Open(const std::string& path, const DatasetOptions& options) {
-  Layout layout = FindLayout(path);
-  std::vector<std::string> class_names;
-  if (layout.manifest) class_names = layout.manifest->class_names;
-  const LayoutSplit split = Choose(layout, path, options.split);
-  return Dataset(path, split.name, std::move(class_names),
-                 OpenRecordStore(split, path, options.files ? *options.files : PosixFiles()));
+  return Open(std::vector{path}, options);
+}
+
+Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOptions& options) {
+  if (paths.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "no path of a data set is given", {},
+                "name a folder of shards, a shard, or a pattern");
+  }
+  const std::string name = NameOf(paths);
+  std::vector<Layout> layouts;
+  for (const std::string& path : paths) layouts.push_back(FindLayout(path));
+  std::vector<std::string> class_names = ClassNames(layouts, paths);
+  Layout layout = JoinLayouts(std::move(layouts));
+  const LayoutSplit split = Choose(layout, name, options.split);
+  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
+  return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files));
 }
 
 uint64_t Dataset::records() const noexcept { return store_->samples(); }

@@ -1,6 +1,5 @@
 #include "src/pipeline/record_store.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -9,19 +8,6 @@
 
 namespace recpack {
 namespace {
-
-namespace fs = std::filesystem;
-
-// Random access works within one folder.
-std::string FolderOf(const LayoutSplit& split, const std::string& path) {
-  const fs::path folder = fs::path(split.shards.front()).parent_path();
-  for (const std::string shard : split.shards) {
-    if (fs::path(shard).parent_path() == folder) continue;
-    throw Error(ErrorKind::kUnsupported, "the shards lie in several folders", {.path = path},
-                "open each folder as a data set of its own, or link the shards into one");
-  }
-  return folder.empty() ? "." : folder.string();
-}
 
 class RecordSampleSource final : public SampleSource {
  public:
@@ -38,8 +24,10 @@ class RecordSampleSource final : public SampleSource {
 
 class RecordStore final : public SampleStore {
  public:
-  RecordStore(const LayoutSplit& split, const std::string& path, FileSystem& files)
-      : files_(files), folder_(FolderOf(split, path)), index_(IndexOfSplit(split)) {
+  RecordStore(const LayoutSplit& split, FileSystem& files)
+      : files_(files),
+        shards_(std::make_shared<const NameList>(split.shards)),
+        index_(IndexOfSplit(split)) {
     for (size_t i = 0; i < index_.shard_count(); ++i) bytes_ += index_.shard_bytes(i);
     RefuseForeignStreams();
   }
@@ -48,12 +36,14 @@ class RecordStore final : public SampleStore {
   uint64_t bytes() const override { return bytes_; }
 
   std::unique_ptr<SampleSource> NewSource(const SourceOptions& options) const override {
-    return std::make_unique<RecordSampleSource>(RecordSource(index_, folder_, options, files_));
+    return std::make_unique<RecordSampleSource>(RecordSource(
+        index_, [shards = shards_](size_t shard) { return (*shards)[shard]; }, options, files_));
   }
 
   Place PlaceOf(uint64_t id) const override {
     const RecordLocation location = index_.Locate(id);
-    return {.path = PathOf(location.shard), .offset = location.offset, .ordinal = location.ordinal};
+    return {
+        .path = (*shards_)[location.shard], .offset = location.offset, .ordinal = location.ordinal};
   }
 
   size_t groups() const override { return index_.shard_count(); }
@@ -65,30 +55,27 @@ class RecordStore final : public SampleStore {
   }
 
  private:
-  std::string PathOf(size_t shard) const { return folder_ + "/" + index_.shard(shard).name; }
-
   void RefuseForeignStreams() const {
     for (size_t i = 0; i < index_.shard_count(); ++i) {
       const ShardSummary shard = index_.shard(i);
       if (shard.compression == Compression::kNone || shard.records == 0) continue;
       if (!index_.Entries(i).flush_points.empty()) return;  // ours, and so are the others
       throw Error(ErrorKind::kUnsupported,
-                  "is compressed as one stream, which has no random access", {.path = PathOf(i)},
-                  "pack it anew: recpack pack SRC OUT --from tfrecord");
+                  "is compressed as one stream, which has no random access",
+                  {.path = (*shards_)[i]}, "pack it anew: recpack pack SRC OUT --from tfrecord");
     }
   }
 
   FileSystem& files_;
-  std::string folder_;
+  std::shared_ptr<const NameList> shards_;  // paths
   Index index_;
   uint64_t bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, const std::string& path,
-                                             FileSystem& files) {
-  return std::make_unique<RecordStore>(split, path, files);
+std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, FileSystem& files) {
+  return std::make_unique<RecordStore>(split, files);
 }
 
 }  // namespace recpack

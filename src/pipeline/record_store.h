@@ -9,9 +9,7 @@
 
 namespace recpack {
 
-// `path` is what the user named, for messages. `files` outlives the store; shards are read through
-// it. Throws Error as Dataset::Open().
-std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, const std::string& path,
-                                             FileSystem& files);
+// `files` outlives the store; shards are read through it. Throws Error as Dataset::Open().
+std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, FileSystem& files);
 
 }  // namespace recpack

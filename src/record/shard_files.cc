@@ -4,7 +4,6 @@
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -43,9 +42,9 @@ ByteView OpenShard::Mapped() const {
   return mapped_->bytes();
 }
 
-ShardFiles::ShardFiles(Index index, std::string folder, size_t max_open, FileSystem& files)
+ShardFiles::ShardFiles(Index index, ShardPath path_of, size_t max_open, FileSystem& files)
     : index_(std::move(index)),
-      folder_(std::move(folder)),
+      path_of_(std::move(path_of)),
       max_open_(std::max<size_t>(max_open, 1)),
       files_(files) {}
 
@@ -53,7 +52,7 @@ std::shared_ptr<const OpenShard> ShardFiles::Open(uint32_t shard) {
   if (auto found = Find(shard)) return found;
   // Outside of the lock, so that a slow disk holds up only those who need this shard.
   ShardSummary summary = index_.shard(shard);
-  auto file = files_.OpenForReading(std::filesystem::path(folder_) / summary.name);
+  auto file = files_.OpenForReading(path_of_(shard));
   return Keep(shard, std::make_shared<const OpenShard>(std::move(file), std::move(summary)));
 }
 

@@ -11,6 +11,7 @@
 
 #include "recpack/base/file.h"
 #include "recpack/record/index.h"
+#include "recpack/record/source.h"
 
 namespace recpack {
 
@@ -39,7 +40,7 @@ class OpenShard {
 // Any number of threads.
 class ShardFiles {
  public:
-  ShardFiles(Index index, std::string folder, size_t max_open, FileSystem& files);
+  ShardFiles(Index index, ShardPath path_of, size_t max_open, FileSystem& files);
 
   // Throws Error: kNotFound, kIo; kCorrupt where the file's size is not what the index says.
   std::shared_ptr<const OpenShard> Open(uint32_t shard);
@@ -53,7 +54,7 @@ class ShardFiles {
   std::shared_ptr<const OpenShard> Keep(uint32_t shard, std::shared_ptr<const OpenShard> opened);
 
   const Index index_;
-  const std::string folder_;
+  const ShardPath path_of_;
   const size_t max_open_;
   FileSystem& files_;
   std::mutex mutex_;

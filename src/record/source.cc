@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <unordered_map>
 #include <vector>
 
@@ -228,8 +229,16 @@ OwnedRecord RecordSource::State::FromSegment(const RecordLocation& location) {
 
 RecordSource::RecordSource(Index index, std::string folder, SourceOptions options,
                            FileSystem& files)
+    : RecordSource(
+          index,
+          [index, folder = std::filesystem::path(folder)](size_t shard) {
+            return (folder / index.shard(shard).name).string();
+          },
+          options, files) {}
+
+RecordSource::RecordSource(Index index, ShardPath path_of, SourceOptions options, FileSystem& files)
     : state_(
-          std::make_unique<State>(std::make_shared<ShardFiles>(std::move(index), std::move(folder),
+          std::make_unique<State>(std::make_shared<ShardFiles>(std::move(index), std::move(path_of),
                                                                options.max_open_files, files),
                                   options)) {}
 

@@ -24,10 +24,16 @@ struct Layout {
   std::optional<Manifest> manifest;
 };
 
-// `path` is a folder with a manifest, a folder of TFRecord files, a glob, one shard, or a manifest.
-// Without a manifest, splits are told by the names: what stands before "-00000-of-00012", else
-// "all". Throws Error: kNotFound where nothing is there, naming what was looked for.
+// `path` is a folder with a manifest, a folder of TFRecord files, a pattern (a glob, or with
+// braces: "x-{000..012}.tfrecord", "{a,b}/*.tfrecord"), one shard, or a manifest. Without a
+// manifest, splits are told by the names: what stands before "-00000-of-00012", else "all". Throws
+// Error: kNotFound where nothing is there, naming what was looked for.
 Layout FindLayout(const std::string& path);
+
+// The splits of all of them, in one: of each split the shards in the order in which the layouts
+// come. Without a manifest where there are several. Throws Error (kInvalidArgument) for a shard
+// that is there twice.
+Layout JoinLayouts(std::vector<Layout> layouts);
 
 // Sizes of the split's shards, summed. What is not there counts as nothing.
 uint64_t BytesOfShards(const LayoutSplit& split);

@@ -12,7 +12,8 @@
 namespace recpack {
 
 // The split's index: the one beside its shards where that names them and their sizes, else one made
-// by scanning, in a temporary file that is gone with it. Throws Error.
+// in a temporary file that is gone with it, by scanning the shards that no index beside them knows.
+// Shards may lie in several folders. Throws Error.
 Index IndexOfSplit(const LayoutSplit& split);
 
 // Calls visit(ordinal, payload) for each of the ordinals (ascending, in the split). Shards of

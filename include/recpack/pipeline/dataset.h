@@ -16,7 +16,7 @@ class SampleStore;
 
 struct DatasetOptions {
   // Empty: "train", or the only split there is.
-  std::string split;
+  std::string split = {};
   // Shards are read through it, but for mapped ones. Null: PosixFiles(); outlives the data set.
   FileSystem* files = nullptr;
 };
@@ -24,11 +24,16 @@ struct DatasetOptions {
 // Immutable; any number of threads.
 class Dataset {
  public:
-  // `path`: a folder of shards, a manifest, a shard, or a pattern such as "shards/train-*". Records
-  // are found by the split's index; one that is missing or stale is made by scanning, in memory.
-  // Throws Error: kNotFound, kCorrupt; kUnsupported for shards that others compressed as one
-  // stream, which have no random access.
+  // `path`: a folder of shards, a manifest, a shard, or a pattern such as "shards/train-*" or
+  // "{a,b}/train-{00000..00003}-of-00004". Records are found by the split's index; one that is
+  // missing or stale is made by scanning, in memory. Throws Error: kNotFound, kCorrupt;
+  // kUnsupported for shards that others compressed as one stream, which have no random access.
   static Dataset Open(const std::string& path, const DatasetOptions& options = {});
+
+  // Several of these as one data set: the split's shards in the order of the list, wherever they
+  // lie. Throws besides: kInvalidArgument for a shard that is there twice, and for manifests whose
+  // class names differ.
+  static Dataset Open(const std::vector<std::string>& paths, const DatasetOptions& options = {});
 
   const std::string& path() const noexcept { return path_; }
   const std::string& split() const noexcept { return split_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,9 @@ struct SourceOptions {
   size_t max_segment_bytes = size_t{16} << 20;
 };
 
+// Where the index's shard of this number lies. Called by any thread.
+using ShardPath = std::function<std::string(size_t shard)>;
+
 // A payload and the memory it lies in. Cheap to copy; independent of its source, any thread.
 class OwnedRecord {
  public:
@@ -60,6 +64,9 @@ class RecordSource {
  public:
   // The index's shards lie in `folder`. `files` outlives the source. Opens nothing yet.
   RecordSource(Index index, std::string folder, SourceOptions options = {},
+               FileSystem& files = PosixFiles());
+  // The same for shards that lie anywhere.
+  RecordSource(Index index, ShardPath path_of, SourceOptions options = {},
                FileSystem& files = PosixFiles());
   ~RecordSource();
   RecordSource(RecordSource&&) noexcept;

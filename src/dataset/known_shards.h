@@ -1,0 +1,32 @@
+// What the indexes beside shards know of them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "src/dataset/indexed_shards.h"
+
+namespace recpack {
+
+// Any number of threads. Memory: 4 bytes a shard that an index knows.
+class KnownShards {
+ public:
+  // Of shards in a folder, FOLDER/SPLIT.recindex is asked.
+  explicit KnownShards(std::string split) : split_(std::move(split)) {}
+
+  // Nothing where no index knows the shard, or the file's size is another one now.
+  std::optional<ShardEntries> Find(const std::string& path);
+
+ private:
+  const IndexedShards* Of(const std::string& shard);
+
+  std::string split_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<const IndexedShards>> folders_;
+};
+
+}  // namespace recpack
