@@ -38,6 +38,21 @@ class FolderSource final : public Source {
     return Item(split, item).size + kRecordOverhead;
   }
 
+  // Classes.
+  std::vector<ItemGroup> Groups(size_t split) const override {
+    std::vector<ItemGroup> groups;
+    int32_t label = -2;  // of the last group; no folder has it
+    for (uint64_t i = 0; i < table_.splits[split].items; ++i) {
+      const int32_t own = table_.folders[Item(split, i).folder].label;
+      if (own != label) {
+        groups.push_back({.name = own < 0 ? "" : table_.classes[own], .begin = i, .end = i});
+      }
+      groups.back().end = i + 1;
+      label = own;
+    }
+    return groups;
+  }
+
   std::string Fingerprint() const override;
   std::unique_ptr<ItemReader> NewReader() const override;
   std::vector<std::string> Notices() const override;

@@ -41,9 +41,9 @@ ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const 
   const size_t got = ReadAll(fd.get(), room, size, name);
   if (got != size) {
     throw Error(ErrorKind::kCorrupt,
-                format("changed while it was packed: it had {} bytes, now {}{}", size,
+                format("changed after it was opened: it had {} bytes, now {}{}", size,
                        got > size ? "more than " : "", got > size ? size : got),
-                {.path = name}, "pack when nothing writes to it");
+                {.path = name}, "start again when nothing writes to it");
   }
   if (size == 0) throw Error(ErrorKind::kCorrupt, "is empty", {.path = name});
   return room.first(size);

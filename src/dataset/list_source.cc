@@ -54,11 +54,11 @@ class ListSource final : public Source {
     text.resize(row.bytes);
     const std::span<uint8_t> room(reinterpret_cast<uint8_t*>(text.data()), text.size());
     if (table_.list->ReadAt(row.offset, room) != room.size()) {
-      throw Error(ErrorKind::kCorrupt, "changed while it was packed", {.path = table_.list_path});
+      throw Error(ErrorKind::kCorrupt, "changed after it was opened", {.path = table_.list_path});
     }
     table_.format.Parse(text, cells);
     if (cells[table_.path_column].texts.size() != 1) {
-      throw Error(ErrorKind::kCorrupt, "changed while it was packed", {.path = table_.list_path});
+      throw Error(ErrorKind::kCorrupt, "changed after it was opened", {.path = table_.list_path});
     }
   }
 
@@ -155,7 +155,7 @@ class ListReader final : public ItemReader {
   }
 
   [[noreturn]] static void FailChanged() {
-    throw Error(ErrorKind::kCorrupt, "the list changed while it was packed");
+    throw Error(ErrorKind::kCorrupt, "the list changed after it was opened");
   }
 
   const ListSource& source_;

@@ -12,8 +12,8 @@ constexpr size_t kMaxOpenFiles = 16;
 }  // namespace
 
 void FailChanged(const std::string& path) {
-  throw Error(ErrorKind::kCorrupt, "changed while it was packed", {.path = path},
-              "pack when nothing writes to it");
+  throw Error(ErrorKind::kCorrupt, "changed after it was opened", {.path = path},
+              "start again when nothing writes to it");
 }
 
 const ReadableFile& OpenFiles::Get(size_t number, const std::string& path, uint64_t size) {

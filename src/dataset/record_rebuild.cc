@@ -3,7 +3,6 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/feature_names.h"
-#include "src/dataset/text_split.h"
 
 namespace recpack {
 namespace {
@@ -54,7 +53,7 @@ RecordRebuilder::RecordRebuilder(const TfrecordOptions& options, ImageCounters& 
     : options_(options),
       images_(options.image, counters),
       images_change_(options.image.reads_pixels()) {
-  for (const FieldRule& rule : options.fields) sources_.push_back(SplitText(rule.from, ';'));
+  for (const FieldRule& rule : options.fields) sources_.push_back(FieldsOf(rule));
 }
 
 void RecordRebuilder::Rebuild(const ExampleView& example, const std::string& name, Sample& sample) {

@@ -12,7 +12,6 @@
 #include "src/dataset/read_buffer.h"
 #include "src/dataset/tar_samples.h"
 #include "src/dataset/tar_volumes.h"
-#include "src/dataset/text_split.h"
 
 namespace recpack {
 namespace {
@@ -44,6 +43,14 @@ std::vector<std::string> TarPaths(const std::string& path) {
   return paths;
 }
 
+std::vector<std::string> AllTarPaths(const TarOptions& options) {
+  std::vector<std::string> paths = TarPaths(options.path);
+  for (const std::string& further : options.further_paths) {
+    std::ranges::move(TarPaths(further), std::back_inserter(paths));
+  }
+  return paths;
+}
+
 // What becomes of a member, by its extension; resolved once for all samples.
 struct FieldUse {
   enum class Kind { kBytes, kNumber, kImage, kLabel, kCheckedImage } kind = Kind::kBytes;
@@ -54,7 +61,7 @@ struct FieldUse {
 class TarSource final : public Source {
  public:
   explicit TarSource(const TarOptions& options)
-      : options_(options), volumes_(TarPaths(options.path), options.work_folder) {
+      : options_(options), volumes_(AllTarPaths(options), options.work_folder, options.unpack) {
     ImageFields check(options.image, counters_);
     if (options.image.resize > 0 && options.fields.empty()) {
       throw Error(ErrorKind::kInvalidArgument, "cannot tell which member is the image to resize",
@@ -82,6 +89,29 @@ class TarSource final : public Source {
       if (const auto* member = Find(use, members)) bytes += member->size + kFeatureOverhead;
     }
     return bytes;
+  }
+
+  // Archives.
+  std::vector<ItemGroup> Groups(size_t) const override {
+    std::vector<ItemGroup> groups;
+    uint32_t last = 0;
+    for (uint64_t i = 0; i < samples_.samples.size(); ++i) {
+      const uint32_t volume = samples_.samples[i].volume;
+      if (groups.empty() || volume != last) {
+        groups.push_back({.name = volumes_.Name(volume), .begin = i, .end = i});
+      }
+      groups.back().end = i + 1;
+      last = volume;
+    }
+    return groups;
+  }
+
+  void DescribeItem(size_t, uint64_t item, std::string& text) const override {
+    text += samples_.Key(item);
+    for (const TarSampleMember& member : samples_.Members(item)) {
+      text += format("\n{} {}", samples_.extensions.Text(member.extension), member.size);
+    }
+    text += '\n';
   }
 
   std::string Fingerprint() const override;
@@ -142,7 +172,7 @@ class TarSource final : public Source {
   void UseMapped() {
     for (const FieldRule& rule : options_.fields) {
       FieldUse use = {.name = rule.target, .extensions = {}};
-      for (const std::string& extension : SplitText(rule.from, ';')) {
+      for (const std::string& extension : FieldsOf(rule)) {
         use.extensions.push_back(samples_.extensions.NumberOf(extension));
         if (extension == kClassExtension) use.kind = FieldUse::Kind::kNumber;
       }
@@ -289,8 +319,7 @@ std::unique_ptr<ItemReader> TarSource::NewReader() const {
 std::string TarSource::Fingerprint() const {
   Sha256 hash;
   for (size_t i = 0; i < volumes_.size(); ++i) {
-    const std::string name = volumes_[i].path.substr(volumes_[i].path.rfind('/') + 1);
-    hash.Update(AsBytes(format("{}\n{}\n", name, volumes_[i].range.bytes)));
+    hash.Update(AsBytes(format("{}\n{}\n", volumes_.Name(i), volumes_[i].range.bytes)));
   }
   hash.Update(AsBytes(samples_.keys));
   for (uint32_t i = 0; i < samples_.extensions.size(); ++i) {

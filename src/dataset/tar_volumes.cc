@@ -1,12 +1,18 @@
 #include "src/dataset/tar_volumes.h"
 
+#include "recpack/base/error.h"
 #include "src/dataset/unpack.h"
 
 namespace recpack {
 
-TarVolumes::TarVolumes(std::vector<std::string> paths, std::string work_folder)
-    : spools_(std::move(work_folder)) {
+TarVolumes::TarVolumes(std::vector<std::string> paths, std::string work_folder, bool unpack)
+    : spools_(std::move(work_folder)), unpack_(unpack) {
   for (std::string& path : paths) volumes_.push_back({.path = std::move(path), .range = {}});
+}
+
+std::string TarVolumes::Name(size_t i) const {
+  const std::string& path = volumes_[i].path;
+  return path.substr(path.rfind('/') + 1);
 }
 
 void TarVolumes::Open(size_t i, const std::function<void(const ReadableFile&)>& use) {
@@ -14,6 +20,11 @@ void TarVolumes::Open(size_t i, const std::function<void(const ReadableFile&)>& 
   const auto file = PosixFiles().OpenForReading(volume.path);
   volume.range = {.begin = 0, .bytes = file->Size()};
   if (!IsCompressed(*file)) return use(*file);
+  if (!unpack_) {
+    throw Error(ErrorKind::kUnsupported, "is compressed, which has no random access",
+                {.path = volume.path},
+                "pack it: recpack pack SRC OUT --from tar; or unpack the archive");
+  }
   SpoolFile& spool = spools_.Take();
   volume.range.begin = spool.Size();
   Unpack(*file, [&](ByteView bytes) { spool.Append(bytes); });

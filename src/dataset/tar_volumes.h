@@ -22,11 +22,14 @@ class TarVolumes {
     const SpoolFile* spool = nullptr;  // where it is unpacked to; null: the file itself
   };
 
-  // `work_folder` as SpoolFile has it.
-  TarVolumes(std::vector<std::string> paths, std::string work_folder);
+  // `work_folder` as SpoolFile has it. Without `unpack`, compressed archives are refused.
+  TarVolumes(std::vector<std::string> paths, std::string work_folder, bool unpack = true);
 
   size_t size() const { return volumes_.size(); }
   const Volume& operator[](size_t i) const { return volumes_[i]; }
+
+  // Without its folder.
+  std::string Name(size_t i) const;
 
   // Finds out its size, or unpacks it, and calls `use` with the file it can be read from.
   void Open(size_t i, const std::function<void(const ReadableFile&)>& use);
@@ -34,6 +37,7 @@ class TarVolumes {
  private:
   std::vector<Volume> volumes_;
   SpoolPool spools_;
+  bool unpack_;
 };
 
 // Reads from the archives of one TarVolumes, which must outlive it, with few files open. One a

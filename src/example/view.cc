@@ -189,4 +189,22 @@ const FeatureView* ExampleView::Find(std::string_view name) const noexcept {
   return found != features_.end() && found->name() == name ? &*found : nullptr;
 }
 
+void ExampleView::Alias(const FeatureView& feature, std::string_view name) {
+  FeatureView alias = feature;
+  alias.name_ = name;
+  const auto found = std::ranges::lower_bound(features_, name, {}, &FeatureView::name);
+  if (found != features_.end() && found->name() == name) {
+    *found = alias;
+  } else {
+    features_.insert(found, alias);
+  }
+}
+
+std::span<int64_t> ExampleView::MutableInt64(const FeatureView& feature) noexcept {
+  if (feature.kind() != FeatureKind::kInt64 || feature.size() == 0) return {};
+  const auto first =
+      static_cast<size_t>(static_cast<const int64_t*>(feature.values_) - ints_.data());
+  return {ints_.data() + first, feature.size()};
+}
+
 }  // namespace recpack

@@ -4,8 +4,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/layout.h"
+#include "recpack/dataset/recognise.h"
+#include "recpack/dataset/source.h"
 #include "src/base/format.h"
 #include "src/pipeline/dataset_digest.h"
+#include "src/pipeline/feature_mapper.h"
+#include "src/pipeline/item_store.h"
 #include "src/pipeline/record_store.h"
 
 namespace recpack {
@@ -13,16 +17,43 @@ namespace {
 
 constexpr char kTrain[] = "train";
 
-LayoutSplit Choose(Layout& layout, const std::string& path, const std::string& wanted) {
-  if (!wanted.empty()) return OnlySplit(std::move(layout), wanted).splits.front();
-  if (layout.splits.size() == 1) return layout.splits.front();
-  std::string names;
-  for (const LayoutSplit& split : layout.splits) {
-    if (split.name == kTrain) return split;
-    names += (names.empty() ? "" : ", ") + split.name;
+// The kind of what are no shards, else empty. A folder that says what it is need not be looked
+// into.
+std::string RecogniseOthers(const std::string& path) {
+  for (const char* sign : {"/manifest.json", "/.recpack"}) {
+    if (PosixFiles().Exists(path + sign)) return {};
   }
+  const std::string kind = RecogniseSource(path);
+  return kind == "tfrecord" ? "" : kind;
+}
+
+// Which of the splits is opened.
+size_t Choose(const std::vector<std::string>& splits, const std::string& path,
+              const std::string& wanted) {
+  std::string names;
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (splits[i] == (wanted.empty() ? kTrain : wanted)) return i;
+    names += (names.empty() ? "" : ", ") + splits[i];
+  }
+  if (!wanted.empty()) {
+    throw Error(ErrorKind::kNotFound, format("there is no split '{}'", wanted), {.path = path},
+                "choose one of: " + names);
+  }
+  if (splits.size() == 1) return 0;
   throw Error(ErrorKind::kInvalidArgument, "has several splits and none is called train",
               {.path = path}, "name one of: " + names);
+}
+
+// What kind of source all paths are; empty: shards, or nothing that is known.
+std::string KindOf(const std::vector<std::string>& paths) {
+  std::string kind = RecogniseOthers(paths.front());
+  for (const std::string& path : paths) {
+    if (RecogniseOthers(path) == kind) continue;
+    throw Error(ErrorKind::kUnsupported,
+                format("is no {}, as is the first of the list", kind.empty() ? "shard" : kind),
+                {.path = path}, "open them one by one and mix them");
+  }
+  return kind;
 }
 
 std::string NameOf(const std::vector<std::string>& paths) {
@@ -50,11 +81,13 @@ std::vector<std::string> ClassNames(const std::vector<Layout>& layouts,
 }  // namespace
 
 Dataset::Dataset(std::string path, std::string split, std::vector<std::string> class_names,
-                 std::shared_ptr<const SampleStore> store)
+                 std::shared_ptr<const SampleStore> store,
+                 std::shared_ptr<const FeatureMapper> mapper)
     : path_(std::move(path)),
       split_(std::move(split)),
       class_names_(std::move(class_names)),
-      store_(std::move(store)) {
+      store_(std::move(store)),
+      mapper_(std::move(mapper)) {
   if (records() == 0) {
     throw Error(ErrorKind::kInvalidArgument, format("the split '{}' has no records", split_),
                 {.path = path_});
@@ -72,13 +105,30 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
                 "name a folder of shards, a shard, or a pattern");
   }
   const std::string name = NameOf(paths);
+  if (const std::string kind = KindOf(paths); !kind.empty()) {
+    return OfSource(OpenItems(kind, paths, options), name, options);
+  }
   std::vector<Layout> layouts;
   for (const std::string& path : paths) layouts.push_back(FindLayout(path));
   std::vector<std::string> class_names = ClassNames(layouts, paths);
-  Layout layout = JoinLayouts(std::move(layouts));
-  const LayoutSplit split = Choose(layout, name, options.split);
+  const Layout layout = JoinLayouts(std::move(layouts));
+  std::vector<std::string> splits;
+  for (const LayoutSplit& split : layout.splits) splits.push_back(split.name);
+  const LayoutSplit& split = layout.splits[Choose(splits, name, options.split)];
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
-  return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files));
+  return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files),
+                 std::make_shared<FeatureMapper>(options.fields, options.label_offset));
+}
+
+Dataset Dataset::OfSource(std::shared_ptr<const Source> source, const std::string& path,
+                          const DatasetOptions& options) {
+  std::vector<std::string> splits;
+  for (const SourceSplit& split : source->splits()) splits.push_back(split.name);
+  const size_t split = Choose(splits, path, options.split);
+  // Names of a folder's items are relative to it.
+  const std::string root = source->kind() == "folder" ? path + "/" : "";
+  return Dataset(path, splits[split], source->class_names(), MakeItemStore(source, split, root),
+                 std::make_shared<FeatureMapper>(FieldMap(), options.label_offset));
 }
 
 uint64_t Dataset::records() const noexcept { return store_->samples(); }
@@ -92,6 +142,10 @@ std::string Dataset::DifferenceFrom(const std::string& digest) const {
 std::unique_ptr<SampleSource> Dataset::NewSource(const SourceOptions& options) const {
   return store_->NewSource(options);
 }
+
+void Dataset::MapFeatures(ExampleView& example) const { mapper_->Apply(example); }
+
+std::vector<std::string> Dataset::Notices() const { return store_->Notices(); }
 
 Place Dataset::PlaceOf(uint64_t ordinal) const { return store_->PlaceOf(ordinal); }
 

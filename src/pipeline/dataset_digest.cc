@@ -46,7 +46,7 @@ std::string DigestDifference(const SampleStore& store, const std::string& own,
     names += format("{}{}", names.empty() ? "" : ", ", store.GroupName(begin));
     if (end - begin > 1) names += format(" to {}", store.GroupName(end - 1));
   }
-  if (names.empty()) return "the number of shards is another";
+  if (names.empty()) return "there are more or fewer shards, classes or archives";
   return "names, sizes or record counts differ among " + names;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/pipeline/sample_source.h"
@@ -22,6 +23,8 @@ class SampleStore {
   virtual uint64_t bytes() const = 0;  // on disk, about
   virtual std::unique_ptr<SampleSource> NewSource(const SourceOptions& options) const = 0;
   virtual Place PlaceOf(uint64_t id) const = 0;
+
+  virtual std::vector<std::string> Notices() const { return {}; }
 
   // What digests are made of: names, sizes and counts, wherever the data set lies.
   virtual size_t groups() const = 0;

@@ -44,8 +44,9 @@ void ThrowStall(const std::vector<std::unique_ptr<Worker>>& workers, const Loade
     }
     if (longest == workers.size() || worker.now_for > stats.workers[longest].now_for) longest = i;
     const Place place = workers[i]->PlaceNow();
-    doing += format("; worker {} {} record {} of {} (stage {}) for {:.1f} s", i, CallOf(worker.now),
-                    place.ordinal.value_or(0), place.path, StageName(worker.now), seconds);
+    const std::string record = place.ordinal ? format("record {} of ", *place.ordinal) : "";
+    doing += format("; worker {} {} {}{} (stage {}) for {:.1f} s", i, CallOf(worker.now), record,
+                    place.path, StageName(worker.now), seconds);
   }
   if (named > kMostNamed) doing += format("; {} more are at work", named - kMostNamed);
   if (waiting > 0) doing += format("; {} of {} wait for room", waiting, workers.size());

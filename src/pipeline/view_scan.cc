@@ -40,6 +40,7 @@ void Scan(const View& view, const ScanOptions& options, Visit visit) {
     const uint64_t id = view.Record(number, 0, 0);
     try {
       reader.example.Parse(reader.source->Read(id, reader.memory));
+      view.dataset().MapFeatures(reader.example);
       visit(number, id, reader.example);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kCorrupt && options.leave_out_corrupt) return;

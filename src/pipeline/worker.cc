@@ -254,6 +254,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position) {
     clock_.AddBytes(Stage::kRead, payload.size());
     clock_.Enter(Stage::kParse, payload.size());
     example_.Parse(payload);
+    plan_.mixture.views()[record.view].dataset().MapFeatures(example_);
     clock_.Enter(Stage::kWrite, plan_.sample_bytes);
     tools_.decoded_from = nullptr;
     const Sample at{example_, record.id, epoch_seed_, position};

@@ -111,7 +111,7 @@ class Errors(CliTest):
         last.write_bytes(b'x' * 5000)
         code, text = self.release(packer)
         self.assertEqual(code, FAILURE)
-        self.assertIn(f'{last}: changed while it was packed', text)
+        self.assertIn(f'{last}: changed after it was opened', text)
 
     def test_two_packers_at_once(self):
         photos = self.class_folder()

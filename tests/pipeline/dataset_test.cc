@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <numeric>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/dataset/build_index.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/dataset/source_testing.h"
+#include "tests/pipeline/dataset_records.h"
 #include "tests/pipeline/small_split.h"
 
 namespace recpack {
@@ -16,27 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-template <typename Call>
-Error ErrorOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error came");
-}
-
-std::vector<ByteBuffer> Records(const Dataset& dataset) {
-  const auto source = dataset.NewSource();
-  ByteBuffer memory;
-  std::vector<ByteBuffer> records;
-  for (uint64_t id = 0; id < dataset.records(); ++id) {
-    const ByteView record = source->Read(id, memory);
-    records.emplace_back(record.begin(), record.end());
-  }
-  return records;
-}
 
 // Three shards in two folders.
 class SpreadShards : public testing::Test {
@@ -112,6 +95,58 @@ TEST_F(SpreadShards, WhatGoesAfterOpeningIsNamed) {
   const Error cut = ErrorOf([&] { source->Read(19, memory); });
   EXPECT_EQ(cut.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(cut.place().path, List()[2]);
+}
+
+LoaderOptions OneBatch(std::vector<Field> fields) {
+  LoaderOptions options = {.fields = std::move(fields), .batch_size = 20, .threads = 2};
+  options.order.kind = OrderKind::kSequential;
+  return options;
+}
+
+std::vector<int64_t> Labels(const Dataset& dataset, const std::string& feature) {
+  Loader loader(dataset, OneBatch({NumbersField{.name = "label", .feature = feature}}));
+  const auto batch = loader.Next();
+  const auto* labels = batch->Data<int64_t>("label");
+  return {labels, labels + batch->size()};
+}
+
+TEST(MappedFeatures, AreFoundUnderTheUsualNames) {
+  const SmallSplit split(20);
+  std::vector<int64_t> ordinals(20);
+  std::iota(ordinals.begin(), ordinals.end(), 0);
+  const Dataset plain = Dataset::Open(split.folder());
+  EXPECT_THROW(Labels(plain, "image/class/label"), Error);
+  const Dataset mapped = Dataset::Open(
+      split.folder(), {.fields = ParseFieldMap("label=nothing;label,image=image,label2=label")});
+  EXPECT_EQ(Labels(mapped, "image/class/label"), ordinals);
+  EXPECT_EQ(Labels(mapped, "label"), ordinals);
+  EXPECT_EQ(Labels(mapped, "label2"), ordinals);
+  EXPECT_EQ(Records(mapped), Records(plain));
+  EXPECT_EQ(mapped.digest(), plain.digest());
+  // What is mapped takes the place of what has the name.
+  const Dataset swapped =
+      Dataset::Open(split.folder(), {.fields = ParseFieldMap("text=image,image=text")});
+  Loader loader(swapped, OneBatch({BytesField{.name = "text", .shape = {192}}}));
+  Loader images(plain, OneBatch({BytesField{.name = "image", .shape = {192}}}));
+  const auto text = loader.Next(), image = images.Next();
+  EXPECT_EQ(std::memcmp(text->Raw("text"), image->Raw("image"), 20 * 192), 0);
+}
+
+TEST(MappedFeatures, LabelsMayCountFromAnotherNumber) {
+  const SmallSplit split(20);
+  const auto open = [&](const char* fields, int64_t offset) {
+    return Dataset::Open(split.folder(), {.fields = ParseFieldMap(fields), .label_offset = offset});
+  };
+  EXPECT_EQ(Labels(open("", -3), "label")[4], 7);
+  EXPECT_EQ(Labels(open("label=label", -3), "image/class/label")[4], 7);
+  const Error below = ErrorOf([&] { Labels(open("", 1), "label"); });
+  EXPECT_EQ(below.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(below.place().path, split.shard(0));
+  const Error none = ErrorOf([&] { Labels(open("label=klass", 0), "label"); });
+  EXPECT_EQ(none.kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(none.what(), HasSubstr("klass"));
+  EXPECT_EQ(ErrorOf([&] { Labels(open("label=text", 1), "label"); }).kind(),
+            ErrorKind::kUnsupported);
 }
 
 }  // namespace

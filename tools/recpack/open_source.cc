@@ -9,6 +9,7 @@
 #include "recpack/dataset/image_options.h"
 #include "recpack/dataset/imagenet.h"
 #include "recpack/dataset/list.h"
+#include "recpack/dataset/recognise.h"
 #include "recpack/dataset/tar.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
@@ -19,22 +20,9 @@ namespace {
 
 constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, tfrecord";
 
-// Links that go round in circles are not "nothing".
-void RefuseWhatCannotBeLookedAt(const std::string& path) {
-  std::error_code code;
-  if (std::filesystem::status(path, code).type() == std::filesystem::file_type::none) {
-    throw SystemError("cannot look at", path, code.value());
-  }
-}
-
 std::string Recognise(const std::string& path) {
-  RefuseWhatCannotBeLookedAt(path);
-  if (LooksLikeCifar(path)) return "cifar";
-  if (LooksLikeImagenet(path)) return "imagenet";
-  if (LooksLikeTar(path)) return "tar";
-  if (LooksLikeList(path)) return "list";
-  if (LooksLikeTfrecord(path)) return "tfrecord";
-  if (LooksLikeFolder(path)) return "folder";
+  const std::string kind = RecogniseSource(path);
+  if (!kind.empty()) return kind;
   if (!std::filesystem::exists(path)) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
   }

@@ -22,4 +22,7 @@ using FieldMap = std::vector<FieldRule>;
 // Reads "image=jpg;jpeg,label=cls"; "" gives an empty map. Throws Error (kInvalidArgument).
 FieldMap ParseFieldMap(std::string_view text);
 
+// The fields of the rule, in the order in which they are looked for.
+std::vector<std::string> FieldsOf(const FieldRule& rule);
+
 }  // namespace recpack

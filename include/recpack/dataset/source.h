@@ -42,6 +42,13 @@ class ItemReader {
   virtual void Read(size_t split, uint64_t item, Sample& sample) = 0;
 };
 
+// Items of a split that lie side by side and belong together.
+struct ItemGroup {
+  std::string name;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
 // Immutable once opened; any number of threads.
 class Source {
  public:
@@ -68,6 +75,18 @@ class Source {
   // threads: reading an item takes work (a file to open, an image to decode) and is no faster right
   // after the one before it.
   virtual bool items_take_work() const { return false; }
+
+  // All items of the split in the groups they lie in, in order: the classes of a folder, archives.
+  // A user is told of them when a data set has changed.
+  virtual std::vector<ItemGroup> Groups(size_t split) const {
+    return {{.name = {}, .begin = 0, .end = splits()[split].items}};
+  }
+
+  // Appends text that changes when the item's name or size does, and does not tell where the source
+  // lies.
+  virtual void DescribeItem(size_t split, uint64_t item, std::string& text) const {
+    text += ItemName(split, item) + '\0' + std::to_string(ItemBytes(split, item)) + '\n';
+  }
 
   // Text that changes when the names or sizes of the items do: SHA-256 over them, in hexadecimal.
   virtual std::string Fingerprint() const = 0;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "recpack/dataset/field_map.h"
 #include "recpack/dataset/image_options.h"
@@ -15,6 +16,9 @@ struct TarOptions {
   // pattern with braces or globs: "train-{000..146}.tar".
   std::string path = {};
 
+  // More of these, whose archives come after those of `path`.
+  std::vector<std::string> further_paths = {};
+
   std::string split = "train";
 
   // From member extensions. Empty: each member becomes a feature named by its extension.
@@ -23,6 +27,9 @@ struct TarOptions {
   // Without `fields`, `check` and `tile` apply to members jpg, jpeg and png, and `resize` is
   // refused.
   ImageOptions image = {};
+
+  // Unpack compressed archives, to a temporary file. Off: they are refused (kUnsupported).
+  bool unpack = true;
 
   // Where compressed archives are unpacked to, in a file without a name; "" is $TMPDIR, or /tmp.
   std::string work_folder = {};

@@ -66,6 +66,15 @@ class ExampleView {
   // Empty where there is no such feature.
   const FeatureView* Find(std::string_view name) const noexcept;
 
+  // Lets `feature`, which is one of this view or a copy of one, be found as `name` too, instead of
+  // one that is called so. `name` must live as long as the view. Other pointers to features become
+  // invalid.
+  void Alias(const FeatureView& feature, std::string_view name);
+
+  // The values of a feature of this view, to be changed; empty where it is of another kind. The
+  // record itself stays as it is.
+  std::span<int64_t> MutableInt64(const FeatureView& feature) noexcept;
+
   // Features in ascending order of their names.
   auto begin() const noexcept { return features_.begin(); }
   auto end() const noexcept { return features_.end(); }

@@ -1,0 +1,24 @@
+#include "recpack/dataset/recognise.h"
+
+#include "recpack/dataset/cifar.h"
+#include "recpack/dataset/folder.h"
+#include "recpack/dataset/imagenet.h"
+#include "recpack/dataset/list.h"
+#include "recpack/dataset/tar.h"
+#include "recpack/dataset/tfrecord.h"
+#include "src/dataset/folders.h"
+
+namespace recpack {
+
+std::string RecogniseSource(const std::string& path) {
+  StatusOf(path);  // links that go round in circles are not "nothing"
+  if (LooksLikeCifar(path)) return "cifar";
+  if (LooksLikeImagenet(path)) return "imagenet";
+  if (LooksLikeTar(path)) return "tar";
+  if (LooksLikeList(path)) return "list";
+  if (LooksLikeTfrecord(path)) return "tfrecord";
+  if (LooksLikeFolder(path)) return "folder";
+  return {};
+}
+
+}  // namespace recpack
