@@ -1,8 +1,9 @@
 """batches: what a loader's batches are made of."""
 import json
+import tarfile
 import unittest
 
-from support import CIFAR, CliTest
+from support import CIFAR, GOLDEN, CliTest
 
 
 class Batches(CliTest):
@@ -72,6 +73,44 @@ class Batches(CliTest):
         self.fails(*where, '--on-bad-record', 'substitute', '--ledger', ledger,
                    saying='1 bad records in epoch 0')
         self.assertEqual(len(ledger.read_text().splitlines()), 1)
+
+    def test_what_was_not_packed(self):
+        """Pictures in class folders and in tars give the batches of their shards."""
+        files = sorted((GOLDEN / 'image').glob('orientation*.jpg'))[:6]
+        self.assertEqual(len(files), 6)
+        photos = self.folder / 'photos'
+        archives = [tarfile.open(self.folder / f'x-{i:03}.tar', 'w') for i in range(2)]
+        for i, file in enumerate(files):
+            to = photos / ('train' if i < 4 else 'val') / 'ab'[i % 2] / file.name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_bytes(file.read_bytes())
+            cls = self.folder / f'{i}.cls'
+            cls.write_text(f'{i + 1}')
+            archives[i // 3].add(file, f'{i}.jpg')
+            archives[i // 3].add(cls, f'{i}.cls')
+        for archive in archives:
+            archive.close()
+
+        def batches(*data):
+            return self.run_recpack('batches', *data, '--recipe', 'imagenet-eval', '--batch-size',
+                                    '2', '--ids').stdout.splitlines()[:-1]
+        self.pack(photos, '--shuffle', 'off', out='shards')
+        for split in 'train', 'validation':
+            self.assertEqual(batches(photos, '--split', split),
+                             batches(self.folder / 'shards', '--split', split))
+        fields = '--field', 'image=jpg,label=cls'
+        self.pack(self.folder / 'x-{000..001}.tar', *fields, out='tars')
+        offset = '--label-offset', '1'
+        expected = batches(self.folder / 'tars', *offset)
+        self.assertEqual(len(expected), 3)
+        self.assertNotEqual(expected, batches(self.folder / 'tars'))
+        self.assertEqual(expected, batches(self.folder / 'x-{000..001}.tar', *fields, *offset))
+        self.assertEqual(expected, batches(self.folder / 'x-000.tar', '--also',
+                                           self.folder / 'x-001.tar', *fields, *offset))
+        self.fails('batches', photos, '--recipe', 'imagenet-eval', '--split', 'test',
+                   saying='train, validation')
+        self.fails('batches', photos, '--recipe', 'imagenet-eval', '--field', 'image=x',
+                   saying='leave out the field map')
 
 
 if __name__ == '__main__':

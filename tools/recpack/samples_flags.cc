@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -46,7 +47,12 @@ MixedView OpenMixed(const std::string& text) {
 }
 
 View OpenFirst(const SamplesFlags& flags) {
-  const Dataset dataset = Dataset::Open(flags.path, {.split = flags.split});
+  std::vector<std::string> paths = {flags.path};
+  paths.insert(paths.end(), flags.also.begin(), flags.also.end());
+  const Dataset dataset = Dataset::Open(paths, {.split = flags.split,
+                                                .fields = ParseFieldMap(flags.fields),
+                                                .label_offset = flags.label_offset});
+  for (const auto& notice : dataset.Notices()) std::fprintf(stderr, "note: %s\n", notice.c_str());
   View view =
       flags.subset.empty() ? View(dataset) : View::Subset(dataset, ReadOrdinals(flags.subset));
   if (flags.balanced.empty()) return view;
@@ -57,7 +63,17 @@ View OpenFirst(const SamplesFlags& flags) {
 }  // namespace
 
 void AddSamplesFlags(CLI::App& command, SamplesFlags& flags) {
-  command.add_option("DATA", flags.path, "A folder of shards, a shard, or a pattern")->required();
+  command
+      .add_option("DATA", flags.path,
+                  "A folder of shards, a shard, or a pattern; class folders, tar archives, a list")
+      ->required();
+  command
+      .add_option("--also", flags.also, "More shards or tar archives that belong to the data set")
+      ->allow_extra_args(false);
+  command.add_option("--field", flags.fields,
+                     "TARGET=NAME,...: features of DATA that are found as others");
+  command.add_option("--label-offset", flags.label_offset,
+                     "Number of the first class of DATA (1: labels are 1 to N)");
   command.add_option("--split", flags.split, "Split (default: train, or the only one)");
   command.add_option("--subset", flags.subset,
                      "Only the records whose ordinals this file lists, one a line");
