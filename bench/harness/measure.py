@@ -13,7 +13,9 @@ class Row:
     title: str
     records: int  # of one repetition, where an entrant does not say
     entrants: list[Entrant]
-    targets: dict[str, float] = dataclasses.field(default_factory=dict)  # label or role: ratio
+    # What is to be reached against a label or role, by the first that is ours; or, where several
+    # are ours, by the one whose label stands before: 'LABEL against OTHER'.
+    targets: dict[str, float] = dataclasses.field(default_factory=dict)
     cpus: int = 2  # that every entrant is bound to
     unit: str = 'records/s'  # or 'ms' (for one repetition), 'MB' (peak memory)
     cold: Callable[[Setting], str] | None = None  # run before each repetition; says how
@@ -57,10 +59,11 @@ def _entry(row: Row, entrant: Entrant, samples: list[Sample], reason: str | None
     }
 
 
-def _ratios(row: Row, ours: list[Sample], samples: dict[str, list[Sample]]) -> dict:
-    """How many times as fast we are as each other entrant, pair by pair of one round."""
-    return {label: _spread([_speed(row, a) / _speed(row, b) for a, b in zip(ours, others)])
-            for label, others in samples.items()}
+def _ratios(row: Row, label: str | None, samples: dict[str, list[Sample]]) -> dict:
+    """How many times as fast `label` is as each other entrant, pair by pair of one round."""
+    mine = samples.get(label, [])
+    return {other: _spread([_speed(row, a) / _speed(row, b) for a, b in zip(mine, theirs)])
+            for other, theirs in samples.items() if mine and theirs and other != label}
 
 
 def _reach(ratios: dict, entries: list[dict], target: str) -> float | str:
@@ -74,14 +77,19 @@ def _reach(ratios: dict, entries: list[dict], target: str) -> float | str:
     return min(ratios[label]['median'] for label in labels)
 
 
-def judge(row: Row, entries: list[dict], ratios: dict) -> list[dict]:
+def judge(row: Row, entries: list[dict], samples: dict[str, list[Sample]]) -> list[dict]:
     """Each target, what was reached, and whether that meets it."""
     verdicts = []
     for target, least in row.targets.items():
-        reached = _reach(ratios, entries, target)
+        mine, _, other = target.rpartition(' against ')
+        reached = _reach(_ratios(row, mine or _first_of_ours(row), samples), entries, other)
         verdicts.append({'against': target, 'target': least, 'reached': reached,
                          'met': not isinstance(reached, str) and reached >= least})
     return verdicts
+
+
+def _first_of_ours(row: Row) -> str | None:
+    return next((e.label for e in row.entrants if e.role == OURS), None)
 
 
 def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -> dict:
@@ -117,15 +125,12 @@ def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -
 
 def _result(row: Row, samples, reasons: dict, how_cold: str | None, say) -> dict:
     entries = [_entry(row, e, samples[e.label], reasons.get(e.label)) for e in row.entrants]
-    ours = next((e.label for e in row.entrants if e.role == OURS), None)
-    ratios = {}
-    if ours and ours not in reasons:
-        others = {label: those for label, those in samples.items()
-                  if label != ours and label not in reasons}
-        ratios = _ratios(row, samples[ours], others)
+    measured = {label: those for label, those in samples.items() if label not in reasons}
+    ratios = _ratios(row, _first_of_ours(row), measured)
     for entry in entries:
         figure = entry.get('unavailable') or f"{entry['figure']['median']:,.1f} {row.unit}"
         say(f"  {entry['label']:<28} {figure}")
     return {'name': row.name, 'title': row.title, 'unit': row.unit, 'cpus': row.cpus,
             'cache': row.cache or (f'cold, by {how_cold}' if how_cold else 'warm'),
-            'note': row.note, 'entrants': entries, 'ratios': ratios, 'targets': judge(row, entries, ratios)}
+            'note': row.note, 'entrants': entries, 'ratios': ratios,
+            'targets': judge(row, entries, measured)}

@@ -22,15 +22,20 @@ def _against(row: dict, entry: dict) -> str:
     return f" ({ratio['median']:.2f}×)" if ratio else ''
 
 
+def _ours(row: dict) -> str:
+    mine = [e for e in row['entrants'] if e['role'] == OURS]
+    if not mine or 'unavailable' in mine[0]:
+        return f"unavailable: {mine[0]['unavailable'] if mine else 'not part of this row'}"
+    figures = [(e['label'], number(e['figure']['median'], row['unit']))
+               for e in mine if 'unavailable' not in e]
+    if len(figures) == 1:
+        return figures[0][1]
+    return '; '.join(f"{label.removeprefix('recpack, ')} {figure}" for label, figure in figures)
+
+
 def cells(row: dict) -> list[str]:
     """Title, ours, best peer with our ratio to it, ceiling with our share of it."""
-    mine = next((e for e in row['entrants'] if e['role'] == OURS), None)
-    if mine is None or 'unavailable' in mine:
-        reason = mine['unavailable'] if mine else 'not part of this row'
-        first = f'unavailable: {reason}'
-    else:
-        first = number(mine['figure']['median'], row['unit'])
-    line = [row['title'], first]
+    line = [row['title'], _ours(row)]
     for role in PEER, CEILING:
         others = _figures(row, role)
         if not others:

@@ -64,6 +64,13 @@ class Harness(unittest.TestCase):
         self.assertEqual([t['met'] for t in result['targets']], [False, True])
         self.assertAlmostEqual(result['targets'][0]['reached'], 1.5)
 
+    def test_a_target_may_name_which_of_ours_it_is_about(self):
+        result = self.measure([Scripted('a', OURS, [1] * 3), Scripted('c', OURS, [2] * 3),
+                               Scripted('b', PEER, [4] * 3)], {PEER: 3, f'c against {PEER}': 3})
+        self.assertEqual([t['reached'] for t in result['targets']], [4, 2])
+        self.assertEqual(result['ratios']['b']['median'], 4)
+        self.assertEqual(cells(result)[1], 'a 100/s; c 50/s')
+
     def test_a_figure_that_is_not_there_is_a_reason_and_no_target_is_met(self):
         result = self.measure([Scripted('a', OURS, [1] * 3), Scripted('b', PEER, [1, None, 1])],
                               {'b': 0.1})
