@@ -60,6 +60,8 @@ def crops(_: Setting) -> list[Row]:
              bare("libjpeg-turbo's crop decode alone", 'crop', '{work}/loader/' + kind,
                   '--samples', CROP_SAMPLES), *crop_peers(kind, dtype, resize)],
             {PEER: 1.7, f'{PLAIN} against {PEER}': 1.2, CEILING: 1},
+            warm=['{work}/' + kind, *('{work}/loader/' + kind + end
+                                      for end in ('', '-tile', '.tar', '.beton'))],
             note='exact decoding; spdl and ffcv resize by filters of their own'))
     return rows
 
@@ -81,14 +83,14 @@ def scaling(_: Setting) -> list[Row]:
         return Row(f'scaling-{name}', f'{title}, 2 threads against 1', 0,
                    [ours('2 threads', data, *flags),
                     ours('1 thread', data, *flags, '--threads', '1'), *bares],
-                   {'1 thread': 1.9}, note='what the machine gives is what the bare loops reach')
+                   {'1 thread': 1.9}, warm=[data], note='what the machine gives is what the bare loops reach')
     photos = '{work}/loader/photos'
     unchecked = [*CROP, '--order', 'sequential', '--verify', '0']
     return [row('cifar', 'CIFAR-10 train recipe', CIFAR, []),
             row('crop', 'ImageNet train recipe', photos, CROP, '--samples', CROP_SAMPLES),
             Row('overhead', 'ImageNet train recipe as it comes, or in order and unchecked', 0,
                 [ours('as it comes', photos, *CROP), ours('in order, no CRC', photos, *unchecked)],
-                {'in order, no CRC': 0.97}, note='the cost of order and CRCs')]
+                {'in order, no CRC': 0.97}, warm=[photos], note='the cost of order and CRCs')]
 
 
 def first(_: Setting) -> list[Row]:

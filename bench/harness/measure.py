@@ -1,9 +1,11 @@
 """Measures a row: all entrants take turns, and ratios are taken within a round."""
 import dataclasses
+import pathlib
 import statistics
 from typing import Callable
 
 from harness.entrants import OURS, Entrant, Sample, Setting, Unavailable
+from harness.machine import today, warm_cache
 
 
 @dataclasses.dataclass
@@ -19,6 +21,7 @@ class Row:
     cpus: int = 2  # that every entrant is bound to
     unit: str = 'records/s'  # or 'ms' (for one repetition), 'MB' (peak memory)
     cold: Callable[[Setting], str] | None = None  # run before each repetition; says how
+    warm: list[str] = dataclasses.field(default_factory=list)  # paths that are read before it
     cache: str = ''  # its state, where the entrants see to it themselves
     note: str = ''
 
@@ -103,6 +106,7 @@ def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -
                 entrant.start(setting, row.cpus)
             except Unavailable as error:
                 reasons[entrant.label] = str(error)
+        warm_cache([pathlib.Path(path.format(work=setting.work)) for path in row.warm])
         # A round before the first, uncounted, so that what is called warm is warm.
         unwarmed = reps > 1 and not row.cold and row.unit != 'MB'
         for number in range(-1 if unwarmed else 0, reps):
@@ -130,7 +134,7 @@ def _result(row: Row, samples, reasons: dict, how_cold: str | None, say) -> dict
     for entry in entries:
         figure = entry.get('unavailable') or f"{entry['figure']['median']:,.1f} {row.unit}"
         say(f"  {entry['label']:<28} {figure}")
-    return {'name': row.name, 'title': row.title, 'unit': row.unit, 'cpus': row.cpus,
+    return {'name': row.name, 'title': row.title, 'date': today(), 'unit': row.unit, 'cpus': row.cpus,
             'cache': row.cache or (f'cold, by {how_cold}' if how_cold else 'warm'),
             'note': row.note, 'entrants': entries, 'ratios': ratios,
             'targets': judge(row, entries, measured)}

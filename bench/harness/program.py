@@ -22,7 +22,8 @@ def parse(about: str, arguments: list[str]) -> argparse.Namespace:
     parser.add_argument('--out', type=pathlib.Path, help='where the results go (default: stdout)')
     parser.add_argument('--reps', type=int, default=5, help='rounds (default 5)')
     parser.add_argument('--quick', action='store_true', help='a single round, to try things out')
-    parser.add_argument('--rows', help='only rows whose names begin so, e.g. pack-cifar,read')
+    parser.add_argument('--rows', help='only rows whose names begin so, e.g. pack-cifar,read; '
+                                       'the others that OUT has stay')
     parser.add_argument('--table', type=pathlib.Path, help='print the table of these results')
     options = parser.parse_args(arguments)
     if not options.table and not options.data:
@@ -34,20 +35,44 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _earlier(path: pathlib.Path | None) -> dict[str, dict]:
+    """The rows that a file of results has."""
+    if path is None or not path.exists():
+        return {}
+    return {row['name']: row for row in json.loads(path.read_text(encoding='utf-8'))['rows']}
+
+
+def _write(results: dict, out: pathlib.Path | None) -> None:
+    text = json.dumps(results, indent=1, ensure_ascii=False) + '\n'
+    if out is None:
+        sys.stdout.write(text)
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text, encoding='utf-8')
+
+
 def run(options: argparse.Namespace, prepare: Callable, all_rows: Callable) -> dict:
+    """Measures row by row. What is measured already is kept in a file if it ends early; of rows
+    that are not chosen, the file's stay."""
     setting = Setting(options.data.resolve(), options.work.resolve(), options.build.resolve(),
                       options.venvs.absolute(), 1 if options.quick else options.reps)
     prepare(setting, say)
     chosen = tuple(options.rows.split(',')) if options.rows else ('',)
-    rows = []
-    for row in all_rows(setting):
-        if row.name.startswith(chosen):
-            say(f'{row.name}: {row.title}')
-            rows.append(measure(row, setting, setting.reps, say))
     recpack = str(setting.build / 'tools' / 'recpack' / 'recpack')
-    return {'date': machine.today(), 'reps': setting.reps,
-            'machine': machine.describe(setting.work),
-            'versions': {'recpack': machine.first_line(recpack, '--version')}, 'rows': rows}
+    results = {'date': machine.today(), 'reps': setting.reps,
+               'machine': machine.describe(setting.work),
+               'versions': {'recpack': machine.first_line(recpack, '--version')}, 'rows': []}
+    rows = all_rows(setting)
+    measured = _earlier(options.out) if options.rows else {}
+    for row in rows:
+        if not row.name.startswith(chosen):
+            continue
+        say(f'{row.name}: {row.title}')
+        measured[row.name] = measure(row, setting, setting.reps, say)
+        results['rows'] = [measured[r.name] for r in rows if r.name in measured]
+        if options.out:
+            _write(results, options.out)
+    return results
 
 
 def main(about: str, prepare: Callable[[Setting, Callable], None],
@@ -58,11 +83,7 @@ def main(about: str, prepare: Callable[[Setting, Callable], None],
         return
     began = time.monotonic()
     results = run(options, prepare, all_rows)
-    text = json.dumps(results, indent=1, ensure_ascii=False) + '\n'
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text, encoding='utf-8')
-    else:
-        sys.stdout.write(text)
+    if not options.out:
+        _write(results, None)
     say(f'{len(results["rows"])} rows in {time.monotonic() - began:.0f} s')
 
