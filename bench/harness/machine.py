@@ -68,12 +68,11 @@ def drop_cache(paths: list[pathlib.Path]) -> str:
     return 'posix_fadvise(DONTNEED) on each file; names and inodes stay cached'
 
 
-def warm_cache(paths: list[pathlib.Path]) -> None:
-    """Reads all files below `paths`, so that the page cache holds them if it can."""
+def warm_cache(top: pathlib.Path) -> None:
+    """Reads a file, or all files of a folder, so that the page cache holds them if it can."""
     buffer = bytearray(1 << 20)
-    for top in paths:
-        for path in [top] if top.is_file() else top.rglob('*'):
-            if path.is_file():
-                with open(path, 'rb', buffering=0) as file:
-                    while file.readinto(buffer):
-                        pass
+    for path in [top] if top.is_file() else top.rglob('*'):
+        if path.is_file():
+            with open(path, 'rb', buffering=0) as file:
+                while file.readinto(buffer):
+                    pass

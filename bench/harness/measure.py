@@ -21,7 +21,9 @@ class Row:
     cpus: int = 2  # that every entrant is bound to
     unit: str = 'records/s'  # or 'ms' (for one repetition), 'MB' (peak memory)
     cold: Callable[[Setting], str] | None = None  # run before each repetition; says how
-    warm: list[str] = dataclasses.field(default_factory=list)  # paths that are read before it
+    # What an entrant's turn begins with reading, by its label: so much lies between two of its turns
+    # that a page cache may have lost what it needs.
+    warm: dict[str, str] = dataclasses.field(default_factory=dict)
     cache: str = ''  # its state, where the entrants see to it themselves
     note: str = ''
 
@@ -106,7 +108,6 @@ def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -
                 entrant.start(setting, row.cpus)
             except Unavailable as error:
                 reasons[entrant.label] = str(error)
-        warm_cache([pathlib.Path(path.format(work=setting.work)) for path in row.warm])
         # A round before the first, uncounted, so that what is called warm is warm.
         unwarmed = reps > 1 and not row.cold and row.unit != 'MB'
         for number in range(-1 if unwarmed else 0, reps):
@@ -115,6 +116,8 @@ def measure(row: Row, setting: Setting, reps: int, say: Callable[[str], None]) -
                     continue
                 if row.cold:
                     how_cold = row.cold(setting)
+                if entrant.label in row.warm:
+                    warm_cache(pathlib.Path(row.warm[entrant.label].format(work=setting.work)))
                 try:
                     sample = entrant.run()
                     if number >= 0:
