@@ -17,14 +17,33 @@ constexpr Turn kTurns[9] = {
     {true, true, false},   {true, true, true},    {true, false, true},
 };
 
+const Turn& TurnOf(int orientation) {
+  return kTurns[orientation < 1 || orientation > 8 ? 1 : orientation];
+}
+
 }  // namespace
+
+ImageSize SeenSize(ImageSize stored, int orientation) {
+  if (!TurnOf(orientation).transpose) return stored;
+  return {stored.height, stored.width};
+}
+
+Region StoredRegion(const Region& seen, ImageSize stored, int orientation) {
+  const Turn turn = TurnOf(orientation);
+  const ImageSize size = SeenSize(stored, orientation);
+  Region region = seen;
+  if (turn.mirror_x) region.x = size.width - seen.x - seen.width;
+  if (turn.mirror_y) region.y = size.height - seen.y - seen.height;
+  if (!turn.transpose) return region;
+  return {region.y, region.x, region.height, region.width};
+}
 
 Image ApplyOrientation(Image image, int orientation) {
   if (orientation < 2 || orientation > 8) return image;
-  const Turn turn = kTurns[orientation];
+  const Turn turn = TurnOf(orientation);
+  const ImageSize size = SeenSize({image.width, image.height}, orientation);
   Image out;
-  out.Reshape(turn.transpose ? image.height : image.width,
-              turn.transpose ? image.width : image.height, image.channels);
+  out.Reshape(size.width, size.height, image.channels);
   for (int y = 0; y < out.height; ++y) {
     const int ty = turn.mirror_y ? out.height - 1 - y : y;
     for (int x = 0; x < out.width; ++x) {

@@ -21,6 +21,43 @@ void CheckSizes(const PixelView& from, const PixelSpan& to) {
                      from.height, from.channels, to.width, to.height, to.channels));
 }
 
+// The pixels of one direction that output pixels begin to begin + size are made of.
+void SourceOfAxis(int from, int to, int begin, int size, ResizeFilter filter, int& first,
+                  int& count) {
+  if (from == to) {
+    first = begin;
+    count = size;
+    return;
+  }
+  const double scale = static_cast<double>(from) / to;
+  const double support = ResizeSupport(from, to, filter);
+  first = std::max(0, static_cast<int>((begin + 0.5) * scale - support + 0.5));
+  const double last = (begin + size - 0.5) * scale;
+  count = std::min(from, static_cast<int>(last + support + 0.5)) - first;
+}
+
+void CheckWindow(const ResizeWindow& window) {
+  const auto& [whole, resized, part] = window;
+  if (whole.width < 1 || whole.height < 1 || resized.width < 1 || resized.height < 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("cannot resize {}x{} pixels to {}x{}", whole.width, whole.height,
+                       resized.width, resized.height));
+  }
+  CheckRegion(part, resized.width, resized.height);
+}
+
+void CheckShown(const PixelView& from, const Region& shown, const Region& needed) {
+  if (shown.width == from.width && shown.height == from.height && shown.x <= needed.x &&
+      shown.y <= needed.y && needed.x + needed.width <= shown.x + shown.width &&
+      needed.y + needed.height <= shown.y + shown.height) {
+    return;
+  }
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      format("the pixels shown are {}x{} at {}, {}, and {}x{} at {}, {} are needed", shown.width,
+             shown.height, shown.x, shown.y, needed.width, needed.height, needed.x, needed.y));
+}
+
 }  // namespace
 
 // Rows of the region are resized in width when the first output row needs them, into a ring that
@@ -33,37 +70,42 @@ struct Resizer::State {
   ByteBuffer padded = {};
   std::vector<const uint8_t*> rows = {};
 
-  // Of the call: the region's first pixel and where the memory of its image ends.
+  // Of the call: the first pixel that is made use of, and where the memory ends.
   PixelView from = {};
   const uint8_t* end = nullptr;
-  bool scales_columns = false;
+  bool scales_columns = false, scales_rows = false;
   size_t ring_stride = 0, reach = 0;
   int ring_rows = 0, rows_made = 0;
 
-  void Start(const PixelView& image, const Region& region, ResizeFilter filter,
-             const PixelSpan& to);
+  void Start(const PixelView& shown, const ResizeAxis& columns, const ResizeAxis& rows,
+             ResizeFilter filter);
   void ResizeColumns(int y, uint8_t* to);
   const uint8_t* Row(int y);
   void ResizeRows(const PixelSpan& to);
   void CopyRows(const PixelSpan& to);
+  void Make(const PixelView& shown, const ResizeAxis& columns, const ResizeAxis& lines,
+            ResizeFilter filter, const PixelSpan& to);
 };
 
-void Resizer::State::Start(const PixelView& image, const Region& region, ResizeFilter filter,
-                           const PixelSpan& to) {
-  from = image;
-  from.pixels = image.row(region.y) + static_cast<ptrdiff_t>(region.x) * image.channels;
-  from.width = region.width;
-  from.height = region.height;
-  end = image.row(image.height - 1) + image.row_bytes();
-  scales_columns = from.width != to.width;
+void Resizer::State::Start(const PixelView& shown, const ResizeAxis& columns,
+                           const ResizeAxis& lines, ResizeFilter filter) {
+  from = shown;
+  end = shown.row(shown.height - 1) + shown.row_bytes();
+  scales_columns = columns.from != columns.to;
   if (scales_columns) {
-    column_weights.Set(from.width, to.width, filter, kernels.pack_columns);
+    column_weights.Set(columns, filter, kernels.pack_columns);
     reach = ReachOf(column_weights, from.channels);
     const size_t row_bytes = static_cast<size_t>(column_weights.padded()) * from.channels;
     ring_stride = (row_bytes + kRowPadding + kCacheLine - 1) / kCacheLine * kCacheLine;
+  } else {
+    from.pixels += static_cast<ptrdiff_t>(columns.begin - columns.shown) * from.channels;
   }
-  const bool scales_rows = from.height != to.height;
-  if (scales_rows) row_weights.Set(from.height, to.height, filter, kernels.pack_rows);
+  scales_rows = lines.from != lines.to;
+  if (scales_rows) {
+    row_weights.Set(lines, filter, kernels.pack_rows);
+  } else {
+    from.pixels += static_cast<ptrdiff_t>(lines.begin - lines.shown) * from.stride;
+  }
   ring_rows = scales_rows ? row_weights.taps : 1;
   rows_made = 0;
   ring.Reserve(ring_stride * static_cast<size_t>(ring_rows));
@@ -103,6 +145,16 @@ void Resizer::State::CopyRows(const PixelSpan& to) {
   for (int y = 0; y < to.height; ++y) std::copy_n(Row(y), to.row_bytes(), to.row(y));
 }
 
+void Resizer::State::Make(const PixelView& shown, const ResizeAxis& columns,
+                          const ResizeAxis& lines, ResizeFilter filter, const PixelSpan& to) {
+  Start(shown, columns, lines, filter);
+  if (scales_rows) {
+    ResizeRows(to);
+  } else {
+    CopyRows(to);
+  }
+}
+
 Resizer::Resizer() : Resizer(*AvailableResizeKernels().back()) {}
 Resizer::Resizer(const ResizeKernels& kernels) : state_(new State{.kernels = kernels}) {}
 Resizer::~Resizer() = default;
@@ -113,12 +165,36 @@ void Resizer::Resize(const PixelView& from, const Region& region, ResizeFilter f
                      const PixelSpan& to) {
   CheckSizes(from, to);
   CheckRegion(region, from.width, from.height);
-  state_->Start(from, region, filter, to);
-  if (region.height == to.height) {
-    state_->CopyRows(to);
-  } else {
-    state_->ResizeRows(to);
+  PixelView part = from;
+  part.pixels = from.row(region.y) + static_cast<ptrdiff_t>(region.x) * from.channels;
+  part.width = region.width;
+  part.height = region.height;
+  state_->Make(part,
+               {.from = region.width, .to = to.width, .begin = 0, .size = to.width, .shown = 0},
+               {.from = region.height, .to = to.height, .begin = 0, .size = to.height, .shown = 0},
+               filter, to);
+}
+
+void Resizer::Resize(const PixelView& from, const Region& shown, const ResizeWindow& window,
+                     ResizeFilter filter, const PixelSpan& to) {
+  CheckSizes(from, to);
+  CheckShown(from, shown, SourceOf(window, filter));
+  const auto& [whole, resized, part] = window;
+  if (to.width != part.width || to.height != part.height) {
+    throw Error(ErrorKind::kInvalidArgument, format("a window of {}x{} pixels is to fill {}x{}",
+                                                    part.width, part.height, to.width, to.height));
   }
+  state_->Make(from, {whole.width, resized.width, part.x, part.width, shown.x},
+               {whole.height, resized.height, part.y, part.height, shown.y}, filter, to);
+}
+
+Region SourceOf(const ResizeWindow& window, ResizeFilter filter) {
+  CheckWindow(window);
+  const auto& [whole, resized, part] = window;
+  Region source;
+  SourceOfAxis(whole.width, resized.width, part.x, part.width, filter, source.x, source.width);
+  SourceOfAxis(whole.height, resized.height, part.y, part.height, filter, source.y, source.height);
+  return source;
 }
 
 Image Resize(const Image& image, const ResizeOptions& options) {

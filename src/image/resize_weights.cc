@@ -11,50 +11,61 @@ double Value(ResizeFilter filter, double x) {
   return std::max(0.0, 1.0 - std::abs(x));
 }
 
+double Widening(int from, int to, ResizeFilter filter) {
+  if (filter == ResizeFilter::kBilinearTwoTaps) return 1;
+  return std::max(static_cast<double>(from) / to, 1.0);
+}
+
 }  // namespace
 
-void ResizeWeights::SetOne(int i, double centre, double support, double narrowing, int room) {
-  int begin = std::max(0, static_cast<int>(centre - support + 0.5));
-  int end = std::min(from_, static_cast<int>(centre + support + 0.5));
+double ResizeSupport(int from, int to, ResizeFilter filter) {
+  return (filter == ResizeFilter::kBox ? 0.5 : 1.0) * Widening(from, to, filter);
+}
+
+void ResizeWeights::SetOne(int i, double centre, double support, double narrowing) {
+  const int begin = std::max(0, static_cast<int>(centre - support + 0.5));
+  const int end = std::min(axis_.from, static_cast<int>(centre + support + 0.5));
   double sum = 0;
   for (int k = begin; k < end; ++k) {
     exact_[k - begin] = Value(filter_, (k - centre + 0.5) * narrowing);
     sum += exact_[k - begin];
   }
-  int32_t* to = &weights_[static_cast<size_t>(i) * room];
+  int32_t* to = &weights_[static_cast<size_t>(i) * stride];
   int size = 0;
   for (int k = begin; k < end; ++k) {
     const double share = exact_[k - begin] / sum;
     const auto weight = static_cast<int32_t>(0.5 + share * (1 << kWeightBits));
     if (size == 0 && weight == 0) continue;
-    if (size == 0) first[i] = k;
+    if (size == 0) first[i] = k - axis_.shown;
     to[size++] = weight;
   }
   while (size > 1 && to[size - 1] == 0) --size;
-  std::fill(to + size, to + room, 0);
+  std::fill(to + size, to + stride, 0);
   count[i] = size;
 }
 
-void ResizeWeights::Set(int from, int to, ResizeFilter filter, Pack pack) {
-  if (from == from_ && to == to_ && filter == filter_) return;
-  to_ = 0;  // in case memory runs out on the way
-  from_ = from, filter_ = filter;
-  const double scale = static_cast<double>(from) / to;
-  const double widening = filter == ResizeFilter::kBilinearTwoTaps ? 1.0 : std::max(scale, 1.0);
-  const double support = (filter == ResizeFilter::kBox ? 0.5 : 1.0) * widening;
+void ResizeWeights::Set(const ResizeAxis& axis, ResizeFilter filter, Pack pack) {
+  if (axis == axis_ && filter == filter_) return;
+  axis_ = axis, filter_ = filter;
+  axis_.size = 0;  // in case memory runs out on the way
+  const double scale = static_cast<double>(axis.from) / axis.to;
+  const double narrowing = 1.0 / Widening(axis.from, axis.to, filter);
+  const double support = ResizeSupport(axis.from, axis.to, filter);
   stride = RoundUp(static_cast<int>(std::ceil(support)) * 2 + 1, 4);
-  const auto padded = static_cast<size_t>(RoundUp(to, kPixelsAtOnce));
+  const auto padded = static_cast<size_t>(RoundUp(axis.size, kPixelsAtOnce));
   first.resize(padded);
   count.resize(padded);
   weights_.resize(padded * static_cast<size_t>(stride));
   exact_.resize(static_cast<size_t>(stride));
-  for (int i = 0; i < to; ++i) SetOne(i, (i + 0.5) * scale, support, 1.0 / widening, stride);
-  taps = *std::max_element(count.begin(), count.begin() + to);
-  std::fill(first.begin() + to, first.end(), first[to - 1]);
-  std::fill(count.begin() + to, count.end(), 1);
-  std::fill(weights_.begin() + static_cast<ptrdiff_t>(to) * stride, weights_.end(), 0);
+  for (int i = 0; i < axis.size; ++i) {
+    SetOne(i, (axis.begin + i + 0.5) * scale, support, narrowing);
+  }
+  taps = *std::max_element(count.begin(), count.begin() + axis.size);
+  std::fill(first.begin() + axis.size, first.end(), first[axis.size - 1]);
+  std::fill(count.begin() + axis.size, count.end(), 1);
+  std::fill(weights_.begin() + static_cast<ptrdiff_t>(axis.size) * stride, weights_.end(), 0);
   if (pack != nullptr) pack(*this);
-  to_ = to;
+  axis_ = axis;
 }
 
 }  // namespace recpack

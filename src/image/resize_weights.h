@@ -20,15 +20,28 @@ constexpr int RoundUp(int value, int multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Output i is the sum of pixels[first[i] + k] * of(i)[k] over k < count[i], where count[i] is at
-// least 1 and at most `taps`; the weights from there to `stride` are 0. `first` does not fall.
+// One direction: `from` pixels become `to`, of which `size` from `begin` on are made; of the former
+// those from `shown` on are there.
+struct ResizeAxis {
+  int from = 0, to = 0;
+  int begin = 0, size = 0;
+  int shown = 0;
+  bool operator==(const ResizeAxis&) const = default;
+};
+
+// Half the width of the filter, in pixels of `from`.
+double ResizeSupport(int from, int to, ResizeFilter filter);
+
+// Output i of those made is the sum of pixels[first[i] + k] * of(i)[k] over k < count[i], where
+// count[i] is at least 1 and at most `taps`; the weights from there to `stride` are 0. `first` does
+// not fall.
 class ResizeWeights {
  public:
   // Fills `packed` with the weights as a kernel wants them. May be null.
   using Pack = void (*)(ResizeWeights& weights);
 
-  // Fills all for `from` pixels that become `to`; does nothing where it was the same last time.
-  void Set(int from, int to, ResizeFilter filter, Pack pack);
+  // Fills all; does nothing where it was the same last time.
+  void Set(const ResizeAxis& axis, ResizeFilter filter, Pack pack);
 
   const int32_t* of(int i) const noexcept { return &weights_[static_cast<size_t>(i) * stride]; }
   int padded() const noexcept { return static_cast<int>(first.size()); }
@@ -39,10 +52,10 @@ class ResizeWeights {
   int stride = 0;  // taps, rounded up to a multiple of four
 
  private:
-  // The weights of output `i`, without zeros at the ends, into `weights_` with `room` for each.
-  void SetOne(int i, double centre, double support, double narrowing, int room);
+  // The weights of output `i` of those made, without zeros at the ends.
+  void SetOne(int i, double centre, double support, double narrowing);
 
-  int from_ = 0, to_ = 0;
+  ResizeAxis axis_;
   ResizeFilter filter_ = ResizeFilter::kBilinear;
   std::vector<int32_t> weights_;
   std::vector<double> exact_;

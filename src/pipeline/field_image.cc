@@ -1,18 +1,16 @@
-// Pictures: crop, decode, resize, then finish into the batch.
+// Pictures: cropped, decoded and resized, then augmented and finished into the batch.
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "recpack/base/error.h"
 #include "recpack/base/stream_copy.h"
-#include "recpack/image/header.h"
-#include "recpack/image/resize.h"
 #include "src/base/format.h"
 #include "src/pipeline/augment_policy.h"
 #include "src/pipeline/colour_jitter.h"
-#include "src/pipeline/crop_choice.h"
 #include "src/pipeline/erase.h"
 #include "src/pipeline/field_writer.h"
+#include "src/pipeline/picture.h"
 #include "src/pipeline/streams.h"
 
 namespace recpack {
@@ -39,8 +37,6 @@ ValueType ValueOf(ElementType type) {
       return ValueType::kF32;
   }
 }
-
-bool IsRaw(const ImageField& field) { return field.raw_shape[0] > 0; }
 
 bool IsAugmented(const ImageField& field) {
   const ColourJitter& colour = field.augment.colour;
@@ -133,7 +129,7 @@ class ImageWriter final : public FieldWriter {
         finisher_(finish_),
         cut_(CutOf(field)),
         eraser_(field.augment.erasing, finish_, MeanValues(field)),
-        random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {
+        picture_(field) {
     if (field.crop == CropKind::kNone && IsRaw(field) &&
         (field.raw_shape[1] != field.height || field.raw_shape[2] != field.width)) {
       Refuse(format("image field '{}' is {} x {} and its raw pictures are {} x {}", field.name,
@@ -171,7 +167,7 @@ class ImageWriter final : public FieldWriter {
       geometry.y =
           Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
-      pixels = Picture(bytes, random, tools).pixels.data();
+      pixels = picture_(bytes, random, tools).pixels.data();
     }
     if (IsAugmented(field_)) {
       if (pixels == bytes.data()) tools.Enter(Stage::kAugment);
@@ -263,86 +259,6 @@ class ImageWriter final : public FieldWriter {
     return bytes;
   }
 
-  // The picture of the result's size.
-  const Image& Picture(ByteView bytes, KeyedRandom& random, SampleTools& tools) const {
-    if (!IsRaw(field_) && field_.crop == CropKind::kRandomResized) {
-      const ImageHeader header = ReadImageHeader(bytes);
-      if (header.format == ImageFormat::kJpeg && tools.decoded_from != bytes.data()) {
-        tools.Enter(Stage::kDecode, bytes.size());
-        const Region region = random_crop_({header.width, header.height}, random);
-        tools.region_decoder.Decode(bytes, region, {}, tools.cropped);
-        tools.Enter(Stage::kAugment);
-        return Resized(tools.cropped, {field_.width, field_.height}, tools);
-      }
-    }
-    DecodeWhole(bytes, tools);
-    tools.Enter(Stage::kAugment);
-    return FromWhole(random, tools);
-  }
-
-  // Unless another view of the sample has done it.
-  void DecodeWhole(ByteView bytes, SampleTools& tools) const {
-    if (tools.decoded_from == bytes.data() && tools.decoded_shape == field_.raw_shape) return;
-    tools.Enter(Stage::kDecode, bytes.size());
-    tools.decoded_from = nullptr;
-    if (IsRaw(field_)) {
-      Interleave(bytes, tools.decoded);
-    } else {
-      tools.decoder.Decode(bytes, {}, tools.decoded);
-    }
-    tools.decoded_from = bytes.data();
-    tools.decoded_shape = field_.raw_shape;
-  }
-
-  const Image& FromWhole(KeyedRandom& random, SampleTools& tools) const {
-    const ImageSize size{tools.decoded.width, tools.decoded.height};
-    const ImageSize result{field_.width, field_.height};
-    switch (field_.crop) {
-      case CropKind::kRandomResized:
-        return Resized(Cut(tools.decoded, random_crop_(size, random), tools.cropped), result,
-                       tools);
-      case CropKind::kResizeCentre: {
-        const ImageSize scaled = ScaleShorterSide(size, field_.resize);
-        const Image& whole = Resized(tools.decoded, scaled, tools);
-        return Cut(whole, CentreCrop(scaled, result.width, result.height), tools.cropped);
-      }
-      case CropKind::kResize:
-        return Resized(tools.decoded, result, tools);
-      default:
-        if (size == result) return tools.decoded;
-        Refuse(format("a picture is {} x {}, the field {} x {}", size.width, size.height,
-                      result.width, result.height),
-               "choose how pictures are cropped or resized");
-    }
-  }
-
-  const Image& Resized(const Image& from, ImageSize size, SampleTools& tools) const {
-    if (from.width == size.width && from.height == size.height) return from;
-    tools.resized.Reshape(size.width, size.height, from.channels);
-    tools.resizer.Resize(ViewOf(from), {0, 0, from.width, from.height}, field_.filter,
-                         SpanOf(tools.resized));
-    return tools.resized;
-  }
-
-  static const Image& Cut(const Image& from, const Region& region, Image& to) {
-    if (region.width == from.width && region.height == from.height) return from;
-    to.Reshape(region.width, region.height, from.channels);
-    for (int y = 0; y < region.height; ++y) {
-      std::memcpy(to.row(y), from.row(region.y + y) + region.x * from.channels, to.row_bytes());
-    }
-    return to;
-  }
-
-  // Planar to interleaved.
-  void Interleave(ByteView bytes, Image& to) const {
-    const auto [channels, height, width] = field_.raw_shape;
-    to.Reshape(width, height, channels);
-    const size_t plane = static_cast<size_t>(width) * height;
-    for (size_t i = 0; i < plane; ++i) {
-      for (int c = 0; c < channels; ++c) to.pixels[i * channels + c] = bytes[c * plane + i];
-    }
-  }
-
   ImageField field_;
   FinishOptions finish_;
   Finisher finisher_;
@@ -350,7 +266,7 @@ class ImageWriter final : public FieldWriter {
       static_cast<size_t>(finish_.in_height) * finish_.in_width * finish_.channels;
   Finisher cut_;
   Eraser eraser_;
-  RandomCrop random_crop_;
+  PictureMaker picture_;
 };
 
 }  // namespace

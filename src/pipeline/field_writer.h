@@ -30,15 +30,26 @@ struct SampleTools {
   JpegRegionDecoder region_decoder;
   Resizer resizer;
   Image decoded;
-  // What `decoded` was made of, by address and raw shape, until the next sample: several views of
-  // a picture decode it once.
+  // What `decoded` was made of, by address and how, until the next sample: several views of a
+  // picture decode it once.
   const uint8_t* decoded_from = nullptr;
   std::array<int, 3> decoded_shape = {};
+  ImageDecoding decoded_how = {};
   Image resized;
   Image cropped;
   Image augmented;
   Image scratch;
   ByteBuffer finished;
+
+  bool HasDecoded(ByteView bytes, const ImageField& field) const noexcept {
+    return decoded_from == bytes.data() && decoded_shape == field.raw_shape &&
+           decoded_how == field.decoding;
+  }
+  void SetDecoded(ByteView bytes, const ImageField& field) noexcept {
+    decoded_from = bytes.data();
+    decoded_shape = field.raw_shape;
+    decoded_how = field.decoding;
+  }
 
   // The picture's next stage; the field's writer is in kWrite otherwise.
   void Enter(Stage stage, uint64_t bytes = 0) noexcept {

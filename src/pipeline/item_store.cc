@@ -14,7 +14,8 @@ class ItemSampleSource final : public SampleSource {
   ItemSampleSource(std::shared_ptr<const Source> items, size_t split)
       : items_(std::move(items)), split_(split), reader_(items_->NewReader()) {}
 
-  bool Advise(std::span<const uint64_t>) override { return false; }
+  bool InMemory(std::span<const uint64_t>) override { return true; }
+  void Advise(std::span<const uint64_t>) override {}
 
   ByteView Read(uint64_t id, ByteBuffer& memory) override {
     const uint64_t items = items_->splits()[split_].items;

@@ -71,4 +71,9 @@ Image DecodeImage(ByteView bytes, const DecodeOptions& options = {});
 // Turns and mirrors `image` as EXIF orientation 1..8 says; others leave it as it is.
 Image ApplyOrientation(Image image, int orientation);
 
+// Of a picture whose stored pixels have this size: the size that it is seen with, and which of the
+// stored pixels a rectangle of the seen ones is. Other orientations than 2..8 change nothing.
+ImageSize SeenSize(ImageSize stored, int orientation);
+Region StoredRegion(const Region& seen, ImageSize stored, int orientation);
+
 }  // namespace recpack

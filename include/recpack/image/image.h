@@ -52,12 +52,19 @@ inline PixelSpan SpanOf(Image& image) noexcept {
   return {image.pixels.data(), image.width, image.height, image.channels, image.row_bytes()};
 }
 
+struct ImageSize {
+  int width = 0;
+  int height = 0;
+  bool operator==(const ImageSize&) const = default;
+};
+
 // A rectangle of pixels; x and y are those of its left upper corner.
 struct Region {
   int x = 0;
   int y = 0;
   int width = 0;
   int height = 0;
+  bool operator==(const Region&) const = default;
 };
 
 }  // namespace recpack

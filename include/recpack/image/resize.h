@@ -18,6 +18,17 @@ enum class ResizeFilter : uint8_t {
   kBox,
 };
 
+// A part of a resized picture.
+struct ResizeWindow {
+  ImageSize whole;    // of the picture
+  ImageSize resized;  // the size that all of it would have
+  Region window;      // the part of that which is made
+};
+
+// The pixels of the whole picture that a window is made of. Throws Error (kInvalidArgument) for
+// empty sizes and windows that are not inside.
+Region SourceOf(const ResizeWindow& window, ResizeFilter filter);
+
 struct ResizeKernels;  // of one kind of CPU (src/image/resize_kernels.h)
 
 // Resizes one picture after another and keeps its buffers and weights: a call allocates nothing
@@ -41,6 +52,11 @@ class Resizer {
   void Resize(const PixelView& from, const Region& region, ResizeFilter filter,
               const PixelSpan& to);
 
+  // Makes `window` without the rest: the same pixels as resizing all and cutting it out. `from`
+  // shows the picture's `shown`, which holds SourceOf(window).
+  void Resize(const PixelView& from, const Region& shown, const ResizeWindow& window,
+              ResizeFilter filter, const PixelSpan& to);
+
  private:
   struct State;
   std::unique_ptr<State> state_;
@@ -54,12 +70,6 @@ struct ResizeOptions {
 
 // The same with a resizer of its own, for single images.
 Image Resize(const Image& image, const ResizeOptions& options);
-
-struct ImageSize {
-  int width = 0;
-  int height = 0;
-  bool operator==(const ImageSize&) const = default;
-};
 
 // The size whose shorter side is `shorter` and whose longer side is the aspect's, rounded down, as
 // torchvision's Resize(N) has it; at least 1.

@@ -24,6 +24,19 @@ enum class CropKind : uint8_t {
   kResize,         // the whole picture to the result's size, aspect not kept
 };
 
+// How encoded pictures become pixels. Damage, EXIF orientation and approximations: as DecodeOptions
+// has them, with their errors; all off by default.
+struct ImageDecoding {
+  bool apply_orientation = false;  // crops and sizes are then of the picture as it is seen
+  bool allow_damage = false;
+  bool fast_dct = false;
+  bool fancy_upsampling = true;
+  // JPEGs are decoded at 1/2, 1/4 or 1/8 of their size where what is resized stays at least as
+  // large as what becomes of it, and a crop to the nearest pixel of that.
+  bool scaled = false;
+  bool operator==(const ImageDecoding&) const = default;
+};
+
 // A picture: an encoded JPEG or PNG, or raw bytes of a known shape.
 struct ImageField {
   std::string name = "image";
@@ -38,6 +51,7 @@ struct ImageField {
   int resize = 0;                            // kResizeCentre: the shorter side before the crop
   std::array<double, 2> area = {0.08, 1.0};  // kRandomResized: of the picture's
   std::array<double, 2> aspect = {0.75, 4.0 / 3.0};  // kRandomResized: width / height
+  ImageDecoding decoding;                            // of encoded ones
   ResizeFilter filter = ResizeFilter::kBilinear;     // with antialias, as torchvision
   float flip = 0;                                    // probability of a flip from left to right
   ImageAugment augment;                              // pictures of 1 or 3 channels

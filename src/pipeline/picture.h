@@ -1,0 +1,49 @@
+// Bytes to the picture that a field asks for: which part is taken, decoded and resized.
+#pragma once
+
+#include "recpack/base/bytes.h"
+#include "recpack/base/random.h"
+#include "recpack/image/header.h"
+#include "recpack/image/image.h"
+#include "recpack/image/resize.h"
+#include "recpack/pipeline/field.h"
+#include "src/pipeline/crop_choice.h"
+#include "src/pipeline/field_writer.h"
+
+namespace recpack {
+
+inline bool IsRaw(const ImageField& field) noexcept { return field.raw_shape[0] > 0; }
+
+// Immutable; any number of threads.
+class PictureMaker {
+ public:
+  // Of a field that makes sense.
+  explicit PictureMaker(const ImageField& field);
+
+  // The picture in the result's size, 8 bits, channels interleaved; valid until the tools are used
+  // for another. `random` says where a random crop is. Throws as FieldWriter::Write() does.
+  const Image& operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const;
+
+ private:
+  // What becomes the result: of the rectangle `part` of the picture as it is seen, resized as a
+  // whole, a window. `needed` of the picture's pixels are decoded.
+  struct Choice {
+    Region part;
+    ResizeWindow window;
+    Region needed;
+  };
+
+  Choice Choose(ImageSize seen, KeyedRandom& random) const;
+  int ScaleOf(const Choice& choice) const;
+  void Scale(Choice& choice, ImageSize whole, int denominator) const;
+  const Image& Decoded(ByteView bytes, const ImageHeader& header, Choice& choice, Region& shown,
+                       SampleTools& tools) const;
+  const Image& Raw(ByteView bytes, SampleTools& tools) const;
+  const Image& Resized(const Image& from, const Region& shown, const Choice& choice,
+                       SampleTools& tools) const;
+
+  ImageField field_;
+  RandomCrop random_crop_;
+};
+
+}  // namespace recpack
