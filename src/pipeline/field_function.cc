@@ -22,7 +22,8 @@ class FunctionWriter final : public FieldWriter {
 
   std::vector<ArraySpec> Arrays() const override { return arrays_; }
 
-  void Write(const Sample& sample, SampleTools&, std::span<uint8_t* const> out) const override {
+  void Write(const SampleRecord& sample, SampleTools&,
+             std::span<uint8_t* const> out) const override {
     SampleView view{.example = sample.example,
                     .id = sample.id,
                     .position = sample.position,

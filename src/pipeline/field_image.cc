@@ -123,13 +123,13 @@ std::array<uint8_t, 3> MeanValues(const ImageField& field) {
 
 class ImageWriter final : public FieldWriter {
  public:
-  explicit ImageWriter(const ImageField& field)
+  ImageWriter(const ImageField& field, bool shared)
       : field_((Check(field), field)),
         finish_(FinishOf(field)),
         finisher_(finish_),
         cut_(CutOf(field)),
         eraser_(field.augment.erasing, finish_, MeanValues(field)),
-        picture_(field) {
+        picture_(field, shared) {
     if (field.crop == CropKind::kNone && IsRaw(field) &&
         (field.raw_shape[1] != field.height || field.raw_shape[2] != field.width)) {
       Refuse(format("image field '{}' is {} x {} and its raw pictures are {} x {}", field.name,
@@ -155,7 +155,7 @@ class ImageWriter final : public FieldWriter {
              .sample_bytes = finisher_.out_bytes()}};
   }
 
-  void Write(const Sample& sample, SampleTools& tools,
+  void Write(const SampleRecord& sample, SampleTools& tools,
              std::span<uint8_t* const> out) const override {
     const ByteView bytes = BytesOf(sample.example);
     KeyedRandom random = Random(RandomStream::kSample, sample);
@@ -184,12 +184,12 @@ class ImageWriter final : public FieldWriter {
   }
 
  private:
-  KeyedRandom Random(RandomStream family, const Sample& sample) const {
+  KeyedRandom Random(RandomStream family, const SampleRecord& sample) const {
     return {sample.epoch_seed, StreamOf(family, field_.view), sample.position};
   }
 
   const uint8_t* Augmented(const uint8_t* pixels, const FinishGeometry& geometry,
-                           const Sample& sample, SampleTools& tools) const {
+                           const SampleRecord& sample, SampleTools& tools) const {
     Image& picture = tools.augmented;
     picture.Reshape(field_.width, field_.height, finish_.channels);
     cut_(pixels, geometry, picture.pixels.data());
@@ -276,8 +276,8 @@ FinishOptions FinishOptionsOf(const ImageField& field) {
   return FinishOf(field);
 }
 
-std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field) {
-  return std::make_unique<ImageWriter>(field);
+std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field, bool shared) {
+  return std::make_unique<ImageWriter>(field, shared);
 }
 
 }  // namespace recpack

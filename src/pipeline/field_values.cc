@@ -5,6 +5,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/pipeline/field_writer.h"
+#include "src/pipeline/picture.h"
 
 namespace recpack {
 namespace {
@@ -50,7 +51,8 @@ class NumbersWriter final : public FieldWriter {
     return arrays;
   }
 
-  void Write(const Sample& sample, SampleTools&, std::span<uint8_t* const> out) const override {
+  void Write(const SampleRecord& sample, SampleTools&,
+             std::span<uint8_t* const> out) const override {
     const FeatureView& feature = Require(sample.example, field_.feature);
     const bool floats = field_.type == ValueType::kF32;
     if (feature.size() > 0 &&
@@ -108,7 +110,8 @@ class BytesWriter final : public FieldWriter {
     return arrays;
   }
 
-  void Write(const Sample& sample, SampleTools&, std::span<uint8_t* const> out) const override {
+  void Write(const SampleRecord& sample, SampleTools&,
+             std::span<uint8_t* const> out) const override {
     const FeatureView& feature = Require(sample.example, field_.feature);
     if (feature.kind() != FeatureKind::kBytes || feature.size() != 1) {
       Refuse(format("feature '{}' holds {} values of kind {}, the field wants one of bytes",
@@ -135,7 +138,8 @@ class IdWriter final : public FieldWriter {
 
   std::vector<ArraySpec> Arrays() const override { return {Spec(name_, ValueType::kI64, {})}; }
 
-  void Write(const Sample& sample, SampleTools&, std::span<uint8_t* const> out) const override {
+  void Write(const SampleRecord& sample, SampleTools&,
+             std::span<uint8_t* const> out) const override {
     StoreLittleEndian(out[0], static_cast<int64_t>(sample.id));
   }
 
@@ -180,9 +184,12 @@ std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field) {
   return std::make_unique<BytesWriter>(field);
 }
 
-std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field) {
+std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field, const std::vector<Field>& fields) {
   struct Make {
-    std::unique_ptr<FieldWriter> operator()(const ImageField& f) { return MakeImageWriter(f); }
+    const std::vector<Field>& fields;
+    std::unique_ptr<FieldWriter> operator()(const ImageField& f) {
+      return MakeImageWriter(f, SharesPicture(f, fields));
+    }
     std::unique_ptr<FieldWriter> operator()(const NumbersField& f) { return MakeNumbersWriter(f); }
     std::unique_ptr<FieldWriter> operator()(const BytesField& f) { return MakeBytesWriter(f); }
     std::unique_ptr<FieldWriter> operator()(const IdField& f) {
@@ -192,7 +199,7 @@ std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field) {
       return MakeFunctionWriter(f);
     }
   };
-  return std::visit(Make(), field);
+  return std::visit(Make{fields}, field);
 }
 
 }  // namespace recpack

@@ -16,7 +16,7 @@
 
 namespace recpack {
 
-struct Sample {
+struct SampleRecord {
   const ExampleView& example;
   uint64_t id;          // ordinal of the record
   uint64_t epoch_seed;  // with position: what randomness is keyed by
@@ -70,14 +70,14 @@ class FieldWriter {
 
   // `out[i]`: where the sample's part of array i begins. Throws Error: kCorrupt where the record's
   // content is damaged, kInvalidArgument where it is not what the field asks for.
-  virtual void Write(const Sample& sample, SampleTools& tools,
+  virtual void Write(const SampleRecord& sample, SampleTools& tools,
                      std::span<uint8_t* const> out) const = 0;
 };
 
-// Throws Error (kInvalidArgument) for a field that makes no sense.
-std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field);
+// Of one of the loader's `fields`. Throws Error (kInvalidArgument) for a field that makes no sense.
+std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field, const std::vector<Field>& fields);
 
-std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field);
+std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field, bool shared);
 std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field);
 std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field);
 std::unique_ptr<FieldWriter> MakeFunctionWriter(const FunctionField& field);

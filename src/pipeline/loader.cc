@@ -130,7 +130,7 @@ struct Loader::State {
   void LayOut() {
     auto arrays = std::make_shared<std::vector<ArraySpec>>();
     for (const Field& field : plan.options.fields) {
-      plan.writers.push_back(MakeFieldWriter(field));
+      plan.writers.push_back(MakeFieldWriter(field, plan.options.fields));
       plan.first_array.push_back(arrays->size());
       for (ArraySpec& array : plan.writers.back()->Arrays()) LayOut(std::move(array), *arrays);
     }

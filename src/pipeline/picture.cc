@@ -34,8 +34,19 @@ void Interleave(ByteView bytes, const std::array<int, 3>& shape, Image& to) {
 
 }  // namespace
 
-PictureMaker::PictureMaker(const ImageField& field)
-    : field_(field), random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {}
+bool SharesPicture(const ImageField& field, const std::vector<Field>& fields) {
+  if (IsRaw(field) || field.decoding.scaled) return false;
+  return std::count_if(fields.begin(), fields.end(), [&](const Field& other) {
+           const auto* image = std::get_if<ImageField>(&other);
+           return image != nullptr && !IsRaw(*image) && image->feature == field.feature &&
+                  image->decoding == field.decoding;
+         }) > 1;
+}
+
+PictureMaker::PictureMaker(const ImageField& field, bool shared)
+    : field_(field),
+      shared_(shared),
+      random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {}
 
 const Image& PictureMaker::operator()(ByteView bytes, KeyedRandom& random,
                                       SampleTools& tools) const {
@@ -111,14 +122,14 @@ void PictureMaker::Scale(Choice& choice, ImageSize whole, int denominator) const
   choice.needed.y += choice.part.y;
 }
 
-// The pixels that are `shown`: all of them where another view of the sample needed all, or where no
-// less can be decoded.
+// The pixels that are `shown`: all of them where other fields share them, or where no less can be
+// decoded.
 const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choice& choice,
                                    Region& shown, SampleTools& tools) const {
   const ImageSize stored{header.width, header.height};
   const int orientation = field_.decoding.apply_orientation ? header.orientation : 1;
   const ImageSize seen = SeenSize(stored, orientation);
-  if (tools.HasDecoded(bytes, field_)) {
+  if (shared_ && tools.HasDecoded(bytes, field_)) {
     shown = All(seen);
     return tools.decoded;
   }
@@ -126,7 +137,7 @@ const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Ch
   DecodeOptions options = OptionsOf(field_.decoding);
   const bool is_jpeg = header.format == ImageFormat::kJpeg;
   const int denominator = is_jpeg ? ScaleOf(choice) : 1;
-  if (is_jpeg && (denominator > 1 || choice.needed != All(seen))) {
+  if (is_jpeg && !shared_ && (denominator > 1 || choice.needed != All(seen))) {
     if (denominator > 1) Scale(choice, seen, denominator);
     shown = choice.needed;
     options.scale_denominator = denominator;
@@ -145,6 +156,7 @@ const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Ch
   return tools.decoded;
 }
 
+// Interleaved, once for all that share it.
 const Image& PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
   if (tools.HasDecoded(bytes, field_)) return tools.decoded;
   tools.Enter(Stage::kDecode, bytes.size());

@@ -1,6 +1,8 @@
 // Bytes to the picture that a field asks for: which part is taken, decoded and resized.
 #pragma once
 
+#include <vector>
+
 #include "recpack/base/bytes.h"
 #include "recpack/base/random.h"
 #include "recpack/image/header.h"
@@ -17,8 +19,9 @@ inline bool IsRaw(const ImageField& field) noexcept { return field.raw_shape[0] 
 // Immutable; any number of threads.
 class PictureMaker {
  public:
-  // Of a field that makes sense.
-  explicit PictureMaker(const ImageField& field);
+  // Of a field that makes sense. `shared`: other fields make theirs of the same picture, which is
+  // decoded as a whole, once a sample.
+  PictureMaker(const ImageField& field, bool shared);
 
   // The picture in the result's size, 8 bits, channels interleaved; valid until the tools are used
   // for another. `random` says where a random crop is. Throws as FieldWriter::Write() does.
@@ -43,7 +46,11 @@ class PictureMaker {
                        SampleTools& tools) const;
 
   ImageField field_;
+  bool shared_;
   RandomCrop random_crop_;
 };
+
+// Whether another of the fields makes its pictures of the same one, decoded alike.
+bool SharesPicture(const ImageField& field, const std::vector<Field>& fields);
 
 }  // namespace recpack

@@ -257,7 +257,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position) {
     plan_.mixture.views()[record.view].dataset().MapFeatures(example_);
     clock_.Enter(Stage::kWrite, plan_.sample_bytes);
     tools_.decoded_from = nullptr;
-    const Sample at{example_, record.id, epoch_seed_, position};
+    const SampleRecord at{example_, record.id, epoch_seed_, position};
     for (size_t i = 0; i < plan_.writers.size(); ++i) {
       plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));
     }

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "recpack/base/error.h"
+#include "tests/image/cut_out.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -73,6 +75,20 @@ TEST(DecodeTest, AppliesTheOrientationOnRequestOnly) {
         << name;
   }
   EXPECT_EQ(DecodeImage(Sample("exif6.png"), {.apply_orientation = true}).width, 32);
+}
+
+TEST(DecodeTest, APartOfWhatIsSeenIsAPartOfWhatIsStored) {
+  const Region seen{3, 1, 5, 7};
+  for (int i = 0; i <= 9; ++i) {
+    const std::string name = "orientation" + std::to_string(std::clamp(i, 1, 8));
+    const Image stored = DecodeImage(Sample(name + ".jpg"));
+    const ImageSize size{stored.width, stored.height};
+    const Image upright = ApplyOrientation(stored, i);
+    EXPECT_EQ(SeenSize(size, i), (ImageSize{upright.width, upright.height})) << i;
+    EXPECT_EQ(ApplyOrientation(CutOut(stored, StoredRegion(seen, size, i)), i),
+              CutOut(upright, seen))
+        << i;
+  }
 }
 
 TEST(DecodeTest, OneDecoderTakesAllKindsInTurnAndGoesOnAfterErrors) {

@@ -11,6 +11,7 @@
 #include "recpack/base/random.h"
 #include "recpack/image/decode.h"
 #include "src/image/resize_kernels.h"
+#include "tests/image/cut_out.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -183,6 +184,64 @@ TEST(ResizeTest, ConstantImagesStayConstant) {
     const Image out = Resize(image, {.width = 11, .height = 50});
     EXPECT_EQ(out.pixels, std::vector<uint8_t>(size_t{11} * 50 * channels, 255));
   }
+}
+
+// Of all else nothing is needed, so the pixels needed are all that is there.
+TEST(ResizeTest, WindowsAreThoseOfTheWholeOnEveryCpu) {
+  KeyedRandom random(1, 0, 0);
+  const auto below = [&](int n) {
+    return static_cast<int>(random.NextBelow(static_cast<uint32_t>(n)));
+  };
+  for (const ResizeKernels* kernels : AvailableResizeKernels()) {
+    Resizer resizer(*kernels);
+    for (int i = 0; i < 300; ++i) {
+      const Image whole = Noise(1 + below(70), 1 + below(70), i % 2 == 0 ? 3 : 1);
+      ResizeWindow window{.whole = {whole.width, whole.height},
+                          .resized = {1 + below(60), 1 + below(60)},
+                          .window = {}};
+      if (i % 5 == 0) window.resized.width = whole.width;
+      if (i % 7 == 0) window.resized.height = whole.height;
+      Region& part = window.window;
+      part.x = below(window.resized.width);
+      part.y = below(window.resized.height);
+      part.width = 1 + below(window.resized.width - part.x);
+      part.height = 1 + below(window.resized.height - part.y);
+      for (const auto filter :
+           {ResizeFilter::kBilinear, ResizeFilter::kBilinearTwoTaps, ResizeFilter::kBox}) {
+        const Region source = SourceOf(window, filter);
+        const Image shown = CutOut(whole, source);
+        Image out;
+        out.Reshape(part.width, part.height, whole.channels);
+        resizer.Resize(ViewOf(shown), source, window, filter, SpanOf(out));
+        const Image resized = Resize(
+            whole,
+            {.width = window.resized.width, .height = window.resized.height, .filter = filter});
+        ASSERT_EQ(out, CutOut(resized, part)) << kernels->name << " " << i;
+        resizer.Resize(ViewOf(whole), {0, 0, whole.width, whole.height}, window, filter,
+                       SpanOf(out));
+        ASSERT_EQ(out, CutOut(resized, part)) << kernels->name << " " << i;
+      }
+    }
+  }
+}
+
+TEST(ResizeTest, RefusesWindowsThatAreNotShown) {
+  const Image image = Noise(10, 10, 3);
+  Image out;
+  out.Reshape(4, 4, 3);
+  const ResizeWindow window{{20, 20}, {10, 10}, {3, 3, 4, 4}};
+  EXPECT_EQ(SourceOf(window, ResizeFilter::kBilinear), (Region{5, 5, 10, 10}));
+  Resizer resizer;
+  const auto resize = [&](const Region& shown, const ResizeWindow& part) {
+    resizer.Resize(ViewOf(image), shown, part, ResizeFilter::kBilinear, SpanOf(out));
+  };
+  EXPECT_NO_THROW(resize({5, 5, 10, 10}, window));
+  EXPECT_THROW(resize({6, 5, 10, 10}, window), Error);
+  EXPECT_THROW(resize({5, 4, 10, 10}, window), Error);
+  EXPECT_THROW(resize({5, 5, 11, 10}, window), Error);  // not what the image is
+  EXPECT_THROW(resize({5, 5, 10, 10}, {{20, 20}, {10, 10}, {3, 3, 4, 5}}), Error);
+  EXPECT_THROW(resize({5, 5, 10, 10}, {{20, 20}, {10, 10}, {7, 3, 4, 4}}), Error);
+  EXPECT_THROW(resize({5, 5, 10, 10}, {{0, 20}, {10, 10}, {3, 3, 4, 4}}), Error);
 }
 
 TEST(ResizeTest, RefusesEmptySizesAndRegionsOutside) {

@@ -69,7 +69,8 @@ TEST_F(SpreadShards, TakeWhatIndexesBesideThemKnow) {
   EXPECT_THAT(ErrorOf([&] { dataset.NewSource()->Read(0, memory); }).what(), HasSubstr(List()[0]));
   EXPECT_NO_THROW(dataset.NewSource()->Read(8, memory));
   fs::remove(folder_ / "a/train.recindex");
-  EXPECT_EQ(ErrorOf([&] { Dataset::Open(List()); }).kind(), ErrorKind::kCorrupt);
+  const Error error = ErrorOf([&] { Dataset::Open(List()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
 }
 
 TEST_F(SpreadShards, ListsAreChecked) {
