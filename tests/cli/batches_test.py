@@ -107,6 +107,13 @@ class Batches(CliTest):
         self.assertEqual(expected, batches(self.folder / 'x-{000..001}.tar', *fields, *offset))
         self.assertEqual(expected, batches(self.folder / 'x-000.tar', '--also',
                                            self.folder / 'x-001.tar', *fields, *offset))
+        self.run_recpack('batches', self.folder / 'x-000.tar', '--also', self.folder / 'x-001.tar',
+                         '--recipe', 'imagenet-eval', '--batch-size', '2', *fields, *offset,
+                         '--audit', self.folder / 'audit')
+        words = ('audit', self.folder / 'x-000.tar', self.folder / 'audit')
+        more = ('--also', self.folder / 'x-001.tar', *fields, *offset)
+        self.assertTrue(self.json(*words, *more)['holds'])
+        self.fails(*words, *fields, *offset, saying='another data set')
         self.fails('batches', photos, '--recipe', 'imagenet-eval', '--split', 'test',
                    saying='train, validation')
         self.fails('batches', photos, '--recipe', 'imagenet-eval', '--field', 'image=x',

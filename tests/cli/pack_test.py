@@ -1,7 +1,9 @@
 """recpack pack: CIFAR, folders, and how the job is done."""
 import gzip
 import hashlib
+import json
 import pathlib
+import re
 import shutil
 import unittest
 
@@ -180,8 +182,11 @@ class PackOptions(CliTest):
             rows.write_text('path\n' + 'a.bin\n' * count)
             done = self.run_recpack('pack', rows, self.folder / 'out', '--shard-size', '10kB',
                                     '--dry-run', '--quiet')
-            self.assertEqual('--shard-size 100' in done.stderr, suggests, done.stderr)
-            self.assertEqual(f'{count} shards' in done.stderr, suggests)
+            self.assertEqual(f'{count} shards' in done.stderr, suggests, done.stderr)
+        size = re.search('--shard-size ([^ ]+)', done.stderr)[1]
+        done = self.run_recpack('pack', rows, self.folder / 'out', '--shard-size', size,
+                                '--dry-run', '--json')
+        self.assertLess(abs(len(json.loads(done.stdout)['shards']) - 1000), 50)
 
     def test_quiet(self):
         photos = self.class_folder()

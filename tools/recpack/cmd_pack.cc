@@ -112,9 +112,11 @@ PackOptions OptionsOf(const PackFlags& flags) {
 
 void SuggestShardSize(const Plan& plan) {
   if (plan.shards.size() <= kManyShards) return;
+  std::string size = HumanBytes(plan.bytes() / 1000);
+  std::erase(size, ' ');  // as the flag takes it
   std::fprintf(stderr,
                "recpack: %zu shards are many files again; --shard-size %s would give about 1,000\n",
-               plan.shards.size(), HumanBytes(plan.bytes() / 1000).c_str());
+               plan.shards.size(), size.c_str());
 }
 
 Json SkippedJson(const std::vector<SkippedItem>& skipped) {
