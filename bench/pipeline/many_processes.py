@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What eight processes cost that each have a loader on one data set of very many records.
 
-    python3 bench/pipeline/many_processes.py --build build/release --work DIR --out FILE.json
+    python3 bench/pipeline/many_processes.py --work DIR --out bench/results/many-records.json
 
-Makes the data set in DIR (4e8 records: an index of 1.6 GB and 400,000 links; taken away at the
+Makes the data set in DIR (4e8 records: an index of 1.7 GB and 400,000 links; taken away at the
 end), starts the loaders together, gives each a few batches, and reads from /proc what is theirs
-alone, what is shared, and what is open. Not a test: it takes minutes and disk.
+alone, what is shared, and what is open. Takes about half a minute.
 """
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import statistics
@@ -21,25 +22,27 @@ from harness import machine  # noqa: E402
 
 MB = 2**20
 BATCHES = 20
+INDEX = 'train.recindex'
 
 
-def rollup(pid: int) -> dict:
-    """Bytes by name."""
-    lines = pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text(encoding='ascii').splitlines()[1:]
-    return {name: int(rest.split()[0]) * 1024 for name, rest in
-            (line.split(':', 1) for line in lines)}
-
-
-def of_index(pid: int, path: pathlib.Path) -> dict:
-    """Resident and proportional bytes of the mapped index."""
-    sums, inside = {'Rss': 0, 'Pss': 0}, False
-    for line in pathlib.Path(f'/proc/{pid}/smaps').read_text(encoding='utf-8').splitlines():
+def sums(pid: int, file: str, words: tuple[str, ...], path: str = '') -> dict[str, int]:
+    """Bytes by name in /proc/PID/FILE; with a path, of its mappings only."""
+    found, inside = dict.fromkeys(words, 0), not path
+    for line in pathlib.Path(f'/proc/{pid}/{file}').read_text(encoding='utf-8').splitlines():
         name, _, rest = line.partition(':')
-        if '-' in line.split(' ', 1)[0]:
-            inside = line.endswith(str(path))
-        elif inside and name in sums:
-            sums[name] += int(rest.split()[0]) * 1024
-    return sums
+        if path and '-' in line.split(' ', 1)[0]:
+            inside = line.endswith(path)
+        elif inside and name in found:
+            found[name] += int(rest.split()[0]) * 1024
+    return found
+
+
+def memory(pid: int, index: pathlib.Path) -> dict[str, float]:
+    """In MB: of the process, what is its own, and what is of the mapped index."""
+    of_all = sums(pid, 'smaps_rollup', ('Rss', 'Pss', 'Anonymous'))
+    mapped = sums(pid, 'smaps', ('Size', 'Rss', 'Pss', 'Anonymous'), str(index))
+    return {f'{prefix}{name.lower()}_mb': size / MB for prefix, sizes in
+            (('', of_all), ('index_', mapped)) for name, size in sizes.items()}
 
 
 def opened(pid: int) -> int:
@@ -51,30 +54,25 @@ def mappings(pid: int) -> int:
 
 
 def measure(program: str, folder: pathlib.Path, processes: int) -> list[dict]:
-    runs = [subprocess.Popen([program, 'load', folder, str(rank), str(processes)], text=True,
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            for rank in range(processes)]
-    results = [json.loads(run.stdout.readline()) for run in runs]
-    for run in runs:
-        run.stdin.write('x' * BATCHES)
-        run.stdin.flush()
-    time.sleep(2)
-    for run, result in zip(runs, results):
-        memory, index = rollup(run.pid), of_index(run.pid, folder / 'train.recindex')
-        result.update(rss_mb=memory['Rss'] / MB, pss_mb=memory['Pss'] / MB,
-                      anonymous_mb=memory['Anonymous'] / MB, index_rss_mb=index['Rss'] / MB,
-                      index_pss_mb=index['Pss'] / MB, open_files=opened(run.pid),
-                      mappings=mappings(run.pid))
-    for run in runs:
-        run.stdin.close()
-        run.wait()
+    runs = [subprocess.Popen([program, 'load', folder, str(rank), str(processes), str(BATCHES),
+                              str(time.monotonic_ns())], text=True, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE) for rank in range(processes)]
+    try:
+        results = [json.loads(run.stdout.readline()) for run in runs]
+        for run, result in zip(runs, results):
+            result.update(memory(run.pid, folder / INDEX), open_files=opened(run.pid),
+                          mappings=mappings(run.pid))
+    finally:
+        for run in runs:
+            run.communicate()
     return results
 
 
 def spread(rows: list[dict]) -> dict:
     return {name: {'median': round(statistics.median(row[name] for row in rows), 4),
                    'min': round(min(row[name] for row in rows), 4),
-                   'max': round(max(row[name] for row in rows), 4)} for name in rows[0]}
+                   'max': round(max(row[name] for row in rows), 4)}
+            for name in rows[0] if name != 'records'}
 
 
 def main() -> None:
@@ -85,20 +83,22 @@ def main() -> None:
     parser.add_argument('--records', type=int, default=400_000_000)
     parser.add_argument('--processes', type=int, default=8)
     flags = parser.parse_args()
-    program = str(flags.build / 'bench/pipeline/many_records')
+    program = str(flags.build / 'tests/bench/many_records')
     folder = flags.work / 'many-records'
     try:
         began = time.monotonic()
         subprocess.run([program, 'make', folder, str(flags.records)], check=True)
         made = time.monotonic() - began
+        load = os.getloadavg()[0]  # what others did, before we did much
         alone = measure(program, folder, 1)
         together = measure(program, folder, flags.processes)
         result = {'date': machine.today(), 'machine': machine.describe(flags.work),
+                  'load_average': round(load, 2),
                   'records': flags.records, 'shards': flags.records // 1000,
-                  'index_mb': round((folder / 'train.recindex').stat().st_size / MB, 1),
+                  'index_mb': round((folder / INDEX).stat().st_size / MB, 1),
                   'make_seconds': round(made, 1), 'order': 'global', 'batch_size': 256,
                   'threads': 2, 'one_process': spread(alone), 'processes': flags.processes,
-                  'each_process': spread(together),
+                  'batches': BATCHES, 'each_process': spread(together),
                   'all_processes': {'rss_mb': round(sum(r['rss_mb'] for r in together), 1),
                                     'pss_mb': round(sum(r['pss_mb'] for r in together), 1)}}
     finally:

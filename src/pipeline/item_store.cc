@@ -14,6 +14,9 @@ class ItemSampleSource final : public SampleSource {
   ItemSampleSource(std::shared_ptr<const Source> items, size_t split)
       : items_(std::move(items)), split_(split), reader_(items_->NewReader()) {}
 
+  std::unique_ptr<SampleSource> ForAnotherThread() const override {
+    return std::make_unique<ItemSampleSource>(items_, split_);
+  }
   bool InMemory(std::span<const uint64_t>) override { return true; }
   void Advise(std::span<const uint64_t>) override {}
 

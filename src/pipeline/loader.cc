@@ -108,7 +108,8 @@ struct Loader::State {
                                   *options.slabs, page);
     playback.emplace(page->blocks(), ring, plan.chunks);
     for (uint32_t i = 0; i < worker_count; ++i) {
-      workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i)));
+      workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i),
+                                                 i > 0 ? workers.front().get() : nullptr));
     }
   }
 

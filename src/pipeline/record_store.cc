@@ -13,6 +13,9 @@ class RecordSampleSource final : public SampleSource {
  public:
   explicit RecordSampleSource(RecordSource records) : records_(std::move(records)) {}
 
+  std::unique_ptr<SampleSource> ForAnotherThread() const override {
+    return std::make_unique<RecordSampleSource>(records_.ForAnotherThread());
+  }
   bool InMemory(std::span<const uint64_t> ids) override { return records_.InPageCache(ids); }
   void Advise(std::span<const uint64_t> ids) override { records_.Advise(ids); }
   void Touch(uint64_t id) noexcept override { records_.Touch(id); }

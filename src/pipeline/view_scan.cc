@@ -34,7 +34,10 @@ void Scan(const View& view, const ScanOptions& options, Visit visit) {
   };
   std::vector<Reader> readers;
   for (size_t i = 0; i < ParallelThreads(chunks, options.threads); ++i) {
-    readers.push_back({view.dataset().NewSource(options.source), {}, {}});
+    readers.push_back({i > 0 ? readers.front().source->ForAnotherThread()
+                             : view.dataset().NewSource(options.source),
+                       {},
+                       {}});
   }
   const auto visit_record = [&](Reader& reader, uint64_t number) {
     const uint64_t id = view.Record(number, 0, 0);

@@ -35,7 +35,7 @@ std::exception_ptr OfBatch(uint64_t epoch, uint64_t position) {
 
 }  // namespace
 
-Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block)
+Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* other)
     : plan_(plan),
       ring_(ring),
       block_(block),
@@ -44,7 +44,8 @@ Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block)
       read_ahead_(plan.mixture, plan.options.order, plan.options.world_size),
       ids_(plan.mixture.views().size()) {
   for (const View& view : plan.mixture.views()) {
-    sources_.push_back(view.dataset().NewSource(plan.options.source));
+    sources_.push_back(other != nullptr ? other->sources_[sources_.size()]->ForAnotherThread()
+                                        : view.dataset().NewSource(plan.options.source));
   }
   tools_.clock = &clock_;
 }

@@ -52,8 +52,8 @@ struct BatchSubstitution {
 
 class Worker {
  public:
-  // `block`, `plan` and `ring` outlive it.
-  Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block);
+  // `block`, `plan` and `ring` outlive it. Shares what it can with `other`, which may be null.
+  Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* other);
 
   // Until the ring stops. Noexcept in effect: failures go to the ring.
   void Run();

@@ -57,6 +57,19 @@ TEST_P(Endings, InMidEpochNothingIsLeftBehind) {
   EXPECT_EQ(EntriesOf("/proc/self/fd"), files);
 }
 
+TEST_P(Endings, OpenFilesAreNotMoreWithMoreThreads) {
+  constexpr size_t kOpenFiles = 10, kThreads = 8, kOthers = 8;  // statistics, io_uring
+  const SmallSplit split(600, 100);
+  LoaderOptions options = Options(GetParam());
+  options.threads = kThreads;
+  options.source.max_open_files = kOpenFiles;
+  const size_t files = EntriesOf("/proc/self/fd");
+  Loader loader(Dataset::Open(split.folder()), options);
+  Take(loader, 100);
+  // Each thread may hold one besides.
+  EXPECT_LE(EntriesOf("/proc/self/fd"), files + kOpenFiles + kThreads + kOthers);
+}
+
 TEST_P(Endings, AConsumerThatStopsWithBatchesInItsHands) {
   const size_t threads = EntriesOf("/proc/self/task");
   std::vector<Batch> held;

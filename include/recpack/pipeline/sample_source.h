@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "recpack/base/bytes.h"
@@ -13,6 +14,10 @@ namespace recpack {
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
+
+  // Another source of the same samples, for another thread. What can be shared is: the files that
+  // are open are not more with more threads.
+  virtual std::unique_ptr<SampleSource> ForAnotherThread() const = 0;
 
   // Whether Advise() has nothing to do for these samples, by a few of them: they are in memory.
   virtual bool InMemory(std::span<const uint64_t> ids) = 0;
