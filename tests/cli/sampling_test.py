@@ -44,6 +44,42 @@ class Sampling(CliTest):
         self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--balanced', 'image',
                    saying='a class is one int64')
 
+    def test_a_hash_range(self):
+        first, second = self.ids('--hash-range', '0:0.7'), self.ids('--hash-range', '0.7:1')
+        self.assertEqual(sorted(first + second), list(range(64)))
+        self.assertTrue(len(first) > len(second) > 0)
+        self.assertNotEqual(first, self.ids('--hash-range', '0:0.7:8'))
+        labels = [json.loads(line)['features']['feature']['label']['int64List']['value'][0]
+                  for line in self.run_recpack('cat', self.out, '--split', 'train', '--record',
+                                               '0:64', '--json').stdout.splitlines()]
+        by_label = self.ids('--hash-range', '0:0.5:0:label')
+        self.assertTrue(by_label)
+        kept = {str(labels[i]) for i in by_label}
+        self.assertEqual(len(by_label), sum(str(label) in kept for label in labels))
+        file = self.folder / 'audit'
+        self.run_recpack(*self.where, '--hash-range', '0:0.7', '--audit', file)
+        self.assertTrue(self.json('audit', self.out, file, '--hash-range', '0:0.7')['holds'])
+        for wrong in '0.5', '0:x', '0:1:y', '':
+            self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--hash-range', f':{wrong}',
+                       saying='BEGIN:END')
+        self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--hash-range', '0.5:0.2',
+                   saying='0.5')
+
+    def test_classes_without_corrupt_records(self):
+        shard = sorted(self.out.glob('train-*.tfrecord'))[0]
+        with open(shard, 'r+b') as file:
+            file.seek(100)
+            file.write(b'damaged')
+        flags = '--balanced', 'label', '--epoch-samples', '640'
+        self.run_recpack('batches', self.out, '--recipe', 'cifar10-eval', *flags, code=2)
+        ids = self.ids(*flags, '--leave-out-corrupt')
+        self.assertEqual(set(ids), set(range(1, 64)))
+        file = self.folder / 'audit'
+        self.run_recpack('batches', self.out, '--recipe', 'cifar10-eval', '--last-batch', 'keep',
+                         *flags, '--leave-out-corrupt', '--audit', file)
+        self.assertTrue(
+            self.json('audit', self.out, file, *flags, '--leave-out-corrupt')['holds'])
+
     def test_a_mixture(self):
         other = self.folder / 'other'
         self.pack(CIFAR / 'cifar-10-batches-py', out='other')

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -33,17 +34,40 @@ std::vector<uint64_t> ReadOrdinals(const std::string& path) {
   return ids;
 }
 
+std::optional<double> Fraction(std::string_view text) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return {};
+  return value;
+}
+
 MixedView OpenMixed(const std::string& text) {
   const size_t equals = text.rfind('=');
-  const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
-  double weight = 0;
-  const char* const end = number.data() + number.size();
-  const auto [stop, error] = std::from_chars(number.data(), end, weight);
-  if (error != std::errc() || stop != end) {
+  const auto weight =
+      Fraction(equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1));
+  if (!weight) {
     throw Error(ErrorKind::kInvalidArgument, format("'{}' is no DATA=WEIGHT", text), {},
                 "give for example --mix other=0.5");
   }
-  return {Dataset::Open(text.substr(0, equals)), weight};
+  return {Dataset::Open(text.substr(0, equals)), *weight};
+}
+
+// Up to the next colon, which is taken off too.
+std::string_view TakePart(std::string_view& rest) {
+  const std::string_view part = rest.substr(0, rest.find(':'));
+  rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  return part;
+}
+
+HashRange RangeOf(const std::string& text) {
+  std::string_view rest = text;
+  const auto begin = Fraction(TakePart(rest)), end = Fraction(TakePart(rest));
+  const auto seed = rest.empty() ? 0 : WholeNumber(TakePart(rest));
+  if (!begin || !end || !seed) {
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no BEGIN:END[:SEED[:KEY]]", text), {},
+                "give for example --hash-range 0:0.9, or 0.9:1:7:__key__");
+  }
+  return {.begin = *begin, .end = *end, .seed = *seed, .key = std::string(rest)};
 }
 
 View OpenFirst(const SamplesFlags& flags) {
@@ -55,9 +79,11 @@ View OpenFirst(const SamplesFlags& flags) {
   for (const auto& notice : dataset.Notices()) std::fprintf(stderr, "note: %s\n", notice.c_str());
   View view =
       flags.subset.empty() ? View(dataset) : View::Subset(dataset, ReadOrdinals(flags.subset));
+  const ScanOptions scan{.leave_out_corrupt = flags.leave_out_corrupt};
+  if (!flags.hash_range.empty()) view = View::HashSplit(view, RangeOf(flags.hash_range), scan);
   if (flags.balanced.empty()) return view;
   return View::ClassBalanced(view, flags.balanced,
-                             flags.mix.empty() ? flags.options.epoch_samples : 0);
+                             flags.mix.empty() ? flags.options.epoch_samples : 0, scan);
 }
 
 }  // namespace
@@ -77,8 +103,13 @@ void AddSamplesFlags(CLI::App& command, SamplesFlags& flags) {
   command.add_option("--split", flags.split, "Split (default: train, or the only one)");
   command.add_option("--subset", flags.subset,
                      "Only the records whose ordinals this file lists, one a line");
+  command.add_option("--hash-range", flags.hash_range,
+                     "BEGIN:END[:SEED[:KEY]]: only records whose hash, as a number from 0 to 1, is "
+                     "in there; of the feature KEY, or of the ordinal");
   command.add_option("--balanced", flags.balanced,
                      "Each class equally often, by this int64 feature");
+  command.add_flag("--leave-out-corrupt", flags.leave_out_corrupt,
+                   "With --balanced or a KEY: records that cannot be read are left out");
   command
       .add_option("--mix", flags.mix,
                   "DATA=WEIGHT: mix in another data set; the first one has weight 1")

@@ -13,16 +13,18 @@ struct SamplesFlags {
   std::string path;
   std::vector<std::string> also;  // further paths of the same data set
   std::string split;
-  std::string fields;            // TARGET=NAME,...
-  int64_t label_offset = 0;      // number of the first class
-  std::string subset;            // file of ordinals
-  std::string balanced;          // feature
+  std::string fields;        // TARGET=NAME,...
+  int64_t label_offset = 0;  // number of the first class
+  std::string subset;        // file of ordinals
+  std::string hash_range;    // BEGIN:END[:SEED[:KEY]]
+  std::string balanced;      // feature
+  bool leave_out_corrupt = false;
   std::vector<std::string> mix;  // DATA=WEIGHT
   MixOptions options;
 };
 
-// DATA, --also, --split, --field, --label-offset, --subset, --balanced, --mix, --mix-period,
-// --epoch-samples.
+// DATA, --also, --split, --field, --label-offset, --subset, --hash-range, --balanced,
+// --leave-out-corrupt, --mix, --mix-period, --epoch-samples.
 void AddSamplesFlags(CLI::App& command, SamplesFlags& flags);
 
 // Throws Error (kInvalidArgument) for flags that make no sense.
