@@ -6,19 +6,11 @@
 #include "recpack/base/random.h"
 #include "recpack/image/jpeg_tile.h"
 #include "src/image/jpeg_segments.h"
+#include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
 namespace {
-
-Image Crop(const Image& image, const Region& region) {
-  Image out;
-  out.Reshape(region.width, region.height, image.channels);
-  for (int y = 0; y < region.height; ++y) {
-    std::copy_n(image.row(region.y + y) + region.x * image.channels, out.row_bytes(), out.row(y));
-  }
-  return out;
-}
 
 // Corners, edges, single pixels and whole images, and random ones.
 std::vector<Region> RegionsOf(int width, int height, uint64_t seed) {

@@ -8,6 +8,7 @@
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
 #include "src/image/decoders.h"
+#include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -19,24 +20,6 @@ Image DecodeByLibjpeg(const ByteBuffer& jpeg, const DecodeOptions& options = {})
   Image image;
   DecodeJpeg(reader, jpeg, options, scratch, image);
   return image;
-}
-
-Image Crop(const Image& image, const Region& region) {
-  Image out;
-  out.Reshape(region.width, region.height, image.channels);
-  for (int y = 0; y < region.height; ++y) {
-    std::copy_n(image.row(region.y + y) + region.x * image.channels, out.row_bytes(), out.row(y));
-  }
-  return out;
-}
-
-int Below(KeyedRandom& random, int n) {
-  return static_cast<int>(random.NextBelow(static_cast<uint32_t>(n)));
-}
-
-Region RandomRegion(int width, int height, KeyedRandom& random) {
-  const int w = 1 + Below(random, width), h = 1 + Below(random, height);
-  return {Below(random, width - w + 1), Below(random, height - h + 1), w, h};
 }
 
 struct Encoding {
