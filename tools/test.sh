@@ -11,8 +11,8 @@ Installs what is missing (tools/setup.sh), builds everything and runs all tests.
 `N passed, N failed`; exits 1 if a test failed, 2 on wrong usage.
 
   --preset NAME  of CMakePresets.json (default: release); asan and tsan run the sanitizers
-  --interop      then test against TensorFlow, DALI and WebDataset, which are installed into
-                 environments of their own (several GB; needs the network)
+  --interop      then test against TensorFlow, DALI, WebDataset, Pillow and torchvision, which are
+                 installed into environments of their own (several GB; needs the network)
   --no-setup     install nothing
   -- ARGUMENTS   passed on to ctest, such as -R record
 

@@ -2,15 +2,15 @@
 # Makes the Python environments of the peers that the benches and the interoperation tests run
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
-#   bash bench/peers/setup.sh                all of them (about 10 GB, the PyTorch of `ffcv` is half of it)
-#   bash bench/peers/setup.sh tf dali wds    those that tests/interop needs (about 3 GB)
+#   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
+#   bash bench/peers/setup.sh tf dali wds vision    those that tests/interop needs (about 8 GB)
 #
 # An environment that is already as its file says is left alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv)
+known=(tf dali wds py ffcv vision)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Tests recpack against the real programs: TensorFlow, DALI and WebDataset, each in an environment
-# of its own (bench/peers/setup.sh makes them; about 3 GB).
+# Tests recpack against the real programs: TensorFlow, DALI, WebDataset, and Pillow with torchvision,
+# each in an environment of its own (bench/peers/setup.sh makes them; about 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
+#
+# RECPACK_IMAGENET_SAMPLE in the environment: a folder of JPEGs whose pixels are compared, too.
 #
 # The last line is `N passed, N failed`; exits 1 if a test failed, 2 where they cannot be run.
 set -euo pipefail
@@ -10,19 +12,21 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$repository/build/release}" && pwd)
-export RECPACK=$build/tools/recpack/recpack
-if [ ! -x "$RECPACK" ]; then
-  echo "interop: $RECPACK is not there: build it first" >&2
-  exit 2
-fi
+export RECPACK=$build/tools/recpack/recpack RECPACK_PIXELS=$build/tests/interop/pixels
+for program in "$RECPACK" "$RECPACK_PIXELS"; do
+  if [ ! -x "$program" ]; then
+    echo "interop: $program is not there: build it first" >&2
+    exit 2
+  fi
+done
 
 venvs=${RECPACK_VENVS:-$repository/.venvs}
-bash "$repository/bench/peers/setup.sh" tf dali wds
+bash "$repository/bench/peers/setup.sh" tf dali wds vision
 
 passed=0 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-for pair in tf:tensorflow dali:dali wds:webdataset; do
+for pair in tf:tensorflow dali:dali wds:webdataset vision:pixels; do
   name=${pair#*:}
   echo "-- interop: $name"
   status=0

@@ -37,7 +37,8 @@ struct ResizeKernels;  // of one kind of CPU (src/image/resize_kernels.h)
 // Weights are the filter's values around the centre (i + 0.5) * scale, computed in double,
 // normalised, and rounded to 22 fractional bits; columns first, rows second, each rounded to 8
 // bits, a direction that keeps its size left out: the fixed-point scheme of Pillow's resample,
-// whose results these are, bit for bit, on every CPU.
+// whose results these are, bit for bit, on every CPU. Pillow 13 takes rows first where the height
+// shrinks much more than the width; values are then within 1 of these.
 class Resizer {
  public:
   Resizer();
