@@ -55,8 +55,34 @@ SequentialJpeg::SequentialJpeg(const JpegKernels* kernels)
 
 bool SequentialJpeg::Decode(ByteView jpeg, const Region* region, const DecodeOptions& options,
                             JpegReader& reader, Image& out) {
-  if (!HasUsualOptions(options)) return false;
   int channels = 0;
+  if (!Start(jpeg, region, options, reader, channels)) return false;
+  out.Reshape(region_.width, region_.height, channels);
+  return DecodeRows([&](int first, int end) { PutOut(first, end, out); }) &&
+         IsWellBehaved(region == nullptr);
+}
+
+bool SequentialJpeg::DecodePlanes(ByteView jpeg, const Region& region, const DecodeOptions& options,
+                                  JpegReader& reader, JpegPlanes& planes) {
+  int channels = 0;
+  if (!Start(jpeg, &region, options, reader, channels) || !is_ycc_) return false;
+  planes.step_x = mcu_width_ / kBlockSide;
+  planes.step_y = mcu_height_ / kBlockSide;
+  const auto samples = [](int first, int size, int step) {
+    return (first + size - 1) / step - first / step + 1;
+  };
+  planes.samples[0].Reshape(region.width, region.height, 1);
+  for (const int i : {1, 2}) {
+    planes.samples[i].Reshape(samples(region.x, region.width, planes.step_x),
+                              samples(region.y, region.height, planes.step_y), 1);
+  }
+  return DecodeRows([&](int first, int end) { PutOutPlanes(first, end, planes); }) &&
+         IsWellBehaved(false);
+}
+
+bool SequentialJpeg::Start(ByteView jpeg, const Region* region, const DecodeOptions& options,
+                           JpegReader& reader, int& channels) {
+  if (!HasUsualOptions(options)) return false;
   try {
     reader.Open(jpeg);
     reader.ReadHeader(options.max_pixels);
@@ -70,13 +96,16 @@ bool SequentialJpeg::Decode(ByteView jpeg, const Region* region, const DecodeOpt
             height = static_cast<int>(info.image_height);
   if (region != nullptr) CheckRegion(*region, width, height);
   SetUpRegion(region != nullptr ? *region : Region{0, 0, width, height});
-  out.Reshape(region_.width, region_.height, channels);
   jpeg_ = jpeg;
   std::fill(std::begin(block_), std::end(block_), int16_t{0});
   next_restart_ = 0;
   StartSegment(jpeg.size() - info.src->bytes_in_buffer);
-  if (!DecodeRows(out)) return false;
-  if (region == nullptr) return stream_.IsAtEnd(bits_) && stream_.FindMarker() == jpeg_marker::kEoi;
+  return true;
+}
+
+// What can be said of the file where decoding stopped.
+bool SequentialJpeg::IsWellBehaved(bool at_end) {
+  if (at_end) return stream_.IsAtEnd(bits_) && stream_.FindMarker() == jpeg_marker::kEoi;
   return !stream_.IsBeyondEnd(bits_) && !stream_.is_cut();
 }
 
@@ -161,7 +190,8 @@ void SequentialJpeg::SetUpRegion(const Region& region) {
 }
 
 // A row of pixels is put out when the samples below it are there.
-bool SequentialJpeg::DecodeRows(Image& out) {
+template <typename Put>
+bool SequentialJpeg::DecodeRows(Put&& put_out) {
   int done = 0;
   if (!SkipMcus(wanted_rows_.first * mcus_per_row_)) return false;
   for (int row = wanted_rows_.first; row < wanted_rows_.end; ++row) {
@@ -175,7 +205,7 @@ bool SequentialJpeg::DecodeRows(Image& out) {
     const int below = mcu_height_ > kBlockSide ? 1 : 0;
     const int ready =
         is_last ? region_.height : std::max(0, (row + 1) * mcu_height_ - below - region_.y);
-    PutOut(done, ready, out);
+    put_out(done, ready);
     done = ready;
   }
   return true;
@@ -294,6 +324,19 @@ void SequentialJpeg::PutOutRgb(const uint8_t* first, int y, uint8_t* rgb) {
   }
   for (int x = 0; x < region_.width; ++x, rgb += 3) {
     for (int c = 0; c < 3; ++c) rgb[c] = samples[c][x];
+  }
+}
+
+void SequentialJpeg::PutOutPlanes(int first, int end, JpegPlanes& planes) {
+  for (int i = 0; i < 3; ++i) {
+    const int step_x = i == 0 ? 1 : planes.step_x, step_y = i == 0 ? 1 : planes.step_y;
+    Image& plane = planes.samples[i];
+    for (int row = first; row < end; ++row) {
+      const int y = region_.y + row;
+      if (row > 0 && y % step_y != 0) continue;
+      const uint8_t* samples = components_[i].At(region_.x / step_x, y / step_y);
+      std::copy_n(samples, plane.width, plane.row(y / step_y - region_.y / step_y));
+    }
   }
 }
 

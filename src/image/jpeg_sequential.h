@@ -15,6 +15,12 @@
 
 namespace recpack {
 
+// The planes of a colour picture's region as they are stored.
+struct JpegPlanes {
+  std::array<Image, 3> samples;  // Y, Cb, Cr: those that hold the region's pixels
+  int step_x = 1, step_y = 1;    // pixels for which Cb and Cr have a sample
+};
+
 // Decodes one JPEG after another and keeps its buffers. One thread at a time.
 class SequentialJpeg {
  public:
@@ -26,6 +32,11 @@ class SequentialJpeg {
   // find an error. Throws Error (kInvalidArgument) for a region that is not inside the image.
   bool Decode(ByteView jpeg, const Region* region, const DecodeOptions& options, JpegReader& reader,
               Image& out);
+
+  // The same, before the colours are widened to the size of Y and converted. False besides for
+  // other colours than YCbCr.
+  bool DecodePlanes(ByteView jpeg, const Region& region, const DecodeOptions& options,
+                    JpegReader& reader, JpegPlanes& planes);
 
  private:
   struct Range {
@@ -55,10 +66,16 @@ class SequentialJpeg {
     }
   };
 
+  // Reads the header and gets ready to decode; `channels` of the pixels.
+  bool Start(ByteView jpeg, const Region* region, const DecodeOptions& options, JpegReader& reader,
+             int& channels);
+  bool IsWellBehaved(bool at_end);
   bool SetUp(const jpeg_decompress_struct& info);
   bool SetUpTables(const jpeg_decompress_struct& info, int component);
   void SetUpRegion(const Region& region);
-  bool DecodeRows(Image& out);
+  // `put_out` gets the rows of the region, by first and end, when what they are made of is there.
+  template <typename Put>
+  bool DecodeRows(Put&& put_out);
 
   // Goes on by `count` MCUs, which are in row `row`, or anywhere. Segments of which nothing is
   // wanted any more are left at once.
@@ -76,6 +93,7 @@ class SequentialJpeg {
   void PadRows(int mcu_row);
   void PutOut(int first, int end, Image& out);
   void PutOutRgb(const uint8_t* first, int y, uint8_t* rgb);
+  void PutOutPlanes(int first, int end, JpegPlanes& planes);
   const uint8_t* ChromaRow(int component, int y);
 
   const JpegKernels* kernels_;

@@ -21,23 +21,47 @@ void CheckSizes(const PixelView& from, const PixelSpan& to) {
                      from.height, from.channels, to.width, to.height, to.channels));
 }
 
-// The pixels of one direction that output pixels begin to begin + size are made of.
-void SourceOfAxis(int from, int to, int begin, int size, ResizeFilter filter, int& first,
-                  int& count) {
-  if (from == to) {
-    first = begin;
-    count = size;
+ResizeAxis ColumnsOf(const ResizeWindow& window, int shown = 0) {
+  return {.from = window.whole.width,
+          .to = window.resized.width,
+          .begin = window.window.x,
+          .size = window.window.width,
+          .shown = shown,
+          .step = window.grid.step_x,
+          .phase = window.grid.phase_x};
+}
+
+ResizeAxis LinesOf(const ResizeWindow& window, int shown = 0) {
+  return {.from = window.whole.height,
+          .to = window.resized.height,
+          .begin = window.window.y,
+          .size = window.window.height,
+          .shown = shown,
+          .step = window.grid.step_y,
+          .phase = window.grid.phase_y};
+}
+
+// The samples that the outputs of one direction are made of.
+void SourceOfAxis(const ResizeAxis& axis, ResizeFilter filter, int& first, int& count) {
+  if (!axis.scales()) {
+    first = axis.begin;
+    count = axis.size;
     return;
   }
-  const double scale = static_cast<double>(from) / to;
-  const double support = ResizeSupport(from, to, filter);
-  first = std::max(0, static_cast<int>((begin + 0.5) * scale - support + 0.5));
-  const double last = (begin + size - 0.5) * scale;
-  count = std::min(from, static_cast<int>(last + support + 0.5)) - first;
+  const double support = ResizeSupport(axis, filter);
+  first = std::max(0, static_cast<int>(axis.Centre(axis.begin + 0.5) - support + 0.5));
+  const double last = axis.Centre(axis.begin + axis.size - 0.5);
+  count = std::min(axis.samples(), static_cast<int>(last + support + 0.5)) - first;
 }
 
 void CheckWindow(const ResizeWindow& window) {
-  const auto& [whole, resized, part] = window;
+  const auto& [whole, resized, part, grid] = window;
+  if (grid.phase_x < 0 || grid.phase_x >= grid.step_x || grid.phase_y < 0 ||
+      grid.phase_y >= grid.step_y) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("no grid has a sample for {}x{} pixels that begins {}, {} early",
+                       grid.step_x, grid.step_y, grid.phase_x, grid.phase_y));
+  }
   if (whole.width < 1 || whole.height < 1 || resized.width < 1 || resized.height < 1) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("cannot resize {}x{} pixels to {}x{}", whole.width, whole.height,
@@ -91,7 +115,7 @@ void Resizer::State::Start(const PixelView& shown, const ResizeAxis& columns,
                            const ResizeAxis& lines, ResizeFilter filter) {
   from = shown;
   end = shown.row(shown.height - 1) + shown.row_bytes();
-  scales_columns = columns.from != columns.to;
+  scales_columns = columns.scales();
   if (scales_columns) {
     column_weights.Set(columns, filter, kernels.pack_columns);
     reach = ReachOf(column_weights, from.channels);
@@ -100,7 +124,7 @@ void Resizer::State::Start(const PixelView& shown, const ResizeAxis& columns,
   } else {
     from.pixels += static_cast<ptrdiff_t>(columns.begin - columns.shown) * from.channels;
   }
-  scales_rows = lines.from != lines.to;
+  scales_rows = lines.scales();
   if (scales_rows) {
     row_weights.Set(lines, filter, kernels.pack_rows);
   } else {
@@ -179,21 +203,19 @@ void Resizer::Resize(const PixelView& from, const Region& shown, const ResizeWin
                      ResizeFilter filter, const PixelSpan& to) {
   CheckSizes(from, to);
   CheckShown(from, shown, SourceOf(window, filter));
-  const auto& [whole, resized, part] = window;
+  const Region& part = window.window;
   if (to.width != part.width || to.height != part.height) {
     throw Error(ErrorKind::kInvalidArgument, format("a window of {}x{} pixels is to fill {}x{}",
                                                     part.width, part.height, to.width, to.height));
   }
-  state_->Make(from, {whole.width, resized.width, part.x, part.width, shown.x},
-               {whole.height, resized.height, part.y, part.height, shown.y}, filter, to);
+  state_->Make(from, ColumnsOf(window, shown.x), LinesOf(window, shown.y), filter, to);
 }
 
 Region SourceOf(const ResizeWindow& window, ResizeFilter filter) {
   CheckWindow(window);
-  const auto& [whole, resized, part] = window;
   Region source;
-  SourceOfAxis(whole.width, resized.width, part.x, part.width, filter, source.x, source.width);
-  SourceOfAxis(whole.height, resized.height, part.y, part.height, filter, source.y, source.height);
+  SourceOfAxis(ColumnsOf(window), filter, source.x, source.width);
+  SourceOfAxis(LinesOf(window), filter, source.y, source.height);
   return source;
 }
 

@@ -11,20 +11,20 @@ double Value(ResizeFilter filter, double x) {
   return std::max(0.0, 1.0 - std::abs(x));
 }
 
-double Widening(int from, int to, ResizeFilter filter) {
+double Widening(const ResizeAxis& axis, ResizeFilter filter) {
   if (filter == ResizeFilter::kBilinearTwoTaps) return 1;
-  return std::max(static_cast<double>(from) / to, 1.0);
+  return std::max(axis.samples_per_output(), 1.0);
 }
 
 }  // namespace
 
-double ResizeSupport(int from, int to, ResizeFilter filter) {
-  return (filter == ResizeFilter::kBox ? 0.5 : 1.0) * Widening(from, to, filter);
+double ResizeSupport(const ResizeAxis& axis, ResizeFilter filter) {
+  return (filter == ResizeFilter::kBox ? 0.5 : 1.0) * Widening(axis, filter);
 }
 
 void ResizeWeights::SetOne(int i, double centre, double support, double narrowing) {
   const int begin = std::max(0, static_cast<int>(centre - support + 0.5));
-  const int end = std::min(axis_.from, static_cast<int>(centre + support + 0.5));
+  const int end = std::min(axis_.samples(), static_cast<int>(centre + support + 0.5));
   double sum = 0;
   for (int k = begin; k < end; ++k) {
     exact_[k - begin] = Value(filter_, (k - centre + 0.5) * narrowing);
@@ -48,9 +48,8 @@ void ResizeWeights::Set(const ResizeAxis& axis, ResizeFilter filter, Pack pack) 
   if (axis == axis_ && filter == filter_) return;
   axis_ = axis, filter_ = filter;
   axis_.size = 0;  // in case memory runs out on the way
-  const double scale = static_cast<double>(axis.from) / axis.to;
-  const double narrowing = 1.0 / Widening(axis.from, axis.to, filter);
-  const double support = ResizeSupport(axis.from, axis.to, filter);
+  const double narrowing = 1.0 / Widening(axis, filter);
+  const double support = ResizeSupport(axis, filter);
   stride = RoundUp(static_cast<int>(std::ceil(support)) * 2 + 1, 4);
   const auto padded = static_cast<size_t>(RoundUp(axis.size, kPixelsAtOnce));
   first.resize(padded);
@@ -58,7 +57,7 @@ void ResizeWeights::Set(const ResizeAxis& axis, ResizeFilter filter, Pack pack) 
   weights_.resize(padded * static_cast<size_t>(stride));
   exact_.resize(static_cast<size_t>(stride));
   for (int i = 0; i < axis.size; ++i) {
-    SetOne(i, (axis.begin + i + 0.5) * scale, support, narrowing);
+    SetOne(i, axis.Centre(axis.begin + i + 0.5), support, narrowing);
   }
   taps = *std::max_element(count.begin(), count.begin() + axis.size);
   std::fill(first.begin() + axis.size, first.end(), first[axis.size - 1]);

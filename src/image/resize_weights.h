@@ -20,17 +20,27 @@ constexpr int RoundUp(int value, int multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// One direction: `from` pixels become `to`, of which `size` from `begin` on are made; of the former
-// those from `shown` on are there.
+// One direction: `from` pixels become `to`, of which `size` from `begin` on are made. There is a
+// sample for `step` pixels, the first of which begins `phase` pixels early; those from `shown` on
+// are there.
 struct ResizeAxis {
   int from = 0, to = 0;
   int begin = 0, size = 0;
   int shown = 0;
+  int step = 1, phase = 0;
   bool operator==(const ResizeAxis&) const = default;
+
+  bool scales() const noexcept { return from != to || step != 1; }
+  int samples() const noexcept { return (from + phase + step - 1) / step; }
+  double samples_per_output() const noexcept { return static_cast<double>(from) / to / step; }
+  // Where the place `at` of the output is, in samples.
+  double Centre(double at) const noexcept {
+    return (at * (static_cast<double>(from) / to) + phase) / step;
+  }
 };
 
-// Half the width of the filter, in pixels of `from`.
-double ResizeSupport(int from, int to, ResizeFilter filter);
+// Half the width of the filter, in samples.
+double ResizeSupport(const ResizeAxis& axis, ResizeFilter filter);
 
 // Output i of those made is the sum of pixels[first[i] + k] * of(i)[k] over k < count[i], where
 // count[i] is at least 1 and at most `taps`; the weights from there to `stride` are 0. `first` does

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "recpack/base/error.h"
 #include "recpack/image/decode.h"
+#include "recpack/image/jpeg_crop.h"
+#include "recpack/image/plane_resize.h"
 #include "recpack/image/resize.h"
 #include "tests/image/samples.h"
 
@@ -15,8 +18,14 @@ constexpr const char* kPhotographs[] = {"real_420.jpg", "real_420b.jpg", "real_4
 
 // Of the channels of all pixels.
 struct Difference {
-  double psnr = 0;  // dB
+  double psnr = std::numeric_limits<double>::infinity();  // dB
   int largest = 0;
+
+  // The worst of both.
+  void Add(const Difference& other) {
+    psnr = std::min(psnr, other.psnr);
+    largest = std::max(largest, other.largest);
+  }
 };
 
 Difference Compare(const PixelView& a, const PixelView& b) {
@@ -49,19 +58,20 @@ Difference FromExact(const std::string& name, const DecodeOptions& options) {
   return Compare(ViewOf(means), ViewOf(image));
 }
 
-// Bounds as the header states them.
-void ExpectWithin(const DecodeOptions& options, double psnr, int largest) {
-  Difference worst{.psnr = 1000, .largest = 0};
-  for (const char* name : kPhotographs) {
-    const Difference one = FromExact(name, options);
-    worst.psnr = std::min(worst.psnr, one.psnr);
-    worst.largest = std::max(worst.largest, one.largest);
-  }
+// Bounds as the header states them. `difference_of` gives one for each photograph.
+template <typename Differences>
+void ExpectEachWithin(Differences&& difference_of, double psnr, int largest) {
+  Difference worst;
+  for (const char* name : kPhotographs) worst.Add(difference_of(name));
   EXPECT_TRUE(worst.psnr >= psnr) << worst.psnr << " dB";
   EXPECT_LE(worst.largest, largest);
   // It is an approximation, and the bounds are not far from it.
   EXPECT_TRUE(worst.psnr < psnr + 1) << worst.psnr << " dB";
   EXPECT_GE(worst.largest, largest * 9 / 10);
+}
+
+void ExpectWithin(const DecodeOptions& options, double psnr, int largest) {
+  ExpectEachWithin([&](const char* name) { return FromExact(name, options); }, psnr, largest);
 }
 
 TEST(ApproximationTest, FastDctIsNearTheExactOne) { ExpectWithin({.fast_dct = true}, 44, 6); }
@@ -78,6 +88,37 @@ TEST(ApproximationTest, ScaledImagesAreNearMeansOfTheExactOne) {
 
 TEST(ApproximationTest, AllAtOnceIsNearToo) {
   ExpectWithin({.fast_dct = true, .fancy_upsampling = false, .scale_denominator = 2}, 40, 24);
+}
+
+// All but the edge, so that it begins within a sample of the colours, resized by `factor`.
+Difference OfResizedPlanes(const std::string& name, ResizeFilter filter, double factor) {
+  const ByteBuffer jpeg = Sample(name);
+  const Image whole = DecodeImage(jpeg);
+  const Region part{3, 5, whole.width - 7, whole.height - 8};
+  const int width = static_cast<int>(part.width * factor),
+            height = static_cast<int>(part.height * factor);
+  const ResizeWindow window{{part.width, part.height}, {width, height}, {0, 0, width, height}};
+  Image image;
+  JpegPlaneResizer().Resize(jpeg, part, window, filter, {}, image);
+  const Image exact = Resize(DecodeJpegRegion(jpeg, part), {width, height, filter});
+  return Compare(ViewOf(exact), ViewOf(image));
+}
+
+TEST(ApproximationTest, ResizedPlanesAreNearResizedPixels) {
+  const auto expect_within = [](ResizeFilter filter, double psnr, int largest) {
+    const auto difference_of = [&](const std::string& name) {
+      Difference worst;
+      if (name == "real_gray.jpg") return worst;  // has no colours
+      for (const double factor : {0.25, 0.5, 0.8, 1.0, 2.0}) {
+        worst.Add(OfResizedPlanes(name, filter, factor));
+      }
+      return worst;
+    };
+    ExpectEachWithin(difference_of, psnr, largest);
+  };
+  expect_within(ResizeFilter::kBilinear, 47, 22);
+  expect_within(ResizeFilter::kBilinearTwoTaps, 47, 27);
+  expect_within(ResizeFilter::kBox, 38, 34);
 }
 
 TEST(ApproximationTest, ScaleGoesWithTheOrientation) {

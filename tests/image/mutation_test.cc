@@ -10,6 +10,7 @@
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
+#include "recpack/image/plane_resize.h"
 #include "tests/image/mutator.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
@@ -109,11 +110,19 @@ class MutationTest : public testing::Test {
       EXPECT_EQ(picture->width, region.width);
       EXPECT_EQ(picture->height, region.height);
     }
+    Outcome([&](Image& out) {
+      const ImageSize size{region.width, region.height};
+      const ResizeWindow window{size, {13, 11}, {0, 0, 13, 11}};
+      if (!planes_.Resize(file, region, window, ResizeFilter::kBilinear, options_, out)) return;
+      EXPECT_TRUE(crop);
+      EXPECT_EQ(out.pixels.size(), 13U * 11 * 3);
+    });
   }
 
   const DecodeOptions options_{.max_pixels = kMaxPixels};
   ImageDecoder decoder_;  // the same ones for all: what a file leaves behind must not matter
   JpegRegionDecoder regions_;
+  JpegPlaneResizer planes_;
 };
 
 TEST_F(MutationTest, DamagedFilesAreErrorsOrPicturesOfTheirSize) {

@@ -18,15 +18,24 @@ enum class ResizeFilter : uint8_t {
   kBox,
 };
 
-// A part of a resized picture.
-struct ResizeWindow {
-  ImageSize whole;    // of the picture
-  ImageSize resized;  // the size that all of it would have
-  Region window;      // the part of that which is made
+// How the samples of a plane lie in its picture: a sample for `step` pixels each way, the first of
+// which begins `phase` pixels before the picture. JPEGs store colours so.
+struct SampleGrid {
+  int step_x = 1, step_y = 1;
+  int phase_x = 0, phase_y = 0;  // at least 0 and below the step
+  bool operator==(const SampleGrid&) const = default;
 };
 
-// The pixels of the whole picture that a window is made of. Throws Error (kInvalidArgument) for
-// empty sizes and windows that are not inside.
+// A part of a resized picture.
+struct ResizeWindow {
+  ImageSize whole;       // of the picture
+  ImageSize resized;     // the size that all of it would have
+  Region window;         // the part of that which is made
+  SampleGrid grid = {};  // of what it is made from; default: its pixels
+};
+
+// The pixels of the whole picture, or the samples of its grid, that a window is made of. Throws
+// Error (kInvalidArgument) for empty sizes, windows that are not inside and grids that are none.
 Region SourceOf(const ResizeWindow& window, ResizeFilter filter);
 
 struct ResizeKernels;  // of one kind of CPU (src/image/resize_kernels.h)
