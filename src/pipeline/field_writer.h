@@ -9,6 +9,7 @@
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/jpeg_crop.h"
+#include "recpack/image/plane_resize.h"
 #include "recpack/image/resize.h"
 #include "recpack/pipeline/batch.h"
 #include "recpack/pipeline/field.h"
@@ -28,6 +29,7 @@ struct SampleTools {
   StageClock* clock = nullptr;  // null: nobody asks where the time goes
   ImageDecoder decoder;
   JpegRegionDecoder region_decoder;
+  JpegPlaneResizer plane_resizer;
   Resizer resizer;
   Image decoded;
   // What `decoded` was made of, by address and how, until the next sample: several views of a

@@ -35,7 +35,7 @@ void Interleave(ByteView bytes, const std::array<int, 3>& shape, Image& to) {
 }  // namespace
 
 bool SharesPicture(const ImageField& field, const std::vector<Field>& fields) {
-  if (IsRaw(field) || field.decoding.scaled) return false;
+  if (IsRaw(field) || field.decoding.scaled || field.decoding.resize_planes) return false;
   return std::count_if(fields.begin(), fields.end(), [&](const Field& other) {
            const auto* image = std::get_if<ImageField>(&other);
            return image != nullptr && !IsRaw(*image) && image->feature == field.feature &&
@@ -97,7 +97,7 @@ PictureMaker::Choice PictureMaker::Choose(ImageSize seen, KeyedRandom& random) c
 // The smallest pictures that need not be enlarged.
 int PictureMaker::ScaleOf(const Choice& choice) const {
   if (!field_.decoding.scaled) return 1;
-  const auto& [whole, resized, window] = choice.window;
+  const auto& [whole, resized, window, grid] = choice.window;
   int denominator = 8;
   while (denominator > 1 && (whole.width < resized.width * denominator ||
                              whole.height < resized.height * denominator)) {
@@ -137,6 +137,14 @@ const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Ch
   DecodeOptions options = OptionsOf(field_.decoding);
   const bool is_jpeg = header.format == ImageFormat::kJpeg;
   const int denominator = is_jpeg ? ScaleOf(choice) : 1;
+  if (is_jpeg && field_.decoding.resize_planes && denominator == 1 && orientation == 1 &&
+      tools.plane_resizer.Resize(bytes, choice.part, choice.window, field_.filter, options,
+                                 tools.resized)) {
+    const ImageSize size = SizeOf(choice.window.window);
+    choice = {.part = All(size), .window = {size, size, All(size)}, .needed = All(size)};
+    shown = All(size);
+    return tools.resized;  // nothing is left to do
+  }
   if (is_jpeg && !shared_ && (denominator > 1 || choice.needed != All(seen))) {
     if (denominator > 1) Scale(choice, seen, denominator);
     shown = choice.needed;
@@ -168,7 +176,7 @@ const Image& PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
 
 const Image& PictureMaker::Resized(const Image& from, const Region& shown, const Choice& choice,
                                    SampleTools& tools) const {
-  const auto& [whole, resized, window] = choice.window;
+  const auto& [whole, resized, window, grid] = choice.window;
   if (whole == resized && SizeOf(window) == SizeOf(shown)) return from;
   tools.resized.Reshape(window.width, window.height, from.channels);
   const Region of_part{shown.x - choice.part.x, shown.y - choice.part.y, shown.width, shown.height};

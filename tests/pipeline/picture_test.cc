@@ -116,6 +116,27 @@ TEST(Picture, AFractionOfTheSizeComesNearAndIsTakenOnlyWhereItIsEnough) {
   EXPECT_EQ(Make(png, Sample("rgb.png"), 0), Expected(png, Sample("rgb.png"), 0));
 }
 
+TEST(Picture, ResizedPlanesComeNearWhereTheyCanBeHad) {
+  for (const auto crop : {CropKind::kRandomResized, CropKind::kResizeCentre, CropKind::kResize}) {
+    ImageField exact = FieldOf(crop, 20, 20), field = exact;
+    field.decoding.resize_planes = true;
+    const auto make_both = [&](const std::string& name) {
+      const ByteBuffer file = Sample(name);
+      return std::pair(Make(field, file, 3), Make(exact, file, 3));
+    };
+    const auto [near, expected] = make_both("real_420.jpg");
+    EXPECT_NE(near, expected);
+    EXPECT_GT(Psnr(near, expected), 44) << static_cast<int>(crop);
+    for (const char* name : {"real_gray.jpg", "progressive.jpg", "rgb.png"}) {
+      const auto [other, as_ever] = make_both(name);
+      EXPECT_EQ(other, as_ever) << name;
+    }
+    exact.decoding.apply_orientation = field.decoding.apply_orientation = true;
+    const auto [turned, turned_exactly] = make_both("orientation6.jpg");
+    EXPECT_EQ(turned, turned_exactly);
+  }
+}
+
 TEST(Picture, DamageIsAnErrorUnlessItIsAllowed) {
   ByteBuffer file = Sample("real_420.jpg");
   file.resize(file.size() / 2);
@@ -136,6 +157,8 @@ TEST(Picture, FieldsShareWhatIsDecodedAlike) {
   EXPECT_FALSE(SharesPicture(one, {one, other}));
   other = one;
   one.decoding.scaled = other.decoding.scaled = true;
+  EXPECT_FALSE(SharesPicture(one, {one, other}));
+  one.decoding = other.decoding = {.resize_planes = true};
   EXPECT_FALSE(SharesPicture(one, {one, other}));
 }
 

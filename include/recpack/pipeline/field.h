@@ -34,6 +34,9 @@ struct ImageDecoding {
   // JPEGs are decoded at 1/2, 1/4 or 1/8 of their size where what is resized stays at least as
   // large as what becomes of it, and a crop to the nearest pixel of that.
   bool scaled = false;
+  // JPEGs are cropped and resized as JpegPlaneResizer does, colours as they are stored, where it
+  // can, `scaled` does not apply, and no orientation is to be undone.
+  bool resize_planes = false;
   bool operator==(const ImageDecoding&) const = default;
 };
 
