@@ -5,6 +5,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/random.h"
 #include "recpack/image/decode.h"
 #include "recpack/record/crc32c.h"
 #include "recpack/record/reader.h"
@@ -36,6 +37,16 @@ Rate StoreCeiling(const CeilingOptions& options) {
     return [to, value = uint8_t{0}]() mutable {
       std::memset(to->data(), ++value, to->size());
       return double{kUncached};
+    };
+  });
+}
+
+Rate ComputeCeiling(const CeilingOptions& options) {
+  return Timed(options, [](size_t thread) -> Work {
+    return [random = KeyedRandom(0, 0, thread), sum = std::make_shared<uint32_t>(0)]() mutable {
+      constexpr int kNumbers = 20'000;
+      for (int i = 0; i < kNumbers; ++i) *sum ^= random.NextU32();
+      return double{kNumbers};
     };
   });
 }

@@ -17,7 +17,8 @@ using testing::HasSubstr;
 constexpr CeilingOptions kShort{.threads = 2, .time = std::chrono::milliseconds(20)};
 
 TEST(Ceiling, MeasuresWhatNeedsNoData) {
-  for (const Rate& rate : {CopyCeiling(kShort), StoreCeiling(kShort), CrcCeiling(3000, kShort)}) {
+  for (const Rate& rate : {CopyCeiling(kShort), StoreCeiling(kShort), ComputeCeiling(kShort),
+                           CrcCeiling(3000, kShort)}) {
     EXPECT_TRUE(rate.measured()) << rate.unavailable;
     EXPECT_GT(rate.per_second, 0);
   }

@@ -33,6 +33,19 @@ class Bench(CliTest):
         self.assertEqual([p['threads'] for p in got['predicted']],
                          list(range(1, got['cores'] + 1)))
         self.assertNotIn('check', got)
+        self.assertEqual(got['scaling'][0], {'threads': 1, 'compute': 1, 'memory': 1})
+        self.assertEqual(got['scaling'][-1]['threads'], got['cores'])
+        for at in got['scaling']:
+            self.assertGreaterEqual(min(at['compute'], at['memory']), 1)
+
+    def test_what_was_measured_is_not_predicted_otherwise(self):
+        for threads in 1, 2:
+            got = self.json('bench', self.out, '--recipe', 'cifar10-train', '--threads', threads,
+                            '--batch-size', '16', '--seconds', '0.1')
+            if threads > got['cores']:
+                continue
+            self.assertAlmostEqual(got['predicted'][threads - 1]['samples_per_s'],
+                                   got['samples_per_s'], delta=1)
 
     def test_check_says_how_far_predictions_were_off(self):
         got = self.json('bench', self.out, '--recipe', 'cifar10-eval', '--seconds', '0.05',

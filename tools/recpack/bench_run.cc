@@ -9,31 +9,27 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr double kWarmUp = 0.25;  // of the run's time
+constexpr size_t kSpans = 3;
 constexpr double kMostlyWaiting = 0.5;
 
 double InSeconds(std::chrono::nanoseconds time) { return Seconds(time).count(); }
 
-// Samples given until the time is over.
-double Drain(Loader& loader, Seconds time) {
+// Samples of one batch, past the ends of epochs.
+double Take(Loader& loader) {
+  for (;;) {
+    if (const auto batch = loader.Next()) return batch->size();
+  }
+}
+
+// Samples given until the time is over, and at least of so many batches.
+double Drain(Loader& loader, Seconds time, uint32_t batches) {
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
   double samples = 0;
-  do {
-    if (const auto batch = loader.Next()) samples += batch->size();
-  } while (Clock::now() < end);
+  for (uint32_t i = 0; i < batches || Clock::now() < end; ++i) samples += Take(loader);
   return samples;
 }
 
-}  // namespace
-
-double BenchRun::Busy(Stage which) const {
-  return InSeconds(stage(which).time) / (seconds * threads);
-}
-
-double BenchRun::Cost(Stage which) const { return InSeconds(stage(which).time) / samples; }
-
-BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds time) {
-  Loader loader(samples, options);
-  Drain(loader, time * kWarmUp);
+BenchRun RunSpan(Loader& loader, Seconds time) {
   BenchRun run;
   run.threads = loader.options().threads;
   for (const ArraySpec& array : loader.arrays()) {
@@ -41,7 +37,7 @@ BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds
   }
   const LoaderStats before = loader.stats();
   const auto begin = Clock::now();
-  run.samples = Drain(loader, time);
+  run.samples = Drain(loader, time, 1);
   const LoaderStats after = loader.stats();
   run.seconds = Seconds(Clock::now() - begin).count();
   run.consumer_seconds =
@@ -55,6 +51,23 @@ BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds
   return run;
 }
 
+}  // namespace
+
+double BenchRun::Busy(Stage which) const {
+  return InSeconds(stage(which).time) / (seconds * threads);
+}
+
+double BenchRun::Cost(Stage which) const { return InSeconds(stage(which).time) / samples; }
+
+BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds time) {
+  Loader loader(samples, options);
+  Drain(loader, time * kWarmUp, loader.options().prefetch + 1);
+  std::array<BenchRun, kSpans> spans;
+  for (BenchRun& span : spans) span = RunSpan(loader, time / kSpans);
+  std::ranges::sort(spans, {}, &BenchRun::per_second);
+  return spans[kSpans / 2];
+}
+
 const char* LimitedBy(const BenchRun& run) {
   if (run.Busy(Stage::kRoom) > kMostlyWaiting) return "consumer";
   Stage most = Stage::kInput;
@@ -63,17 +76,6 @@ const char* LimitedBy(const BenchRun& run) {
     if (stage != Stage::kRoom && run.Busy(stage) > run.Busy(most)) most = stage;
   }
   return StageName(most);
-}
-
-double Predict(const BenchRun& run, int threads, int cores) {
-  double work = 0;
-  for (size_t i = 0; i < kStages; ++i) {
-    const auto stage = static_cast<Stage>(i);
-    if (stage != Stage::kRoom && stage != Stage::kInput) work += run.Cost(stage);
-  }
-  const double consumer = run.consumer_seconds / run.samples;
-  return std::min(
-      {threads / (work + run.Cost(Stage::kInput)), 1 / consumer, cores / (work + consumer)});
 }
 
 }  // namespace recpack::tool

@@ -1,4 +1,4 @@
-// What a loader does on this machine, and what it would do with other numbers of threads.
+// What a loader does on this machine.
 #pragma once
 
 #include <array>
@@ -8,12 +8,12 @@
 
 namespace recpack::tool {
 
-// One run, after a warm-up, with a consumer that does nothing.
+// One span of a run, with a consumer that does nothing.
 struct BenchRun {
   int threads = 0;
   double seconds = 0;
   double samples = 0;
-  std::array<StageStats, kStages> stages;  // of all workers, within the run
+  std::array<StageStats, kStages> stages;  // of all workers
   double consumer_seconds = 0;             // that the consumer did not wait for a batch
   double sample_bytes = 0;                 // of a batch's arrays
 
@@ -25,15 +25,12 @@ struct BenchRun {
   double Cost(Stage stage) const;
 };
 
+// After a warm-up, in which all slabs are used once, the middle one of three spans by samples a
+// second: others may have had the machine for a while. They take `time` together.
 BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options,
                    std::chrono::duration<double> time);
 
 // The stage that most of the workers' time goes to; "consumer" where they mostly wait for room.
 const char* LimitedBy(const BenchRun& run);
-
-// Samples a second with `threads` threads on `cores` cores, by what a sample cost in `run`: each
-// thread works and waits for input on its own, one consumer takes all, and all together have no
-// more than the cores.
-double Predict(const BenchRun& run, int threads, int cores);
 
 }  // namespace recpack::tool

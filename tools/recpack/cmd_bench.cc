@@ -7,6 +7,7 @@
 #include "recpack/pipeline/recipe.h"
 #include "src/base/format.h"
 #include "tools/recpack/bench_ceilings.h"
+#include "tools/recpack/bench_predict.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -36,7 +37,7 @@ struct Prediction {
 
 struct BenchResult {
   BenchRun run;
-  int cores = 0;
+  Scaling scaling;
   std::array<Rate, kStages> ceilings;
   std::vector<Prediction> predictions;
   bool checked = false;
@@ -53,13 +54,12 @@ BenchResult RunBench(BenchFlags& flags) {
   flags.loader.fields = Recipe(flags.recipe);
   flags.loader.last_batch = LastBatch::kKeep;  // a small data set will do
   const std::chrono::duration<double> time(flags.seconds);
-  BenchResult result;
-  result.cores = AvailableThreads();
-  result.run = RunLoader(samples, flags.loader, time);
+  BenchResult result{.run = RunLoader(samples, flags.loader, time),
+                     .scaling = Scaling::Measure(AvailableThreads())};
   result.ceilings = CeilingsOf(samples.views().front().dataset(), result.run);
   result.checked = flags.check;
-  for (int threads = 1; threads <= result.cores; ++threads) {
-    Prediction each{threads, Predict(result.run, threads, result.cores)};
+  for (int threads = 1; threads <= result.scaling.cores(); ++threads) {
+    Prediction each{threads, Predict(result.run, threads, result.scaling)};
     if (flags.check) {
       flags.loader.threads = threads;
       each.measured = RunLoader(samples, flags.loader, time).per_second();
@@ -78,13 +78,10 @@ std::string Unavailable(const std::string& reason) { return "unavailable: " + re
 
 Json ToJson(const BenchResult& result) {
   const BenchRun& run = result.run;
-  Json json = {{"samples_per_s", run.per_second()},
-               {"threads", run.threads},
-               {"cores", result.cores},
-               {"limited_by", LimitedBy(run)},
-               {"stages", Json::array()},
-               {"wait_for_room", run.Busy(Stage::kRoom)},
-               {"predicted", Json::array()}};
+  Json json = {{"samples_per_s", run.per_second()}, {"threads", run.threads},
+               {"cores", result.scaling.cores()},   {"limited_by", LimitedBy(run)},
+               {"stages", Json::array()},           {"wait_for_room", run.Busy(Stage::kRoom)},
+               {"scaling", Json::array()},          {"predicted", Json::array()}};
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
     if (stage == Stage::kRoom) continue;
@@ -101,6 +98,10 @@ Json ToJson(const BenchResult& result) {
     }
     line["busy"] = run.Busy(stage);
     json["stages"].push_back(line);
+  }
+  for (const Slowdown& at : result.scaling.points()) {
+    json["scaling"].push_back(
+        {{"threads", at.threads}, {"compute", at.compute}, {"memory", at.memory}});
   }
   for (const Prediction& each : result.predictions) {
     Json line = {{"threads", each.threads}, {"samples_per_s", each.predicted}};
@@ -137,7 +138,8 @@ void Print(const BenchResult& result) {
   const BenchRun& run = result.run;
   std::printf("%s samples/s by %s on %s, limited by %s\n\n", Count(run.per_second()).c_str(),
               Counted(static_cast<uint64_t>(run.threads), "thread").c_str(),
-              Counted(static_cast<uint64_t>(result.cores), "core").c_str(), LimitedBy(run));
+              Counted(static_cast<uint64_t>(result.scaling.cores()), "core").c_str(),
+              LimitedBy(run));
   PrintStages(result);
   std::printf("\n%7s %20s%s\n", "threads", "predicted samples/s",
               result.checked ? "             measured   error" : "");
@@ -166,7 +168,11 @@ void AddBench(CLI::App& app, int& exit_code) {
       "Busy: share of the workers' time. Alone: if they did nothing else. Ceiling: the bare calls\n"
       "on this data with as many threads: reading in order and CRC, the disk past the page cache,\n"
       "whole JPEGs, memset. Limited by consumer: the workers mostly wait for the one thread that\n"
-      "takes the batches. Cold data get warm while they are measured: mind that with --check.\n\n"
+      "takes the batches. Predictions count in how much slower each thread computes and copies "
+      "here\n"
+      "when others do the same, which is measured too. Cold data get warm while they are "
+      "measured:\n"
+      "mind that with --check.\n\n"
       "Examples:\n"
       "  recpack bench shards --recipe cifar10-train --seconds 0.2\n"
       "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
@@ -178,7 +184,7 @@ void AddBench(CLI::App& app, int& exit_code) {
       ->check(ThreadCount());
   bench->add_option("--batch-size", flags->loader.batch_size, "Samples a batch (default 256)")
       ->check(WholeNumberIn(1, UINT32_MAX));
-  bench->add_option("--seconds", flags->seconds, "Of each run (default 2)")
+  bench->add_option("--seconds", flags->seconds, "Of each run, besides its warm-up (default 2)")
       ->check(CLI::Range(0.01, 3600.0));
   bench->add_flag("--check", flags->check, "Also run each predicted number of threads");
   bench->add_flag("--json", flags->json, "Print one JSON object");

@@ -34,6 +34,9 @@ Rate CopyCeiling(const CeilingOptions& options);
 // Bytes that memset stores to memory that no cache holds: whatever it is filled from.
 Rate StoreCeiling(const CeilingOptions& options);
 
+// Random numbers made: arithmetic that wants no memory.
+Rate ComputeCeiling(const CeilingOptions& options);
+
 // Bytes of CRC-32C over buffers of `bytes` bytes, in the cache.
 Rate CrcCeiling(size_t bytes, const CeilingOptions& options);
 

@@ -1,0 +1,47 @@
+#include "tools/recpack/bench_scaling.h"
+
+#include <algorithm>
+
+#include "recpack/ceiling/ceiling.h"
+
+namespace recpack::tool {
+namespace {
+
+// The best of so many, since what others do meanwhile only slows down.
+constexpr int kRounds = 4;
+constexpr std::chrono::milliseconds kTime(50);
+
+double Best(Rate (*ceiling)(const CeilingOptions&), int threads) {
+  double best = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    best = std::max(best, ceiling({.threads = threads, .time = kTime}).per_second);
+  }
+  return best / threads;
+}
+
+}  // namespace
+
+Scaling Scaling::Measure(int cores) {
+  std::vector<Slowdown> points;
+  double compute = 0, memory = 0;  // of one thread alone
+  for (int threads = 1;; threads = std::min(2 * threads, cores)) {
+    const double computed = Best(ComputeCeiling, threads), copied = Best(CopyCeiling, threads);
+    if (threads == 1) compute = computed, memory = copied;
+    points.push_back({.threads = threads,
+                      .compute = std::max(1.0, compute / computed),
+                      .memory = std::max(1.0, memory / copied)});
+    if (threads >= cores) return Scaling(std::move(points));
+  }
+}
+
+Slowdown Scaling::At(int threads) const {
+  if (threads >= cores()) return points_.back();
+  const auto above =
+      std::ranges::find_if(points_, [&](const Slowdown& at) { return at.threads > threads; });
+  const Slowdown &low = *(above - 1), &high = *above;
+  const double part = static_cast<double>(threads - low.threads) / (high.threads - low.threads);
+  return {threads, low.compute + part * (high.compute - low.compute),
+          low.memory + part * (high.memory - low.memory)};
+}
+
+}  // namespace recpack::tool
