@@ -77,6 +77,7 @@ def parsing(_: Setting) -> list[Row]:
     flags = ['--recipe', 'parse-cifar', '--order', 'sequential']
     return [Row('parse', 'batches of (3072 bytes, label), in order', 0,
                 [ours('recpack', CIFAR, *flags),
+                 bare('bare loop of the same work', 'parse', CIFAR),
                  ServedPeer('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
                  ServedPeer('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
                  ServedPeer('dali', 'dali', 'dali', 'parse-cifar')],

@@ -27,6 +27,11 @@ class BareLoop {
 // that stays, crops, flips and normalises into its own batch memory.
 std::unique_ptr<BareLoop> BareCifar(const BareFlags& flags);
 
+// CIFAR-10 in order: each thread checks the CRCs of its records in a mapping that stays, and copies
+// image and label into its own batch memory, from where they lie in the first record: nothing is
+// parsed.
+std::unique_ptr<BareLoop> BareParse(const BareFlags& flags);
+
 // The random-resized-crops of the imagenet recipe, decoded from mapped shards by libjpeg-turbo's
 // own crop and skip to rows that are not kept: no CRC, no resize, no batch.
 std::unique_ptr<BareLoop> BareCrop(const BareFlags& flags);

@@ -1,7 +1,7 @@
 // The ceilings of loader_bench.
 //
-//   bare_bench cifar|crop|sequential DATA [--type f32|u8] [--threads N] [--batch N] [--samples N]
-//              [--rounds N] [--serve 1]
+//   bare_bench cifar|parse|crop|sequential DATA [--type f32|u8] [--threads N] [--batch N]
+//              [--samples N] [--rounds N] [--serve 1]
 #include "bench/pipeline/bare.h"
 
 namespace {
@@ -18,6 +18,7 @@ int Run(int argc, char** argv) {
                         .samples = std::stoull(flag("--samples", "0"))};
   const std::string job = argv[1];
   const auto loop = job == "crop"         ? BareCrop(flags)
+                    : job == "parse"      ? BareParse(flags)
                     : job == "sequential" ? BareSequential(flags)
                                           : BareCifar(flags);
   const int rounds = std::stoi(flag("--rounds", "5"));
@@ -34,7 +35,8 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: bare_bench cifar|crop|sequential DATA [--type f32|u8] ...\n");
+    std::fprintf(stderr,
+                 "usage: bare_bench cifar|parse|crop|sequential DATA [--type f32|u8] ...\n");
     return 2;
   }
   try {

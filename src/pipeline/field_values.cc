@@ -124,7 +124,7 @@ class BytesWriter final : public FieldWriter {
     const uint32_t count = Taken(field_.feature, value.size(), static_cast<uint32_t>(bytes),
                                  field_.ragged, field_.truncate);
     if (count > 0) std::memcpy(out[0], value.data(), count);
-    std::memset(out[0] + count, 0, bytes - count);
+    if (count < bytes) std::memset(out[0] + count, 0, bytes - count);
     if (field_.ragged) StoreLittleEndian(out[1], static_cast<int32_t>(count));
   }
 

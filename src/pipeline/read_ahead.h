@@ -30,6 +30,9 @@ class ReadAhead {
   // Of a rank, from telling to use.
   uint64_t samples() const noexcept { return samples_; }
 
+  // Whether whole windows are told of at once.
+  bool windows() const noexcept { return windows_; }
+
   // The positions to tell of on behalf of this one, of the same rank: itself; or, of a window
   // order, all of its window from here on if it is the first of them, else none. The rank's
   // positions of this epoch begin at `begin` or behind.

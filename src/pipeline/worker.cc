@@ -11,6 +11,7 @@ namespace recpack {
 namespace {
 
 constexpr uint32_t kProbedSamples = 16;  // one of so many
+constexpr uint32_t kMostUnprobed = 7;    // chunks, while all of those before were in memory
 // Samples that are touched before they are read.
 constexpr uint32_t kTouchedAhead = 2;
 constexpr int kSubstituteTries = 8;
@@ -101,6 +102,7 @@ void Worker::FinishBatch(uint64_t batch) {
 void Worker::Advise(uint64_t ticket) {
   const uint64_t ahead =
       ticket + (read_ahead_.samples() + plan_.chunk_samples - 1) / plan_.chunk_samples;
+  // Whether there was anything to do.
   const auto advise = [&](uint64_t chunk) {
     const BatchPlan at = plan_.schedule.Plan(chunk / plan_.chunks);
     const uint64_t epoch_begin =
@@ -125,14 +127,22 @@ void Worker::Advise(uint64_t ticket) {
     for (size_t view = 0; view < ids_.size(); ++view) {
       in_memory &= ids_[view].empty() || sources_[view]->InMemory(ids_[view]);
     }
-    if (in_memory) return;
+    if (in_memory) return false;
     list(1);
     for (size_t view = 0; view < ids_.size(); ++view) sources_[view]->Advise(ids_[view]);
+    return true;
   };
   if (ticket == 0) {
     for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
   }
-  advise(ahead);
+  // Where all is in memory, looking costs small records more than it gains. Whole windows are asked
+  // for once, so none may be passed over.
+  if (unprobed_ > 0 && !read_ahead_.windows()) {
+    --unprobed_;
+    return;
+  }
+  probes_held_ = advise(ahead) ? 0 : std::min(probes_held_ + 1, kMostUnprobed);
+  unprobed_ = probes_held_;
 }
 
 void Worker::FillChunk(uint64_t batch, uint32_t chunk) {

@@ -87,6 +87,8 @@ class Worker {
   std::vector<uint8_t*> out_;               // by array, where Write() writes
   ByteBuffer thrown_;                       // a sample that is thrown away
   std::vector<std::vector<uint64_t>> ids_;  // to be read soon, by view
+  uint32_t unprobed_ = 0;                   // chunks that are to be passed over
+  uint32_t probes_held_ = 0;                // in a row: all was in memory
   uint64_t epoch_seed_ = 0;
 
   std::mutex substitutions_mutex_;

@@ -37,9 +37,10 @@ bool OpenShard::InPageCache(uint64_t offset) const noexcept {
 #endif
 }
 
-ByteView OpenShard::Mapped() const {
+const MappedFile& OpenShard::Map() const {
   std::call_once(mapped_once_, [this] { mapped_ = std::make_unique<MappedFile>(path()); });
-  return mapped_->bytes();
+  ready_.store(mapped_.get(), std::memory_order_release);
+  return *mapped_;
 }
 
 ShardFiles::ShardFiles(Index index, ShardPath path_of, size_t max_open, FileSystem& files)

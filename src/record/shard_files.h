@@ -1,6 +1,7 @@
 // The open shards of a split: at most so many at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -28,13 +29,19 @@ class OpenShard {
   bool InPageCache(uint64_t offset) const noexcept;
 
   // The whole shard, mapped at the first call: may be cut by others, so read it by GuardedCopy().
-  ByteView Mapped() const;
+  ByteView Mapped() const {
+    const MappedFile* mapped = ready_.load(std::memory_order_acquire);
+    return (mapped != nullptr ? *mapped : Map()).bytes();
+  }
 
  private:
+  const MappedFile& Map() const;
+
   std::unique_ptr<ReadableFile> file_;
   ShardSummary summary_;
   mutable std::once_flag mapped_once_;
   mutable std::unique_ptr<MappedFile> mapped_;
+  mutable std::atomic<const MappedFile*> ready_ = nullptr;  // mapped_, once it is there
 };
 
 // Any number of threads.

@@ -186,9 +186,12 @@ std::shared_ptr<Fetch> RecordSource::State::Take(uint64_t id) {
 
 void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& location,
                                 ByteView frame) const {
-  const Place place{.path = shard.path(), .offset = location.offset, .ordinal = location.ordinal};
+  // Only made where it is needed: it copies the path.
+  const auto place = [&] {
+    return Place{.path = shard.path(), .offset = location.offset, .ordinal = location.ordinal};
+  };
   if (frame.size() < location.length + kFrameBytes) {
-    throw Error(ErrorKind::kCorrupt, "the file ends within or before this record", place,
+    throw Error(ErrorKind::kCorrupt, "the file ends within or before this record", place(),
                 "it was cut off after it was opened; copy it again");
   }
   if (!options.verify) return;
@@ -196,10 +199,10 @@ void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& lo
     throw Error(ErrorKind::kCorrupt,
                 "the length or its CRC is not what the index expects: the shard is damaged, or not "
                 "the one that was indexed",
-                place, "recpack verify tells which; recpack index makes the index anew");
+                place(), "recpack verify tells which; recpack index makes the index anew");
   }
   if (!FramePayloadHolds(frame.subspan(kFrameHeaderBytes, location.length))) {
-    throw Error(ErrorKind::kCorrupt, "the CRC of the payload does not match", place,
+    throw Error(ErrorKind::kCorrupt, "the CRC of the payload does not match", place(),
                 "recpack verify lists all damage, recpack repair saves what is whole");
   }
 }
