@@ -8,7 +8,7 @@ namespace {
 // Seconds of a sample by what they depend on.
 struct Cost {
   double compute = 0;
-  double memory = 0;  // of stages that mostly move bytes
+  double memory = 0;  // that one thread alone needs to move the bytes
   double input = 0;   // waiting for it
   double consumer = 0;
 
@@ -18,14 +18,18 @@ struct Cost {
 // More threads than cores take turns, and so the clock runs on for those that wait for theirs.
 double Turns(int threads, int cores) { return std::max(1.0, static_cast<double>(threads) / cores); }
 
-Cost CostOf(const BenchRun& run, int cores) {
+Cost CostOf(const BenchRun& run, const Scaling& scaling) {
   Cost cost{.input = run.Cost(Stage::kInput), .consumer = run.consumer_seconds / run.samples};
-  for (const Stage stage : {Stage::kRead, Stage::kWrite}) cost.memory += run.Cost(stage);
-  for (const Stage stage : {Stage::kPlan, Stage::kParse, Stage::kDecode, Stage::kAugment}) {
-    cost.compute += run.Cost(stage);
+  double work = 0;
+  for (const Stage stage : {Stage::kPlan, Stage::kRead, Stage::kParse, Stage::kDecode,
+                            Stage::kAugment, Stage::kWrite}) {
+    work += run.Cost(stage);
   }
-  cost.compute /= Turns(run.threads, cores);
-  cost.memory /= Turns(run.threads, cores);
+  work /= Turns(run.threads, scaling.cores());
+  const double bytes =
+      run.sample_bytes + static_cast<double>(run.stage(Stage::kRead).bytes) / run.samples;
+  cost.memory = std::min(work, bytes / scaling.bytes_per_second());
+  cost.compute = work - cost.memory;
   return cost;
 }
 
@@ -44,7 +48,7 @@ double Model(const Cost& cost, int threads, int cores) {
 }  // namespace
 
 double Predict(const BenchRun& run, int threads, const Scaling& scaling) {
-  const Cost measured = CostOf(run, scaling.cores());
+  const Cost measured = CostOf(run, scaling);
   const Slowdown from = scaling.At(run.threads), to = scaling.At(threads);
   const double share = measured.memory / measured.work();
   Cost expected = measured;

@@ -25,12 +25,12 @@ Scaling Scaling::Measure(int cores) {
   std::vector<Slowdown> points;
   double compute = 0, memory = 0;  // of one thread alone
   for (int threads = 1;; threads = std::min(2 * threads, cores)) {
-    const double computed = Best(ComputeCeiling, threads), copied = Best(CopyCeiling, threads);
-    if (threads == 1) compute = computed, memory = copied;
+    const double computed = Best(ComputeCeiling, threads), stored = Best(StoreCeiling, threads);
+    if (threads == 1) compute = computed, memory = stored;
     points.push_back({.threads = threads,
                       .compute = std::max(1.0, compute / computed),
-                      .memory = std::max(1.0, memory / copied)});
-    if (threads >= cores) return Scaling(std::move(points));
+                      .memory = std::max(1.0, memory / stored)});
+    if (threads >= cores) return {std::move(points), memory};
   }
 }
 
