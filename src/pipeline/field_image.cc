@@ -167,7 +167,7 @@ class ImageWriter final : public FieldWriter {
       geometry.y =
           Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
-      pixels = picture_(bytes, random, tools).pixels.data();
+      pixels = picture_(bytes, random, tools).pixels;
     }
     if (IsAugmented(field_)) {
       if (pixels == bytes.data()) tools.Enter(Stage::kAugment);

@@ -13,6 +13,7 @@
 #include "recpack/image/resize.h"
 #include "recpack/pipeline/batch.h"
 #include "recpack/pipeline/field.h"
+#include "src/pipeline/kept_pictures.h"
 #include "src/pipeline/stage_clock.h"
 
 namespace recpack {
@@ -37,6 +38,7 @@ struct SampleTools {
   const uint8_t* decoded_from = nullptr;
   std::array<int, 3> decoded_shape = {};
   ImageDecoding decoded_how = {};
+  KeptPictures kept;
   Image resized;
   Image cropped;
   Image augmented;

@@ -10,6 +10,7 @@
 #include "src/pipeline/crew.h"
 #include "src/pipeline/forks.h"
 #include "src/pipeline/ledger.h"
+#include "src/pipeline/make_cache.h"
 #include "src/pipeline/playback.h"
 #include "src/pipeline/ring.h"
 #include "src/pipeline/stall.h"
@@ -97,6 +98,7 @@ struct Loader::State {
         at(token) {
     LayOut();
     BeginAudit();
+    plan.cache = MakeSampleCache(options.cache, samples, options.fields);
     if (!options.ledger.empty()) ledger.emplace(options.ledger);
     const auto worker_count = static_cast<uint32_t>(options.threads);
     page = std::make_shared<StatsPage>(StatsPage::Sizes{.workers = worker_count,
@@ -338,6 +340,13 @@ void Loader::Show(const From& from, std::shared_ptr<void> hold, Batch& batch) {
 }
 
 LoaderStats Loader::stats() const { return Snapshot(state_->page->blocks(), MonotonicNow()); }
+
+CacheStats Loader::cache_stats() const noexcept {
+  CacheStats stats;
+  if (const auto& cache = state_->plan.cache) stats = cache->stats();
+  for (const auto& worker : state_->workers) worker->cache_counts().AddTo(stats);
+  return stats;
+}
 
 std::string Loader::Token() const { return TokenText(state_->at); }
 

@@ -35,7 +35,7 @@ void Interleave(ByteView bytes, const std::array<int, 3>& shape, Image& to) {
 }  // namespace
 
 bool SharesPicture(const ImageField& field, const std::vector<Field>& fields) {
-  if (IsRaw(field) || field.decoding.scaled || field.decoding.resize_planes) return false;
+  if (!MayKeep(field)) return false;
   return std::count_if(fields.begin(), fields.end(), [&](const Field& other) {
            const auto* image = std::get_if<ImageField>(&other);
            return image != nullptr && !IsRaw(*image) && image->feature == field.feature &&
@@ -48,23 +48,22 @@ PictureMaker::PictureMaker(const ImageField& field, bool shared)
       shared_(shared),
       random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {}
 
-const Image& PictureMaker::operator()(ByteView bytes, KeyedRandom& random,
-                                      SampleTools& tools) const {
+PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const {
   Choice choice;
   Region shown;
-  const Image* decoded = nullptr;
+  PixelView decoded;
   if (IsRaw(field_)) {
     shown = {0, 0, field_.raw_shape[2], field_.raw_shape[1]};
     choice = Choose(SizeOf(shown), random);
-    decoded = &Raw(bytes, tools);
+    decoded = Raw(bytes, tools);
   } else {
     const ImageHeader header = ReadImageHeader(bytes);
     const int orientation = field_.decoding.apply_orientation ? header.orientation : 1;
     choice = Choose(SeenSize({header.width, header.height}, orientation), random);
-    decoded = &Decoded(bytes, header, choice, shown, tools);
+    decoded = Decoded(bytes, header, choice, shown, tools);
   }
   tools.Enter(Stage::kAugment);
-  return Resized(*decoded, shown, choice, tools);
+  return Resized(decoded, shown, choice, tools);
 }
 
 PictureMaker::Choice PictureMaker::Choose(ImageSize seen, KeyedRandom& random) const {
@@ -122,18 +121,18 @@ void PictureMaker::Scale(Choice& choice, ImageSize whole, int denominator) const
   choice.needed.y += choice.part.y;
 }
 
-// The pixels that are `shown`: all of them where other fields share them, or where no less can be
-// decoded.
-const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choice& choice,
-                                   Region& shown, SampleTools& tools) const {
+// The pixels that are `shown`: all of them where other fields share them, where a cache has them or
+// shall have them, and where no less can be decoded.
+PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choice& choice,
+                                Region& shown, SampleTools& tools) const {
   const ImageSize stored{header.width, header.height};
   const int orientation = field_.decoding.apply_orientation ? header.orientation : 1;
   const ImageSize seen = SeenSize(stored, orientation);
-  if (shared_ && tools.HasDecoded(bytes, field_)) {
-    shown = All(seen);
-    return tools.decoded;
-  }
+  shown = All(seen);
+  if (shared_ && tools.HasDecoded(bytes, field_)) return ViewOf(tools.decoded);
+  if (const auto kept = tools.kept.Find(bytes, field_, seen)) return *kept;
   tools.Enter(Stage::kDecode, bytes.size());
+  if (DecodedToKeep(bytes, seen, tools)) return ViewOf(tools.decoded);
   DecodeOptions options = OptionsOf(field_.decoding);
   const bool is_jpeg = header.format == ImageFormat::kJpeg;
   const int denominator = is_jpeg ? ScaleOf(choice) : 1;
@@ -143,7 +142,7 @@ const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Ch
     const ImageSize size = SizeOf(choice.window.window);
     choice = {.part = All(size), .window = {size, size, All(size)}, .needed = All(size)};
     shown = All(size);
-    return tools.resized;  // nothing is left to do
+    return ViewOf(tools.resized);  // nothing is left to do
   }
   if (is_jpeg && !shared_ && (denominator > 1 || choice.needed != All(seen))) {
     if (denominator > 1) Scale(choice, seen, denominator);
@@ -155,33 +154,49 @@ const Image& PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Ch
     tools.region_decoder.Decode(bytes, StoredRegion(shown, pixels, orientation), options,
                                 tools.cropped);
     if (orientation > 1) tools.cropped = ApplyOrientation(std::move(tools.cropped), orientation);
-    return tools.cropped;
+    return ViewOf(tools.cropped);
   }
-  shown = All(seen);
   tools.decoded_from = nullptr;
   tools.decoder.Decode(bytes, options, tools.decoded);
   tools.SetDecoded(bytes, field_);
-  return tools.decoded;
+  return ViewOf(tools.decoded);
+}
+
+// Whether all of the picture was decoded and offered to the cache. Not of one that is damaged
+// anywhere: a part of it may be whole.
+bool PictureMaker::DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& tools) const {
+  if (!tools.kept.Wanted(bytes, field_, seen)) return false;
+  DecodeOptions options = OptionsOf(field_.decoding);
+  options.allow_damage = false;
+  tools.decoded_from = nullptr;
+  try {
+    tools.decoder.Decode(bytes, options, tools.decoded);
+  } catch (const Error&) {
+    return false;
+  }
+  tools.SetDecoded(bytes, field_);
+  tools.kept.Keep(bytes, field_, tools.decoded);
+  return true;
 }
 
 // Interleaved, once for all that share it.
-const Image& PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
-  if (tools.HasDecoded(bytes, field_)) return tools.decoded;
+PixelView PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
+  if (tools.HasDecoded(bytes, field_)) return ViewOf(tools.decoded);
   tools.Enter(Stage::kDecode, bytes.size());
   tools.decoded_from = nullptr;
   Interleave(bytes, field_.raw_shape, tools.decoded);
   tools.SetDecoded(bytes, field_);
-  return tools.decoded;
+  return ViewOf(tools.decoded);
 }
 
-const Image& PictureMaker::Resized(const Image& from, const Region& shown, const Choice& choice,
-                                   SampleTools& tools) const {
+PixelView PictureMaker::Resized(const PixelView& from, const Region& shown, const Choice& choice,
+                                SampleTools& tools) const {
   const auto& [whole, resized, window, grid] = choice.window;
   if (whole == resized && SizeOf(window) == SizeOf(shown)) return from;
   tools.resized.Reshape(window.width, window.height, from.channels);
   const Region of_part{shown.x - choice.part.x, shown.y - choice.part.y, shown.width, shown.height};
-  tools.resizer.Resize(ViewOf(from), of_part, choice.window, field_.filter, SpanOf(tools.resized));
-  return tools.resized;
+  tools.resizer.Resize(from, of_part, choice.window, field_.filter, SpanOf(tools.resized));
+  return ViewOf(tools.resized);
 }
 
 }  // namespace recpack

@@ -23,9 +23,9 @@ class PictureMaker {
   // decoded as a whole, once a sample.
   PictureMaker(const ImageField& field, bool shared);
 
-  // The picture in the result's size, 8 bits, channels interleaved; valid until the tools are used
-  // for another. `random` says where a random crop is. Throws as FieldWriter::Write() does.
-  const Image& operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const;
+  // The picture in the result's size, channels interleaved, without gaps; valid until the tools are
+  // used for another. `random` says where a random crop is. Throws as FieldWriter::Write() does.
+  PixelView operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const;
 
  private:
   // What becomes the result: of the rectangle `part` of the picture as it is seen, resized as a
@@ -39,11 +39,12 @@ class PictureMaker {
   Choice Choose(ImageSize seen, KeyedRandom& random) const;
   int ScaleOf(const Choice& choice) const;
   void Scale(Choice& choice, ImageSize whole, int denominator) const;
-  const Image& Decoded(ByteView bytes, const ImageHeader& header, Choice& choice, Region& shown,
-                       SampleTools& tools) const;
-  const Image& Raw(ByteView bytes, SampleTools& tools) const;
-  const Image& Resized(const Image& from, const Region& shown, const Choice& choice,
-                       SampleTools& tools) const;
+  PixelView Decoded(ByteView bytes, const ImageHeader& header, Choice& choice, Region& shown,
+                    SampleTools& tools) const;
+  bool DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& tools) const;
+  PixelView Raw(ByteView bytes, SampleTools& tools) const;
+  PixelView Resized(const PixelView& from, const Region& shown, const Choice& choice,
+                    SampleTools& tools) const;
 
   ImageField field_;
   bool shared_;

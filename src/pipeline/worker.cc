@@ -4,6 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/pipeline/cached_source.h"
 #include "src/pipeline/record_place.h"
 #include "src/pipeline/streams.h"
 
@@ -44,11 +45,22 @@ Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* o
       sampler_(plan.mixture, plan.options.order, plan.options.seed),
       read_ahead_(plan.mixture, plan.options.order, plan.options.world_size),
       ids_(plan.mixture.views().size()) {
-  for (const View& view : plan.mixture.views()) {
-    sources_.push_back(other != nullptr ? other->sources_[sources_.size()]->ForAnotherThread()
-                                        : view.dataset().NewSource(plan.options.source));
-  }
+  OpenSources(other);
   tools_.clock = &clock_;
+  if (plan.options.cache.what == CacheKind::kPictures) tools_.kept.Use(*plan.cache, cache_counts_);
+}
+
+void Worker::OpenSources(const Worker* other) {
+  for (const View& view : plan_.mixture.views()) {
+    const size_t number = sources_.size();
+    auto source = other != nullptr ? other->sources_[number]->ForAnotherThread()
+                                   : view.dataset().NewSource(plan_.options.source);
+    if (plan_.options.cache.what == CacheKind::kRecords) {
+      source = CachedSource(std::move(source), static_cast<uint32_t>(number), *plan_.cache,
+                            cache_counts_);
+    }
+    sources_.push_back(std::move(source));
+  }
 }
 
 void Worker::Run() {
@@ -268,6 +280,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position) {
     plan_.mixture.views()[record.view].dataset().MapFeatures(example_);
     clock_.Enter(Stage::kWrite, plan_.sample_bytes);
     tools_.decoded_from = nullptr;
+    tools_.kept.Begin(record.view, record.id, payload);
     const SampleRecord at{example_, record.id, epoch_seed_, position};
     for (size_t i = 0; i < plan_.writers.size(); ++i) {
       plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));

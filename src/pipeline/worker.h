@@ -15,6 +15,7 @@
 #include "src/pipeline/field_writer.h"
 #include "src/pipeline/read_ahead.h"
 #include "src/pipeline/ring.h"
+#include "src/pipeline/sample_cache.h"
 #include "src/pipeline/sampler.h"
 #include "src/pipeline/schedule.h"
 #include "src/pipeline/stage_clock.h"
@@ -39,6 +40,7 @@ struct LoaderPlan {
   uint64_t sample_bytes = 0;        // of all arrays
   uint64_t thrown_bytes = 0;        // the same, each at a multiple of kArrayAlignment
   std::vector<std::unique_ptr<BatchWorker>> batch_workers;
+  std::unique_ptr<SampleCache> cache = nullptr;  // null: none; any thread
 
   std::atomic<uint64_t> next_chunk = 0;  // any thread
   std::atomic<uint64_t> thrown = 0;      // chunks; any thread
@@ -61,10 +63,14 @@ class Worker {
   // Any thread: where the record lies that the worker is busy with, or was last.
   Place PlaceNow() const;
 
+  // Any thread.
+  const CacheCounts& cache_counts() const noexcept { return cache_counts_; }
+
   // Any thread: substitutions of the batch, taken out.
   std::vector<Substitution> TakeSubstitutions(uint64_t batch);
 
  private:
+  void OpenSources(const Worker* other);
   void FillChunk(uint64_t batch, uint32_t chunk);
   static void Audit(RingSlot& slot, uint32_t begin, uint32_t end);
   void Advise(uint64_t chunk);
@@ -80,6 +86,7 @@ class Worker {
   StageClock clock_;
   Sampler sampler_;
   const ReadAhead read_ahead_;
+  CacheCounts cache_counts_;
   std::vector<std::unique_ptr<SampleSource>> sources_;  // by view
   ByteBuffer record_;
   ExampleView example_;

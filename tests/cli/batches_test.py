@@ -26,6 +26,21 @@ class Batches(CliTest):
         later = self.lines('batches', '--batch-size', '8', '--ids', '--epoch', '1')
         self.assertNotEqual(one[:-1], later[:-1])
 
+    def test_a_cache_changes_nothing(self):
+        # More than two epochs: 8 batches each.
+        flags = '--batch-size', '8', '--limit', '20', '--ids'
+        expected = self.lines('batches', *flags)
+        for size in '1', '100kB', '1GB':
+            self.assertEqual(expected, self.lines('batches', *flags, '--cache', 'records:' + size))
+
+    def test_a_cache_that_makes_no_sense(self):
+        where = ('batches', self.out, '--recipe', 'cifar10-train', '--batch-size', '8', '--cache')
+        for text in 'records', '4GB', 'record:4GB', ':4GB', 'Records:1MB':
+            self.fails(*where, text, saying=[f"'{text}' is no cache", 'records:4GB'])
+        for size in '', '0', '0GB', '-1MB', '4XB':
+            self.fails(*where, 'records:' + size, saying=f"'{size}' is not a size")
+        self.fails(*where, 'pictures:1MB', saying='raw')  # what CIFAR-10 has
+
     def test_resume(self):
         whole = self.lines('batches', '--batch-size', '8', '--limit', '6')
         token = self.lines('batches', '--batch-size', '8', '--limit', '4')[-1].split()[1]

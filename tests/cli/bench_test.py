@@ -81,6 +81,25 @@ class Bench(CliTest):
             self.assertGreater(stages[name]['per_s'], 0)
         self.assertGreater(stages['decode']['ceiling_per_s'], 0)
 
+    def test_what_a_cache_took(self):
+        photos = self.folder / 'photos/all'
+        photos.mkdir(parents=True)
+        for i in range(4):
+            (photos / f'{i}.jpg').write_bytes((GOLDEN / 'image/real_420.jpg').read_bytes())
+        self.pack(self.folder / 'photos', out='photo-shards')
+        where = ('bench', self.folder / 'photo-shards', '--recipe', 'imagenet-train', '--seconds',
+                 '0.1', '--batch-size', '4', '--threads', '1', '--cache')
+        for what in 'records', 'pictures':
+            cache = self.json(*where, what + ':50MB')['cache']
+            self.assertEqual((cache['kept'], cache['misses']), (4, 4))
+            self.assertGreater(cache['hits'], 0)
+            self.assertLess(cache['bytes'], 50_000_000)
+            none = self.json(*where, what + ':1')['cache']
+            self.assertEqual((none['kept'], none['hits'], none['bytes']), (0, 0, 0))
+        text = self.run_recpack(*where, 'pictures:50MB').stdout
+        self.assertRegex(text, r'(?m)^cache: [\d.]+ [kM]B of 50\.\d* MB, [\d,]+ hits, 4 misses$')
+        self.fails(*where, 'pictures', saying='pictures:500MB')
+
     def test_what_makes_no_sense(self):
         where = ('bench', self.out, '--recipe', 'cifar10-train')
         self.fails(*where, '--threads', '-1', saying='--threads')

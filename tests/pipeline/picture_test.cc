@@ -21,10 +21,33 @@ ImageField FieldOf(CropKind crop, int height, int width) {
   return field;
 }
 
+Image CopyOf(const PixelView& view) {
+  Image image{.width = view.width, .height = view.height, .channels = view.channels};
+  image.pixels.assign(view.pixels, view.pixels + view.stride * static_cast<size_t>(view.height));
+  return image;
+}
+
 Image Make(const ImageField& field, ByteView file, uint64_t position, bool shared = false) {
   SampleTools tools;
   KeyedRandom random(5, 1, position);
-  return PictureMaker(field, shared)(file, random, tools);
+  return CopyOf(PictureMaker(field, shared)(file, random, tools));
+}
+
+// From the cache, after another part of the picture.
+Image MakeOfKept(const ImageField& field, ByteView file, uint64_t position) {
+  SampleCache cache(16 << 20, 1, file.size());
+  CacheCounts counts;
+  SampleTools tools;
+  tools.kept.Use(cache, counts);
+  tools.kept.Begin(0, 0, file);
+  const PictureMaker maker(field, false);
+  KeyedRandom other(5, 1, position + 1000), random(5, 1, position);
+  maker(file, other, tools);
+  const Image picture = CopyOf(maker(file, random, tools));
+  CacheStats stats;
+  counts.AddTo(stats);
+  EXPECT_EQ(stats.hits, 1u);
+  return picture;
 }
 
 // The long way: all of it is decoded, turned, cropped or resized, and cropped.
@@ -64,6 +87,7 @@ TEST(Picture, OnlyWhatIsNeededIsDecodedAndThePixelsAreThoseOfTheWhole) {
         const Image expected = Expected(field, file, position);
         EXPECT_EQ(Make(field, file, position), expected) << name << " " << i;
         EXPECT_EQ(Make(field, file, position, true), expected) << name << " shared " << i;
+        EXPECT_EQ(MakeOfKept(field, file, position), expected) << name << " kept " << i;
       }
     }
   }

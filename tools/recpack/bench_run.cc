@@ -65,7 +65,10 @@ BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds
   std::array<BenchRun, kSpans> spans;
   for (BenchRun& span : spans) span = RunSpan(loader, time / kSpans);
   std::ranges::sort(spans, {}, &BenchRun::per_second);
-  return spans[kSpans / 2];
+  BenchRun& run = spans[kSpans / 2];
+  run.cache_budget = options.cache.budget_bytes;
+  run.cache = loader.cache_stats();
+  return run;
 }
 
 const char* LimitedBy(const BenchRun& run) {

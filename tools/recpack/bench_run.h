@@ -16,6 +16,8 @@ struct BenchRun {
   std::array<StageStats, kStages> stages;  // of all workers
   double consumer_seconds = 0;             // that the consumer did not wait for a batch
   double sample_bytes = 0;                 // of a batch's arrays
+  uint64_t cache_budget = 0;               // 0: no cache
+  CacheStats cache;                        // at the end of all spans, from the warm-up on
 
   double per_second() const { return samples / seconds; }
   const StageStats& stage(Stage stage) const { return stages[static_cast<size_t>(stage)]; }

@@ -8,6 +8,7 @@
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/recipe.h"
 #include "src/base/format.h"
+#include "tools/recpack/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"
 #include "tools/recpack/samples_flags.h"
@@ -21,6 +22,7 @@ struct BatchesFlags {
   std::string max_bad;
   std::string recipe;
   std::string order = "auto";
+  std::string cache;
   std::string last_batch = "drop";
   std::string on_bad_record = "fail";
   uint64_t limit = 0;
@@ -59,6 +61,7 @@ void RunBatches(BatchesFlags& flags) {
   const Mixture samples = OpenSamples(flags.samples);
   flags.loader.fields = Recipe(flags.recipe);
   flags.loader.order = ParseOrder(flags.order);
+  flags.loader.cache = ParseCache(flags.cache);
   flags.loader.last_batch = ParseLastBatch(flags.last_batch);
   if (flags.on_bad_record == "substitute") {
     flags.loader.on_bad_record = OnBadRecord::kSubstitute;
@@ -140,6 +143,7 @@ void AddBatches(CLI::App& app, int& exit_code) {
   batches->add_option("--world-size", loader.world_size, "Ranks (default 1)");
   batches->add_option("--threads", loader.threads, "Worker threads (default: all)");
   batches->add_option("--prefetch", loader.prefetch, "Batches made ahead (default 4)");
+  AddCacheFlag(*batches, flags->cache);
   batches->add_option("--order", flags->order,
                       "auto, sequential, global, window or window:BLOCK:LANES:WINDOW");
   batches->add_option("--last-batch", flags->last_batch, "Of an epoch: drop (default), pad or keep")

@@ -8,6 +8,7 @@
 #include "src/base/format.h"
 #include "tools/recpack/bench_ceilings.h"
 #include "tools/recpack/bench_predict.h"
+#include "tools/recpack/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -21,6 +22,7 @@ constexpr double kGoal = 0.1;  // mean error of the predictions
 struct BenchFlags {
   SamplesFlags samples;
   std::string recipe;
+  std::string cache;
   LoaderOptions loader;
   double seconds = 2;
   bool check = false;
@@ -52,6 +54,7 @@ struct BenchResult {
 BenchResult RunBench(BenchFlags& flags) {
   const Mixture samples = OpenSamples(flags.samples);
   flags.loader.fields = Recipe(flags.recipe);
+  flags.loader.cache = ParseCache(flags.cache);
   flags.loader.last_batch = LastBatch::kKeep;  // a small data set will do
   const std::chrono::duration<double> time(flags.seconds);
   BenchResult result{.run = RunLoader(samples, flags.loader, time),
@@ -82,6 +85,12 @@ Json ToJson(const BenchResult& result) {
                {"cores", result.scaling.cores()},   {"limited_by", LimitedBy(run)},
                {"stages", Json::array()},           {"wait_for_room", run.Busy(Stage::kRoom)},
                {"scaling", Json::array()},          {"predicted", Json::array()}};
+  if (run.cache_budget > 0) {
+    json["cache"] = {{"hits", run.cache.hits},
+                     {"misses", run.cache.misses},
+                     {"kept", run.cache.kept},
+                     {"bytes", run.cache.bytes}};
+  }
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
     if (stage == Stage::kRoom) continue;
@@ -141,6 +150,11 @@ void Print(const BenchResult& result) {
               Counted(static_cast<uint64_t>(result.scaling.cores()), "core").c_str(),
               LimitedBy(run));
   PrintStages(result);
+  if (run.cache_budget > 0) {
+    std::printf("\ncache: %s of %s, %s hits, %s misses\n", HumanBytes(run.cache.bytes).c_str(),
+                HumanBytes(run.cache_budget).c_str(), HumanCount(run.cache.hits).c_str(),
+                HumanCount(run.cache.misses).c_str());
+  }
   std::printf("\n%7s %20s%s\n", "threads", "predicted samples/s",
               result.checked ? "             measured   error" : "");
   for (const Prediction& each : result.predictions) {
@@ -170,7 +184,7 @@ void AddBench(CLI::App& app, int& exit_code) {
       "whole JPEGs, memset. Limited by consumer: the workers mostly wait for the one thread that\n"
       "takes the batches. Predictions count in how much slower each thread computes and stores\n"
       "when others do the same, which is measured too. Cold data get warm while they are\n"
-      "measured: mind that with --check.\n\n"
+      "measured: mind that with --check. A cache begins empty, in each run.\n\n"
       "Examples:\n"
       "  recpack bench shards --recipe cifar10-train --seconds 0.2\n"
       "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
@@ -182,6 +196,7 @@ void AddBench(CLI::App& app, int& exit_code) {
       ->check(ThreadCount());
   bench->add_option("--batch-size", flags->loader.batch_size, "Samples a batch (default 256)")
       ->check(WholeNumberIn(1, UINT32_MAX));
+  AddCacheFlag(*bench, flags->cache);
   bench->add_option("--seconds", flags->seconds, "Of each run, besides its warm-up (default 2)")
       ->check(CLI::Range(0.01, 3600.0));
   bench->add_flag("--check", flags->check, "Also run each predicted number of threads");

@@ -12,6 +12,7 @@
 #include "recpack/pipeline/audit.h"
 #include "recpack/pipeline/batch.h"
 #include "recpack/pipeline/batch_step.h"
+#include "recpack/pipeline/cache.h"
 #include "recpack/pipeline/field.h"
 #include "recpack/pipeline/mixture.h"
 #include "recpack/pipeline/order.h"
@@ -48,6 +49,7 @@ struct LoaderOptions {
   std::string resume;     // a token: begins behind the batch that it came with
   int threads = 0;        // 0: AvailableThreads()
   uint32_t prefetch = 4;  // batches that are made ahead, or held by the consumer: the ring's slabs
+  CacheOptions cache;     // what stays in memory from epoch to epoch; none
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   // Of the epoch's records on this rank, the most that may be substituted.
   double max_bad_share = 0.001;
@@ -107,6 +109,9 @@ class Loader {
 
   // Where its time went, up to now. Any thread. Other processes read the same: ReadStats().
   LoaderStats stats() const;
+
+  // Up to now; zeros without a cache. Any thread.
+  CacheStats cache_stats() const noexcept;
 
   const std::vector<ArraySpec>& arrays() const noexcept;
   uint64_t steps_per_epoch() const noexcept;

@@ -1,0 +1,27 @@
+#include "tools/recpack/cache_flag.h"
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "tools/recpack/output.h"
+
+namespace recpack::tool {
+
+void AddCacheFlag(CLI::App& command, std::string& text) {
+  command.add_option("--cache", text,
+                     "records:SIZE or pictures:SIZE: keep what was read, or decoded, in memory "
+                     "from epoch to epoch, as far as SIZE (like 4GB) goes");
+}
+
+CacheOptions ParseCache(const std::string& text) {
+  if (text.empty()) return {};
+  const size_t colon = text.find(':');
+  const std::string what = text.substr(0, colon);
+  if (colon == std::string::npos || (what != "records" && what != "pictures")) {
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no cache", text), {},
+                "write it like records:4GB or pictures:500MB");
+  }
+  return {.what = what == "records" ? CacheKind::kRecords : CacheKind::kPictures,
+          .budget_bytes = ParseBytes(text.substr(colon + 1))};
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,16 @@
+// --cache: what a loader keeps in memory.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "recpack/pipeline/cache.h"
+
+namespace recpack::tool {
+
+void AddCacheFlag(CLI::App& command, std::string& text);
+
+// "records:4GB" or "pictures:500MB"; empty: no cache. Throws Error (kInvalidArgument) for others.
+CacheOptions ParseCache(const std::string& text);
+
+}  // namespace recpack::tool
