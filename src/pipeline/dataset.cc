@@ -109,6 +109,7 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
     return OfSource(OpenItems(kind, paths, options), name, options);
   }
   std::vector<Layout> layouts;
+  layouts.reserve(paths.size());
   for (const std::string& path : paths) layouts.push_back(FindLayout(path));
   std::vector<std::string> class_names = ClassNames(layouts, paths);
   const Layout layout = JoinLayouts(std::move(layouts));

@@ -71,7 +71,7 @@ class ItemStore final : public SampleStore {
   std::string GroupName(size_t i) const override {
     const ItemGroup& group = groups_[i];
     if (!in_runs_) return group.name;
-    const std::string first = source_->ItemName(split_, group.begin);
+    std::string first = source_->ItemName(split_, group.begin);
     if (group.end - group.begin == 1) return first;
     return format("{} to {}", first, source_->ItemName(split_, group.end - 1));
   }

@@ -1,9 +1,14 @@
-"""The README's code is code that is built: the trainer's loop is part of examples/softmax.cc."""
+"""The README says what is so: its code is built, its figures are those of bench/results/."""
+import json
 import pathlib
 import re
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'bench'))
+
+from harness.table import table
 
 
 class Readme(unittest.TestCase):
@@ -12,6 +17,12 @@ class Readme(unittest.TestCase):
         loops = [block for block in blocks if 'loader.Next()' in block]
         self.assertEqual(len(loops), 1)
         self.assertIn(loops[0], (ROOT / 'examples' / 'softmax.cc').read_text('utf-8'))
+
+    def test_the_tables_are_those_of_the_results(self):
+        readme = (ROOT / 'README.md').read_text('utf-8')
+        for name in 'records', 'loader':
+            results = json.loads((ROOT / 'bench' / 'results' / f'{name}.json').read_text('utf-8'))
+            self.assertIn(table(results), readme, f'python3 bench/{name}.py --table {name}.json')
 
 
 if __name__ == '__main__':

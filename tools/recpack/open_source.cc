@@ -21,7 +21,7 @@ namespace {
 constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, tfrecord";
 
 std::string Recognise(const std::string& path) {
-  const std::string kind = RecogniseSource(path);
+  std::string kind = RecogniseSource(path);
   if (!kind.empty()) return kind;
   if (!std::filesystem::exists(path)) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
