@@ -24,7 +24,8 @@ class FastInflateSource final : public ByteSource {
         file_position_(offset),
         make_exact_(std::move(exact)),
         input_(read_bytes),
-        stream_(std::make_unique_for_overwrite<inflate_state>()) {
+        stream_(std::make_unique<inflate_state>()) {
+    // Leaves most as it is, which damaged streams can be decoded by: all is 0 before.
     isal_inflate_init(stream_.get());
     stream_->crc_flag = WrapperOf(wrapper);
     stream_->avail_in = 0;
