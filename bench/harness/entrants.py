@@ -1,9 +1,11 @@
 """Those who take part in a row: what they run, and how one repetition of it is measured."""
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -160,7 +162,10 @@ class PeerProcess(Process):
 
 
 class Served(Entrant):
-    """A process that stays alive and warm, and does a repetition when it is told to by a line."""
+    """A process that stays alive and warm, and does a repetition when it is told to by a line.
+
+    In between it stands still, with all that it started: nobody reads ahead in another's turn.
+    """
 
     def __init__(self, label: str, role: str):
         super().__init__(label, role)
@@ -173,7 +178,8 @@ class Served(Entrant):
     def start(self, setting, cpus):
         self.complaint = tempfile.TemporaryFile()
         self.process = setting.popen(self.words(setting, cpus), cpus, stdin=subprocess.PIPE,
-                                     stdout=subprocess.PIPE, stderr=self.complaint, text=True)
+                                     stdout=subprocess.PIPE, stderr=self.complaint, text=True,
+                                     start_new_session=True)
         hello = self.answer()
         self.version, self.config = hello['version'], hello['config']
         self.run()  # warms up
@@ -184,18 +190,25 @@ class Served(Entrant):
                 return json.loads(line)
         raise Unavailable(f'its process ended: {_last_line(self.complaint)}')
 
+    def signal(self, number: int) -> None:
+        """To the process and its children."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
     def run(self):
+        self.signal(signal.SIGCONT)
         try:
             self.process.stdin.write('go\n')
             self.process.stdin.flush()
         except OSError as error:
             raise Unavailable(f'its process ended: {_last_line(self.complaint)}') from error
         row = self.answer()
+        self.signal(signal.SIGSTOP)
         return Sample(row['seconds'], row['records'], row['bytes'])
 
     def stop(self):
         if self.process:
-            self.process.kill()
+            self.signal(signal.SIGKILL)
             self.process.wait()
             self.complaint.close()
 

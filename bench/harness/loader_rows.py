@@ -8,7 +8,7 @@ from harness.measure import Row
 CIFAR = '{work}/shards/cifar'
 LOADER = '{build}/bench/pipeline/loader_bench'
 BARE = '{build}/bench/pipeline/bare_bench'
-CROP_SAMPLES = '2048'  # as bench/peers/recipes.py has it
+CROP_SAMPLES = '3072'  # as bench/peers/recipes.py has it
 CROP = ['--recipe', 'imagenet-train', '--batch', '128', '--samples', CROP_SAMPLES]
 PLAIN = 'recpack, plain shards'
 PHOTOS = {'photos': 'crops of ImageNet photos, encoded anew', 'sample': 'real ImageNet photos'}

@@ -13,7 +13,7 @@ from typing import Callable, Iterable
 from common import Context, Job
 
 CIFAR_BATCH, CROP_BATCH = 512, 128
-CIFAR_SAMPLES, CROP_SAMPLES = 51_200, 2_048  # of a repetition
+CIFAR_SAMPLES, CROP_SAMPLES = 51_200, 3_072  # of a repetition
 SIDE = 224
 AREA, ASPECT = (0.08, 1.0), (0.75, 4 / 3)
 

@@ -2,17 +2,29 @@
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
 from harness.entrants import (CEILING, OURS, PEER, Entrant, Process, Program, Report, Reported,
-                              Sample, ServedPeer, Setting, Unavailable)
+                              Sample, ServedPeer, ServedProgram, Setting, Unavailable)
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
 
 TURNS = []
+
+# Works in a child of its own, too.
+SERVER = """
+import json, os, subprocess, sys, time
+child = 'while true; do printf x >> "$0"; sleep 0.01; done'
+subprocess.Popen(['sh', '-c', child, sys.argv[1]])
+print(json.dumps({'version': '1', 'config': ''}), flush=True)
+for line in sys.stdin:
+    time.sleep(0.1)
+    print(json.dumps({'seconds': 1, 'records': 1, 'bytes': 1}), flush=True)
+"""
 
 
 class Scripted(Entrant):
@@ -145,6 +157,19 @@ class Harness(unittest.TestCase):
         result = self.measure([Program('a', OURS, ['sh', '-c', script], 'read'),
                                Program('b', CEILING, ['sh', '-c', script], 'bare')])
         self.assertEqual(result['ratios']['b']['median'], 0.5)
+
+    def test_who_is_served_stands_still_between_turns(self):
+        (self.work / 'server.py').write_text(SERVER)
+        served = ServedProgram('a', OURS, [sys.executable, '{work}/server.py', '{work}/ticks'])
+        served.start(self.setting, 1)
+        self.addCleanup(served.stop)
+        ticks = self.work / 'ticks'
+        served.run()
+        before = ticks.stat().st_size
+        time.sleep(0.3)
+        self.assertEqual(ticks.stat().st_size, before)
+        served.run()
+        self.assertGreater(ticks.stat().st_size, before)
 
     def test_a_report_is_run_once_for_all_of_its_sides(self):
         count = 'echo x >> {work}/runs; '
