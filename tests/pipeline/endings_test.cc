@@ -135,6 +135,9 @@ TEST_P(Endings, ARunThatSubstitutesGoesOnWithoutACutShard) {
 
 // Forks at any moment of busy workers, who may hold any lock then.
 TEST_P(Endings, ForksWhileWorkersAreBusy) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer lets no child of a process with threads start threads";
+#endif
   const auto expected = [&] {
     Loader loader(dataset_, Options(GetParam()));
     return Take(loader, 200);
