@@ -119,7 +119,8 @@ def steady(_: Setting) -> list[Row]:
         words = ['steady', data, '--step-ms', step_ms, '--steps', steps, *flags]
         return Row(f'steady-{name}', f'a consumer that sleeps {step_ms} ms a step, {name}', 1,
                    [Program('with its waits', OURS, [LOADER, *words], 'steady'),
-                    Program('without', CEILING, [LOADER, *words], 'steps')], {CEILING: 0.99})
+                    Program('without', CEILING, [LOADER, *words], 'steps')], {CEILING: 0.99},
+                   unit='ms')
     return [row('cifar', CIFAR, '2', '500'),
             row('crop', '{work}/loader/photos', '50', '60', '--recipe', 'imagenet-train',
                 '--batch', '64')]
