@@ -8,11 +8,11 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/base/file.h"
+#include "tests/base/real_files.h"
 
 namespace recpack {
 
-class FaultyFiles final : public FileSystem {
+class FaultyFiles final : public RealFiles {
  public:
   // Bytes that can be written before the disk is full.
   std::atomic<int64_t> room = INT64_MAX;
@@ -21,19 +21,14 @@ class FaultyFiles final : public FileSystem {
 
   std::function<void(const std::string& to)> before_rename = [](const std::string&) {};
 
-  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
-    return PosixFiles().OpenForReading(path);
-  }
   std::unique_ptr<WritableFile> Create(const std::string& path) override {
-    return std::make_unique<File>(PosixFiles().Create(path), *this);
+    return std::make_unique<File>(RealFiles::Create(path), *this);
   }
   void Rename(const std::string& from, const std::string& to, bool durable) override {
     before_rename(to);
     if (to.ends_with(unrenamable)) throw SystemError("cannot rename to", to, EACCES);
-    PosixFiles().Rename(from, to, durable);
+    RealFiles::Rename(from, to, durable);
   }
-  void Remove(const std::string& path) override { PosixFiles().Remove(path); }
-  bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
 
  private:
   class File final : public WritableFile {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "recpack/base/error.h"
-#include "tests/image/cut_out.h"
+#include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -85,8 +85,7 @@ TEST(DecodeTest, APartOfWhatIsSeenIsAPartOfWhatIsStored) {
     const ImageSize size{stored.width, stored.height};
     const Image upright = ApplyOrientation(stored, i);
     EXPECT_EQ(SeenSize(size, i), (ImageSize{upright.width, upright.height})) << i;
-    EXPECT_EQ(ApplyOrientation(CutOut(stored, StoredRegion(seen, size, i)), i),
-              CutOut(upright, seen))
+    EXPECT_EQ(ApplyOrientation(Crop(stored, StoredRegion(seen, size, i)), i), Crop(upright, seen))
         << i;
   }
 }

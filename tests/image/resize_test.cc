@@ -11,7 +11,7 @@
 #include "recpack/base/random.h"
 #include "recpack/image/decode.h"
 #include "src/image/resize_kernels.h"
-#include "tests/image/cut_out.h"
+#include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -209,17 +209,17 @@ TEST(ResizeTest, WindowsAreThoseOfTheWholeOnEveryCpu) {
       for (const auto filter :
            {ResizeFilter::kBilinear, ResizeFilter::kBilinearTwoTaps, ResizeFilter::kBox}) {
         const Region source = SourceOf(window, filter);
-        const Image shown = CutOut(whole, source);
+        const Image shown = Crop(whole, source);
         Image out;
         out.Reshape(part.width, part.height, whole.channels);
         resizer.Resize(ViewOf(shown), source, window, filter, SpanOf(out));
         const Image resized = Resize(
             whole,
             {.width = window.resized.width, .height = window.resized.height, .filter = filter});
-        ASSERT_EQ(out, CutOut(resized, part)) << kernels->name << " " << i;
+        ASSERT_EQ(out, Crop(resized, part)) << kernels->name << " " << i;
         resizer.Resize(ViewOf(whole), {0, 0, whole.width, whole.height}, window, filter,
                        SpanOf(out));
-        ASSERT_EQ(out, CutOut(resized, part)) << kernels->name << " " << i;
+        ASSERT_EQ(out, Crop(resized, part)) << kernels->name << " " << i;
       }
     }
   }

@@ -6,7 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/image/decode.h"
-#include "tests/image/cut_out.h"
+#include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
@@ -63,11 +63,11 @@ Image Expected(const ImageField& field, ByteView file, uint64_t position) {
   if (field.crop == CropKind::kRandomResized) {
     KeyedRandom random(5, 1, position);
     const RandomCrop choose(field.area[0], field.area[1], field.aspect[0], field.aspect[1]);
-    return resized(CutOut(seen, choose(size, random)), result);
+    return resized(Crop(seen, choose(size, random)), result);
   }
   if (field.crop == CropKind::kResize) return resized(seen, result);
   const ImageSize scaled = ScaleShorterSide(size, field.resize);
-  return CutOut(resized(seen, scaled), CentreCrop(scaled, result.width, result.height));
+  return Crop(resized(seen, scaled), CentreCrop(scaled, result.width, result.height));
 }
 
 constexpr const char* kFiles[] = {"real_420.jpg",     "real_444.jpg",     "progressive.jpg",

@@ -171,6 +171,7 @@ TEST(Playback, AFailureThatIsNextIsNotHidden) {
 TEST(Playback, AnotherProcessMayAsk) {
   const SmallSplit split(60);
   Loader loader(Dataset::Open(split.folder()), Options());
+  Settled(loader);
   EXPECT_EQ(InChild([&] {
               RequestMode(::getppid(), loader.stats().number, LoaderMode::kReplay, kLong);
               return true;

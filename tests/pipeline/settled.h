@@ -24,7 +24,8 @@ inline LoaderStats Settled(const Loader& loader) {
   }
 }
 
-// Exit code of a forked child: 0 where `check` holds there.
+// Exit code of a forked child: 0 where `check` holds there. Workers should be at rest: sanitizers
+// do not make their own locks safe for forks.
 template <typename Check>
 int InChild(Check check) {
   const pid_t child = ::fork();

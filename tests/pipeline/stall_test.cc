@@ -7,7 +7,9 @@
 #include <mutex>
 
 #include "recpack/pipeline/loader.h"
+#include "tests/base/real_files.h"
 #include "tests/pipeline/error_of.h"
+#include "tests/pipeline/sanitizers.h"
 #include "tests/pipeline/settled.h"
 #include "tests/pipeline/small_split.h"
 
@@ -18,7 +20,7 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 
 // The real file system, but that reads of one file do not come back until they are let go.
-class StuckFiles final : public FileSystem {
+class StuckFiles final : public RealFiles {
  public:
   explicit StuckFiles(std::string path) : path_(std::move(path)) {}
 
@@ -27,14 +29,6 @@ class StuckFiles final : public FileSystem {
     if (path != path_) return file;
     return std::make_unique<File>(std::move(file), *this);
   }
-  std::unique_ptr<WritableFile> Create(const std::string& path) override {
-    return PosixFiles().Create(path);
-  }
-  void Rename(const std::string& from, const std::string& to, bool durable) override {
-    PosixFiles().Rename(from, to, durable);
-  }
-  void Remove(const std::string& path) override { PosixFiles().Remove(path); }
-  bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
 
   // Returns when the file is closed: its readers are gone.
   void LetGo() {
@@ -45,10 +39,10 @@ class StuckFiles final : public FileSystem {
   }
 
  private:
-  class File final : public ReadableFile {
+  class File final : public ReadThrough {
    public:
     File(std::unique_ptr<ReadableFile> file, StuckFiles& files)
-        : file_(std::move(file)), files_(files) {
+        : ReadThrough(std::move(file)), files_(files) {
       const std::lock_guard lock(files_.mutex_);
       ++files_.open_;
     }
@@ -62,13 +56,10 @@ class StuckFiles final : public FileSystem {
         std::unique_lock lock(files_.mutex_);
         files_.changed_.wait(lock, [&] { return !files_.stuck_; });
       }
-      return file_->ReadAt(offset, out);
+      return ReadThrough::ReadAt(offset, out);
     }
-    uint64_t Size() const override { return file_->Size(); }
-    const std::string& path() const noexcept override { return file_->path(); }
 
    private:
-    std::unique_ptr<ReadableFile> file_;
     StuckFiles& files_;
   };
 
@@ -168,9 +159,7 @@ TEST(Idle, AtAnEpochsEndTheNextEpochIsAlreadyThere) {
 }
 
 TEST(Fork, AChildIsToldAndCanLetGo) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer lets no forked child start threads";
-#endif
+  if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer lets no forked child start threads";
   const SmallSplit split(60);
   std::optional<Loader> loader;
   loader.emplace(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));

@@ -99,6 +99,7 @@ TEST(Stats, AnotherProcessReadsThem) {
 TEST(Stats, AForkedChildDoesNotPassForItsParent) {
   const SmallSplit split(60);
   Loader loader(Dataset::Open(split.folder()), Options(10));
+  Settled(loader);
   EXPECT_EQ(InChild([&] {
               const StatsReading own = ReadStats(::getpid());
               return own.loaders.empty() && own.unavailable.find("no loader") != std::string::npos;

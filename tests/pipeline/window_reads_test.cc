@@ -9,6 +9,7 @@
 
 #include "recpack/pipeline/token.h"
 #include "src/base/format.h"
+#include "tests/base/real_files.h"
 #include "tests/pipeline/small_split.h"
 
 namespace recpack {
@@ -32,19 +33,11 @@ struct Access {
 
 // The real file system, with a log of what is asked of it. Its files have no descriptors, so that
 // nothing goes past it.
-class LoggingFiles final : public FileSystem {
+class LoggingFiles final : public RealFiles {
  public:
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
     return std::make_unique<File>(PosixFiles().OpenForReading(path), *this);
   }
-  std::unique_ptr<WritableFile> Create(const std::string& path) override {
-    return PosixFiles().Create(path);
-  }
-  void Rename(const std::string& from, const std::string& to, bool durable) override {
-    PosixFiles().Rename(from, to, durable);
-  }
-  void Remove(const std::string& path) override { PosixFiles().Remove(path); }
-  bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
 
   std::vector<Access> log() {
     const std::lock_guard lock(mutex_);
@@ -52,22 +45,19 @@ class LoggingFiles final : public FileSystem {
   }
 
  private:
-  class File final : public ReadableFile {
+  class File final : public ReadThrough {
    public:
     File(std::unique_ptr<ReadableFile> file, LoggingFiles& files)
-        : file_(std::move(file)), files_(files) {}
+        : ReadThrough(std::move(file)), files_(files) {}
     size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
       files_.Add({false, path(), offset, out.size()});
-      return file_->ReadAt(offset, out);
+      return ReadThrough::ReadAt(offset, out);
     }
     void WillNeed(uint64_t offset, uint64_t size) const noexcept override {
       files_.Add({true, path(), offset, size});
     }
-    uint64_t Size() const override { return file_->Size(); }
-    const std::string& path() const noexcept override { return file_->path(); }
 
    private:
-    std::unique_ptr<ReadableFile> file_;
     LoggingFiles& files_;
   };
 

@@ -40,9 +40,8 @@ class Dataset {
   // missing or stale is made by scanning, in memory.
   //
   // Or what recpack pack recognises: a folder of class folders, uncompressed tar archives of
-  // samples
-  // ("x-{000..003}.tar"), a list (.csv, .tsv, .jsonl), CIFAR. Each sample is the record that
-  // packing it would write, byte for byte, made when it is read. Memory: what OpenFolder(),
+  // samples ("x-{000..003}.tar"), a list (.csv, .tsv, .jsonl), CIFAR. Each sample is the record
+  // that packing it would write, byte for byte, made when it is read. Memory: what OpenFolder(),
   // OpenTar() and OpenList() say, some tens of bytes a file. SourceOptions do not matter to these.
   //
   // Throws Error: kNotFound, kIo, kCorrupt; kInvalidArgument for what is none of these;
