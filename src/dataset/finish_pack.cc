@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/manifest_schema.h"
+#include "src/dataset/side_files.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {
@@ -132,6 +133,7 @@ bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
     if (!sidecar) return false;
     AddShard(plan.splits[shard.split].name, *sidecar, manifest);
   }
+  WriteSideFiles(source, folder, options, manifest);
   WriteManifest(*options.files, options.out, manifest, options.sync);
   for (const auto& file : plan.shards.files()) {
     std::error_code ignored;

@@ -46,6 +46,11 @@ void Write(const Manifest& manifest, JsonStream& stream) {
   for (const auto& feature : manifest.schema) stream.Member(feature.name, FeatureToJson(feature));
   stream.End();
   stream.Member("class_names", manifest.class_names);
+  if (!manifest.files.empty()) {
+    stream.BeginMember("files", '[');
+    for (const auto& file : manifest.files) stream.Element(FileToJson(file));
+    stream.End();
+  }
   stream.BeginMember("skipped", '[');
   for (const auto& item : manifest.skipped) stream.Element(SkippedToJson(item));
   stream.End();
@@ -93,6 +98,9 @@ Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& 
     manifest.schema.push_back(FeatureFromJson(name, feature));
   }
   manifest.class_names = json.value("class_names", std::vector<std::string>());
+  for (const Json& file : json.value("files", Json::array())) {
+    manifest.files.push_back(FileFromJson(file, path));
+  }
   for (const Json& item : json.value("skipped", Json::array())) {
     manifest.skipped.push_back(SkippedFromJson(item));
   }

@@ -33,6 +33,13 @@ Compression CompressionFromJson(const Json& shard, const std::string& path) {
   }
 }
 
+void CheckIsBeside(const char* what, const std::string& name, const std::string& path) {
+  if (!name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos) return;
+  throw Error(ErrorKind::kCorrupt,
+              format("names the {} '{}', which is not a file beside it", what, name),
+              {.path = path});
+}
+
 }  // namespace
 
 Json ShardToJson(const ManifestShard& shard) {
@@ -50,12 +57,22 @@ ManifestShard ShardFromJson(const Json& json, const std::string& path) {
                       .bytes = json.at("bytes"),
                       .compression = CompressionFromJson(json, path),
                       .sha256 = DigestFromHex(json.value("sha256", ""), path)};
-  if (shard.file.empty() || shard.file.find('/') != std::string::npos) {
-    throw Error(ErrorKind::kCorrupt,
-                format("names the shard '{}', which is not a file beside it", shard.file),
-                {.path = path});
-  }
+  CheckIsBeside("shard", shard.file, path);
   return shard;
+}
+
+Json FileToJson(const ManifestFile& file) {
+  return {{"file", file.file}, {"bytes", file.bytes}, {"sha256", Hex(file.sha256)}};
+}
+
+ManifestFile FileFromJson(const Json& json, const std::string& path) {
+  const std::string name = json.at("file");
+  CheckIsBeside("file", name, path);
+  const auto digest = DigestFromHex(json.at("sha256").get<std::string>(), path);
+  if (!digest) {
+    throw Error(ErrorKind::kCorrupt, format("gives no SHA-256 of {}", name), {.path = path});
+  }
+  return {.file = name, .bytes = json.at("bytes"), .sha256 = *digest};
 }
 
 Json FeatureToJson(const ManifestFeature& feature) {

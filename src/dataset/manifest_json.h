@@ -10,6 +10,8 @@ namespace recpack {
 
 Json ShardToJson(const ManifestShard& shard);
 ManifestShard ShardFromJson(const Json& json, const std::string& path);
+Json FileToJson(const ManifestFile& file);
+ManifestFile FileFromJson(const Json& json, const std::string& path);
 Json FeatureToJson(const ManifestFeature& feature);
 ManifestFeature FeatureFromJson(const std::string& name, const Json& json);
 Json SkippedToJson(const SkippedItem& item);

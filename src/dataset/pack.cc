@@ -146,6 +146,10 @@ PackResult Pack(const Source& source, const PackOptions& options) {
                 "one task cannot overwrite what the others may have made", {.path = options.out},
                 "remove the folder, then start all tasks");
   }
+  if (const std::string why = source.WhyNotAppended(); options.append && !why.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, why, {.path = options.out},
+                "pack all of it together, without --append");
+  }
   CheckPlannable(source, options.plan);  // before the folder is made
   PackFolder folder(options);
   PackResult result{.plan = AdoptPlan(source, options, folder)};

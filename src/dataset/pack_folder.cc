@@ -132,6 +132,7 @@ void PackFolder::RemoveOldOutput() {
       for (const auto& file : split.shards.files()) RemoveIfThere(ShardPath(file));
       if (!split.index.empty()) RemoveIfThere(folder_ + "/" + split.index);
     }
+    for (const auto& file : manifest.files) RemoveIfThere(ShardPath(file.file));
     RemoveIfThere(folder_ + "/" + kManifestName);
   }
 }

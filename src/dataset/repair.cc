@@ -16,6 +16,7 @@
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
+#include "src/dataset/side_files.h"
 
 namespace recpack {
 namespace {
@@ -142,6 +143,25 @@ Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard
   return manifest;
 }
 
+// Copies the side files that are whole; the others are lost, and the manifest lists them no more.
+void CopySideFiles(const Layout& layout, const std::string& out, Manifest& manifest,
+                   std::vector<LostRecords>& lost) {
+  std::erase_if(manifest.files, [&](const ManifestFile& file) {
+    try {
+      const ByteBuffer bytes = ReadSideFile(layout.folder, file);
+      WriteFileAtomically(PosixFiles(), out + "/" + file.file, bytes);
+      return false;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kIo) throw;
+      lost.push_back({.path = layout.folder + "/" + file.file,
+                      .end = file.bytes,
+                      .records = 0,
+                      .reason = error.reason()});
+      return true;
+    }
+  });
+}
+
 void PrepareFolder(const std::string& out) {
   MakeFolder(out);
   if (!fs::is_empty(out)) {
@@ -171,8 +191,9 @@ RepairResult Repair(const Layout& layout, const RepairOptions& options) {
       std::ranges::copy(shard.lost, std::back_inserter(result.lost));
     }
   }
+  Manifest manifest = NewManifest(layout, std::move(repaired));
+  CopySideFiles(layout, options.out, manifest, result.lost);
   WriteLedger(result, options.out);
-  const Manifest manifest = NewManifest(layout, std::move(repaired));
   WriteManifest(PosixFiles(), options.out, manifest);
   return result;
 }

@@ -9,6 +9,7 @@
 #include "src/dataset/image_fields.h"
 #include "src/dataset/record_rebuild.h"
 #include "src/dataset/record_shards.h"
+#include "src/dataset/side_files.h"
 
 namespace recpack {
 namespace {
@@ -41,6 +42,7 @@ class TfrecordSource final : public Source {
   const TfrecordOptions& options() const { return options_; }
   const RecordShards& shards() const { return shards_; }
   ImageCounters& counters() const { return counters_; }
+  std::vector<SideFile> SideFiles() const override;
   void CountOther() const { ++no_examples_; }
 
  private:
@@ -51,7 +53,11 @@ class TfrecordSource final : public Source {
                  .in_order = options.in_order,
                  .threads = options.threads}) {
     ImageFields check(options.image, counters_);
-    if (layout.manifest) class_names_ = layout.manifest->class_names;
+    if (layout.manifest) {
+      class_names_ = layout.manifest->class_names;
+      files_ = layout.manifest->files;
+      folder_ = layout.folder;
+    }
     uint64_t items = 0;
     for (const SourceSplit& split : shards_.splits()) items += split.items;
     if (items > 0) return;
@@ -63,6 +69,8 @@ class TfrecordSource final : public Source {
   TfrecordOptions options_;
   RecordShards shards_;
   std::vector<std::string> class_names_;
+  std::vector<ManifestFile> files_;  // in folder_
+  std::string folder_;
   mutable ImageCounters counters_;
   mutable std::atomic<uint64_t> no_examples_{0};
 };
@@ -131,6 +139,14 @@ std::string TfrecordSource::Fingerprint() const {
     }
   }
   return Hex(hash.Finish());
+}
+
+std::vector<SideFile> TfrecordSource::SideFiles() const {
+  std::vector<SideFile> files;
+  for (const ManifestFile& file : files_) {
+    files.push_back({file.file, std::string(AsText(ReadSideFile(folder_, file)))});
+  }
+  return files;
 }
 
 std::vector<std::string> TfrecordSource::Notices() const {

@@ -16,6 +16,7 @@
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/dataset/indexed_shards.h"
+#include "src/dataset/side_files.h"
 
 namespace recpack {
 namespace {
@@ -143,6 +144,17 @@ void CheckIndex(const LayoutSplit& split, bool is_theirs, std::vector<Finding>& 
   }
 }
 
+void CheckSideFiles(const Layout& layout, std::vector<Finding>& findings) {
+  if (!layout.manifest) return;
+  for (const ManifestFile& file : layout.manifest->files) {
+    try {
+      ReadSideFile(layout.folder, file);
+    } catch (const Error& error) {
+      findings.push_back({layout.folder + "/" + file.file, {}, {}, error.reason()});
+    }
+  }
+}
+
 ShardTask TaskOf(const Layout& layout, const LayoutSplit& split, size_t shard) {
   ShardTask task{.path = split.shards[shard], .expected = {}, .findings = {}};
   const ManifestSplit* expected =
@@ -198,6 +210,7 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
   findings.Finish();
   for (const auto& split : layout.splits)
     CheckIndex(split, layout.manifest.has_value(), result.findings);
+  CheckSideFiles(layout, result.findings);
   return result;
 }
 

@@ -38,6 +38,7 @@ Json ToJson(const Manifest& manifest, const Layout& layout) {
         {"length", feature.length >= 0 ? Json(feature.length) : Json("varies")}};
   }
   json["class_names"] = manifest.class_names;
+  for (const auto& file : manifest.files) json["files"][file.file] = {{"bytes", file.bytes}};
   return json;
 }
 
@@ -74,6 +75,9 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
   for (const auto& feature : manifest.schema) {
     std::printf("feature %-24s %-6s %s\n", feature.name.c_str(), feature.kind.c_str(),
                 feature.length >= 0 ? format("{} a record", feature.length).c_str() : "varies");
+  }
+  for (const auto& file : manifest.files) {
+    std::printf("file %s, %s\n", file.file.c_str(), HumanBytes(file.bytes).c_str());
   }
   if (!manifest.skipped.empty())
     std::printf("%s skipped\n", Counted(manifest.skipped.size(), "item").c_str());

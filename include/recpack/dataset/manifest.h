@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "recpack/base/hash.h"
 #include "recpack/dataset/shard_list.h"
 
 namespace recpack {
@@ -39,6 +40,14 @@ struct SkippedItem {
   std::string reason;
 };
 
+// A file beside the shards that belongs to them, such as a vocabulary.
+struct ManifestFile {
+  std::string file;  // name in the manifest's own folder
+  uint64_t bytes = 0;
+  Sha256Digest sha256 = {};
+  bool operator==(const ManifestFile&) const = default;
+};
+
 struct Manifest {
   std::string source_kind;
   std::string created_by;  // program and version
@@ -46,6 +55,7 @@ struct Manifest {
   std::vector<ManifestFeature> schema;
   std::vector<std::string> class_names;  // by label
   std::map<std::string, std::string> settings;
+  std::vector<ManifestFile> files;
   std::vector<SkippedItem> skipped;
 
   uint64_t records() const;

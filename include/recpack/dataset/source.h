@@ -49,6 +49,12 @@ struct ItemGroup {
   uint64_t end = 0;
 };
 
+// A file that belongs beside the shards: what numbers in the records stand for.
+struct SideFile {
+  std::string name;  // in the folder of the shards
+  std::string text;
+};
+
 // Immutable once opened; any number of threads.
 class Source {
  public:
@@ -92,6 +98,12 @@ class Source {
   virtual std::string Fingerprint() const = 0;
 
   virtual std::unique_ptr<ItemReader> NewReader() const = 0;
+
+  // Written before the manifest, which lists them.
+  virtual std::vector<SideFile> SideFiles() const { return {}; }
+
+  // Why its records cannot be added to those of a data set that is there; empty: they can.
+  virtual std::string WhyNotAppended() const { return {}; }
 
   // Sentences for the user about what was left out or looks odd, at opening and in what was read so
   // far. Any thread.

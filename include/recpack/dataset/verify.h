@@ -27,7 +27,7 @@ struct Finding {
 struct VerifyResult {
   uint64_t records = 0;           // that are whole
   uint64_t bytes = 0;             // of the shards' files
-  std::vector<Finding> findings;  // in the order of the shards
+  std::vector<Finding> findings;  // in the order of the shards, then of indexes and other files
 };
 
 // Never throws for what it finds in the data; throws Error (kIo) where it cannot go on.

@@ -1,0 +1,65 @@
+#include "src/dataset/side_files.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "recpack/base/hash.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+Sha256Digest DigestOf(ByteView bytes) {
+  Sha256 digest;
+  digest.Update(bytes);
+  return digest.Finish();
+}
+
+// By way of the state folder, where the next packer removes what a killed one left.
+void Write(const SideFile& file, const PackFolder& folder, const PackOptions& options) {
+  const std::string temporary = folder.StatePath(format("{}.tmp-{}", file.name, ::getpid()));
+  const auto out = options.files->Create(temporary);
+  out->Write(AsBytes(file.text));
+  if (options.sync) out->Sync();
+  out->Close();
+  options.files->Rename(temporary, options.out + "/" + file.name, options.sync);
+}
+
+}  // namespace
+
+void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
+                    Manifest& manifest) {
+  for (const SideFile& file : source.SideFiles()) {
+    const ManifestFile row{.file = file.name,
+                           .bytes = file.text.size(),
+                           .sha256 = DigestOf(AsBytes(file.text))};
+    const auto there = std::ranges::find(manifest.files, row.file, &ManifestFile::file);
+    if (there == manifest.files.end()) {
+      manifest.files.push_back(row);
+    } else if (*there != row) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  format("{} of the source is not that of the data set it is appended to", row.file),
+                  {.path = options.out}, "numbers would change their meaning: pack it on its own");
+    }
+    Write(file, folder, options);
+  }
+}
+
+ByteBuffer ReadSideFile(const std::string& folder, const ManifestFile& file) {
+  const std::string path = folder + "/" + file.file;
+  ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);
+  if (bytes.size() != file.bytes) {
+    throw Error(ErrorKind::kCorrupt,
+                format("is {} bytes long, the manifest says {}", bytes.size(), file.bytes),
+                {.path = path});
+  }
+  if (DigestOf(bytes) != file.sha256) {
+    throw Error(ErrorKind::kCorrupt, "the SHA-256 of the file is not the manifest's",
+                {.path = path});
+  }
+  return bytes;
+}
+
+}  // namespace recpack

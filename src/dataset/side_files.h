@@ -1,0 +1,23 @@
+// Files beside the shards that belong to them, such as a vocabulary.
+#pragma once
+
+#include <string>
+
+#include "recpack/base/bytes.h"
+#include "recpack/dataset/manifest.h"
+#include "recpack/dataset/source.h"
+#include "src/dataset/pack_folder.h"
+
+namespace recpack {
+
+// Writes the source's side files into the folder and lists them in the manifest. Throws Error
+// (kInvalidArgument) where the manifest lists another file of that name already: that of the data
+// set that is appended to.
+void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
+                    Manifest& manifest);
+
+// The file's bytes, as the manifest in FOLDER lists it. Throws Error: kCorrupt where it is another
+// one, kNotFound, kIo.
+ByteBuffer ReadSideFile(const std::string& folder, const ManifestFile& file);
+
+}  // namespace recpack
