@@ -4,6 +4,7 @@
 #include "recpack/dataset/folder.h"
 #include "recpack/dataset/imagenet.h"
 #include "recpack/dataset/list.h"
+#include "recpack/dataset/reviews.h"
 #include "recpack/dataset/tar.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/dataset/folders.h"
@@ -15,6 +16,7 @@ std::string RecogniseSource(const std::string& path) {
   if (LooksLikeCifar(path)) return "cifar";
   if (LooksLikeImagenet(path)) return "imagenet";
   if (LooksLikeTar(path)) return "tar";
+  if (LooksLikeReviews(path)) return "reviews";
   if (LooksLikeList(path)) return "list";
   if (LooksLikeTfrecord(path)) return "tfrecord";
   if (LooksLikeFolder(path)) return "folder";

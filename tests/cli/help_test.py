@@ -1,5 +1,6 @@
 """--help: its examples run, its flags are tested; and what shells complete."""
 import ast
+import gzip
 import os
 import pathlib
 import re
@@ -33,6 +34,9 @@ class Help(CliTest):
         shutil.copy(CIFAR / 'cifar-10-python.tar.gz', self.folder)
         (self.folder / 'list.csv').write_text(
             'file,kind,zip\nphotos/all/rgb.png,lion,01234\nphotos/all/real_420.jpg,ant,5\n')
+        self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', '50')
+        reviews = (self.folder / 'made/reviews.jsonl').read_bytes()
+        (self.folder / 'reviews.json.gz').write_bytes(gzip.compress(reviews))
         for i in range(3):
             with tarfile.open(self.folder / f'samples-00{i}.tar', 'w') as archive:
                 archive.add(photos / 'rgb.png', f'{i}.png')

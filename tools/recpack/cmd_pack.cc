@@ -30,6 +30,7 @@ constexpr char kExamples[] =
     "  recpack pack list.csv shards --field image=file,label=kind --column zip=bytes\n"
     "  recpack pack 'samples-{000..002}.tar' shards --split train\n"
     "  recpack pack others/ shards --from tfrecord --filter label=3 --shuffle 7\n"
+    "  recpack pack reviews.json.gz shards --max-tokens 256 --vocabulary 30000\n"
     "Interrupted at any moment, the same command goes on where it was.";
 
 constexpr uint64_t kManyShards = 10'000;
@@ -283,8 +284,8 @@ int RunPack(const PackFlags& flags) {
 // Options that say what SRC is and how its items become records.
 static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
   pack.add_option("--from", flags.from, "What SRC is (default: recognised)")
-      ->check(
-          CLI::IsMember({"cifar10", "cifar100", "folder", "imagenet", "tar", "list", "tfrecord"}));
+      ->check(CLI::IsMember(
+          {"cifar10", "cifar100", "folder", "imagenet", "tar", "list", "reviews", "tfrecord"}));
   pack.add_option("--splits", flags.splits, "Names of CIFAR's splits, with commas");
   pack.add_option("--split", flags.split, "Name of the split of a tar (default train)");
   pack.add_option("--field", flags.fields, "TARGET=NAME,...: which fields, and their names");
@@ -293,6 +294,19 @@ static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
   pack.add_option("--layout", flags.layout,
                   "What the folders in SRC are: splits or classes (default: by their names)")
       ->check(CLI::IsMember({"splits", "classes"}));
+  pack.add_option("--max-tokens", flags.max_tokens,
+                  "Tokens of a user's and of an item's reviews in a record (default 512)")
+      ->check(WholeNumberIn(1, 1 << 24));
+  CLI::Option* vocabulary =
+      pack.add_option("--vocabulary", flags.vocabulary,
+                      "How many of the most frequent tokens of reviews get an id (default 50000)")
+          ->check(WholeNumberIn(1, uint64_t{1} << 31));
+  pack.add_option("--vocabulary-file", flags.vocabulary_file,
+                  "Instead: the vocabulary.txt of an earlier pack")
+      ->excludes(vocabulary);
+  pack.add_option("--seed", flags.seed,
+                  "Seed of the split of reviews into train, validation and test (default 0)")
+      ->check(WholeNumberIn(0));
   pack.add_option("--filter", flags.filters, "FEATURE=VALUE or FEATURE!=VALUE: records to keep");
   pack.add_option("--label-offset", flags.label_offset,
                   "Number of the first class of foreign records (1: labels are 1 to N)");
@@ -339,7 +353,8 @@ static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
       ->check(CLI::IsMember({"fail", "skip"}));
   pack.add_option("--max-skip", flags.max_skip, "Share of bad items to bear (default 0.1%)");
   pack.add_option("--work-folder", flags.source.work_folder,
-                  "Where compressed archives are unpacked to (default: TMPDIR or /tmp)");
+                  "For temporary files: unpacked archives, tokens of reviews (default: TMPDIR or "
+                  "/tmp)");
   pack.add_flag("--dali-index", flags.dali_index, "Also write SHARD.idx for NVIDIA DALI");
   pack.add_flag("--no-sync", flags.no_sync, "Do not wait until files survive a power cut");
   pack.add_flag("--no-digest", flags.no_digest, "No SHA-256 of the shards in the manifest");

@@ -1,7 +1,9 @@
-// recpack stand-in: a drawn CIFAR-10, for demos on machines without a network. Hidden from --help.
+// recpack stand-in: a drawn CIFAR-10, or made-up reviews, for demos and tests on machines without a
+// network. Hidden from --help.
 #include <memory>
 
 #include "recpack/dataset/stand_in.h"
+#include "recpack/dataset/stand_in_reviews.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 
@@ -10,18 +12,28 @@ namespace recpack::tool {
 void AddStandIn(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string out;
+    std::string kind = "cifar10";
     uint64_t rows = StandInOptions().rows_per_batch;
+    uint64_t records = ReviewsStandInOptions().records;
     uint64_t seed = 0;
   };
-  CLI::App* command = app.add_subcommand("stand-in", "Draw a stand-in for CIFAR-10");
+  CLI::App* command = app.add_subcommand("stand-in", "Make a stand-in for a data set");
   auto flags = std::make_shared<Flags>();
   command->group("");
-  command->add_option("OUT", flags->out, "Folder for the batches")->required();
+  command->add_option("OUT", flags->out, "Folder for the files")->required();
+  command->add_option("--kind", flags->kind, "cifar10 (default) or reviews")
+      ->check(CLI::IsMember({"cifar10", "reviews"}));
   command->add_option("--rows", flags->rows, "Rows of each batch (default 10000)")
+      ->check(WholeNumberIn(1));
+  command->add_option("--records", flags->records, "Number of reviews (default 10000)")
       ->check(WholeNumberIn(1));
   command->add_option("--seed", flags->seed, "Seed of the drawing")->check(WholeNumberIn(0));
   command->callback([flags, &exit_code] {
-    WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
+    if (flags->kind == "reviews") {
+      WriteReviewsStandIn(flags->out, {.records = flags->records, .seed = flags->seed});
+    } else {
+      WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
+    }
     exit_code = kDone;
   });
 }

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/base/hash.h"
 #include "recpack/dataset/cifar.h"
 #include "recpack/dataset/field_map.h"
 #include "recpack/dataset/folder.h"
@@ -10,6 +12,7 @@
 #include "recpack/dataset/imagenet.h"
 #include "recpack/dataset/list.h"
 #include "recpack/dataset/recognise.h"
+#include "recpack/dataset/reviews.h"
 #include "recpack/dataset/tar.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
@@ -18,7 +21,7 @@
 namespace recpack::tool {
 namespace {
 
-constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, tfrecord";
+constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, reviews, tfrecord";
 
 std::string Recognise(const std::string& path) {
   std::string kind = RecogniseSource(path);
@@ -82,6 +85,30 @@ std::unique_ptr<Source> OpenListAs(const SourceFlags& flags, const ImageOptions&
                    .threads = flags.threads});
 }
 
+std::string DigestOfFile(const std::string& path) {
+  Sha256 digest;
+  digest.Update(ReadWholeFile(PosixFiles(), path));
+  return Hex(digest.Finish());
+}
+
+std::unique_ptr<Source> OpenReviewsAs(const SourceFlags& flags,
+                                      std::map<std::string, std::string>& settings) {
+  ReviewsOptions options{.path = flags.path,
+                         .vocabulary_file = flags.vocabulary_file,
+                         .work_folder = flags.work_folder};
+  if (flags.max_tokens) options.max_tokens = static_cast<uint32_t>(*flags.max_tokens);
+  if (flags.vocabulary) options.vocabulary = *flags.vocabulary;
+  if (flags.seed) options.seed = *flags.seed;
+  settings["max-tokens"] = std::to_string(options.max_tokens);
+  settings["seed"] = std::to_string(options.seed);
+  if (flags.vocabulary_file.empty()) {
+    settings["vocabulary"] = std::to_string(options.vocabulary);
+  } else {
+    settings["vocabulary-file"] = DigestOfFile(flags.vocabulary_file);
+  }
+  return OpenReviews(options);
+}
+
 std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOptions& image,
                                        std::map<std::string, std::string>& settings) {
   if (flags.label_offset != 0) settings["label-offset"] = std::to_string(flags.label_offset);
@@ -118,6 +145,7 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
   }
   if (kind == "imagenet") return OpenImagenetAs(flags, image);
   if (kind == "list") return OpenListAs(flags, image, settings);
+  if (kind == "reviews") return OpenReviewsAs(flags, settings);
   if (kind == "tfrecord") return OpenTfrecordAs(flags, image, settings);
   throw Error(ErrorKind::kInvalidArgument, format("'{}' is no kind of source", kind), {},
               format("choose one of: {}", kKinds));

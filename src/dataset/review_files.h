@@ -1,0 +1,20 @@
+// Which files hold the reviews.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace recpack {
+
+struct ReviewFile {
+  std::string path;
+  std::string name;           // without its folder
+  uint64_t first_review = 0;  // number of the first line of it that is not blank
+};
+
+// The files that `path` (a file, folder or pattern) means, in the order of their reviews. Throws
+// Error (kNotFound).
+std::vector<ReviewFile> FindReviewFiles(const std::string& path);
+
+}  // namespace recpack
