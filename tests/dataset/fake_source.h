@@ -30,12 +30,16 @@ class FakeSource : public Source {
     for (const auto& split : splits_) text += split.name + std::to_string(split.items);
     return text;
   }
+  std::vector<SideFile> SideFiles() const override { return side_files; }
+  std::string WhyNotAppended() const override { return why_not_appended; }
   std::unique_ptr<ItemReader> NewReader() const override { return std::make_unique<Reader>(*this); }
 
   // Called before each item is read; may throw.
   std::function<void(size_t split, uint64_t item)> before_read = {};
   std::string salt;
   bool take_work = false;
+  std::vector<SideFile> side_files;
+  std::string why_not_appended;
 
  private:
   class Reader final : public ItemReader {
