@@ -42,7 +42,7 @@ struct ReviewsOptions {
 // A line that is no review is an item of "train" whose Read() throws Error (kCorrupt) with file,
 // line and offset.
 //
-// Memory: 40 bytes a review (44 of train), 16 a user and item, and 4 a distinct token; while
+// Memory: 36 bytes a review (44 of train), 16 a user and item, and 4 a distinct token; while
 // opening also 8 bytes a review, and about 70 and the text for each user, item and distinct token.
 //
 // Throws Error: kNotFound, kIo, kCorrupt where there is no review at all or the vocabulary file is
