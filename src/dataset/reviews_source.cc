@@ -54,8 +54,8 @@ class ReviewsSource final : public Source {
   std::vector<std::string> Notices() const override {
     if (table_.repeated == 0) return {};
     return {
-        format("{} reviews are of a user and an item that have another one above; all are "
-               "packed, and no record shows the text of one for the same pair",
+        format("reviews of a user and an item that have another one above: {}; all are packed, "
+               "none of a pair shows in the lists of another",
                table_.repeated)};
   }
 

@@ -126,7 +126,7 @@ TEST_F(ReviewsTest, SeveralReviewsOfAPairAreKeptAndNeitherShowsTheOther) {
     EXPECT_THAT(ItemTokens(*source, item), IsEmpty());
   }
   EXPECT_THAT(UserTokens(*source, 2), ElementsAre("first", "second"));
-  EXPECT_THAT(source->Notices(), ElementsAre(HasSubstr("1 reviews")));
+  EXPECT_THAT(source->Notices(), ElementsAre(HasSubstr("another one above: 1;")));
   EXPECT_THAT(Open(Line("u", "x", "first"))->Notices(), IsEmpty());
 }
 
