@@ -166,7 +166,8 @@ class Reviews(CliTest):
         self.assertEqual(files[0], files[1])
 
     def test_the_loader_says_that_reviews_are_to_be_packed(self):
-        self.fails('batches', self.make(), saying=['kind reviews', 'recpack pack'])
+        self.fails('batches', self.make(), '--recipe', 'cifar10-eval',
+                   saying=['kind reviews', 'recpack pack'])
 
 
 if __name__ == '__main__':
