@@ -121,7 +121,7 @@ TEST_F(ReviewsTest, SeveralReviewsOfAPairAreKeptAndNeitherShowsTheOther) {
   const auto source =
       Open(Line("u", "x", "first") + Line("u", "x", "second") + Line("u", "y", "third"));
   EXPECT_EQ(source->splits()[0].items, 3u);
-  for (const uint64_t item : {0, 1}) {
+  for (const uint64_t item : {0U, 1U}) {
     EXPECT_THAT(UserTokens(*source, item), ElementsAre("third"));
     EXPECT_THAT(ItemTokens(*source, item), IsEmpty());
   }

@@ -90,7 +90,7 @@ TEST_F(StandInReviewsTest, ReviewsAreTheSameEverywhere) {
 }
 
 TEST_F(StandInReviewsTest, EveryPairComesOnce) {
-  for (const uint64_t records : {1, 2, 30, 100, 1000}) {
+  for (const uint64_t records : {1U, 2U, 30U, 100U, 1000U}) {
     const std::string name = std::to_string(records);
     WriteReviewsStandIn(folder_ / name, {.records = records});
     const auto source = OpenReviews({.path = folder_ / name});
