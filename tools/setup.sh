@@ -10,7 +10,8 @@ Installs what is missing through apt (as root, or through sudo) on Debian 12, Ub
 Installs nothing, and is done at once, where all is there. Needs no GPU and no CUDA.
 
   --for SETS  what to prepare for, separated by commas (default: build,test)
-                build    compiler, CMake and the libraries
+                build    compiler, CMake and the libraries; oneDNN 3, from PyPI in .onednn (39 MB), where
+                         apt's is older
                 test     GoogleTest, Python
                 demo     download of the data set
                 interop  Python environments for other programs' packages
@@ -28,7 +29,7 @@ packages_of() {
       echo build-essential cmake ninja-build ccache pkg-config \
         libfmt-dev libssl-dev zlib1g-dev libisal-dev libprotobuf-dev protobuf-compiler \
         libjpeg-dev libpng-dev nlohmann-json3-dev libarchive-dev libcli11-dev liburing-dev \
-        libzstd-dev liblzma-dev libbz2-dev
+        libzstd-dev liblzma-dev libbz2-dev python3
       ;;
     test) echo libgtest-dev libgmock-dev python3 ;;
     demo) echo curl ca-certificates ;;
@@ -92,8 +93,11 @@ if [ "$list" = yes ]; then
   exit 0
 fi
 
-# The last step, whatever apt had to do.
+# The last steps, whatever apt had to do.
 finish() {
+  case ",$sets," in
+    *,build,*) bash "$(dirname "${BASH_SOURCE[0]}")/setup_onednn.sh" ;;
+  esac
   if [ "$cuda" = yes ]; then exec bash "$(dirname "${BASH_SOURCE[0]}")/setup_cuda.sh"; fi
   exit 0
 }

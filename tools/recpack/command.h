@@ -1,14 +1,9 @@
 // The commands of recpack: each adds itself to the program and, when chosen, sets the exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/program.h"
 
 namespace recpack::tool {
-
-// Exit codes of every program: done, a finding, usage or failure.
-inline constexpr int kDone = 0;
-inline constexpr int kFinding = 1;
-inline constexpr int kFailure = 2;
 
 void AddPack(CLI::App& app, int& exit_code);
 void AddLs(CLI::App& app, int& exit_code);

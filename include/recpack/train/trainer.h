@@ -1,0 +1,87 @@
+// A training: a model on one or several devices, fed by one loader.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/dataset.h"
+#include "recpack/train/device_spec.h"
+#include "recpack/train/model.h"
+#include "recpack/train/strategy.h"
+
+namespace recpack {
+
+// What devices are fed with.
+enum class InputKind : uint8_t {
+  kReal,       // by the loader
+  kCached,     // some of its batches over and over, from memory
+  kSynthetic,  // one batch that stays on the device
+};
+
+struct TrainerOptions {
+  std::string data;  // as Dataset::Open() takes it
+  std::string train_split = "train";
+  std::string eval_split = {};  // empty: the first there is of test, eval, validation
+  std::string recipe = "cifar10-train";
+  std::string eval_recipe = "cifar10-eval";
+
+  ResnetOptions resnet;
+  ValueType type = ValueType::kF32;
+  ImageLayout layout = ImageLayout::kNhwc;
+  bool fused_norm = true;
+
+  std::vector<DeviceSpec> devices = {DeviceSpec{}};
+  int threads = 0;  // of each CPU device; 0: its share of what there is
+  bool bind_threads = false;
+  int loader_threads = 1;
+  InputKind input = InputKind::kReal;
+
+  uint32_t batch_size = 128;  // of each device
+  uint64_t epochs = 3;
+  int64_t max_steps = 0;  // 0: until the epochs are over
+  double warmup_epochs = 0.5;
+  OptimizerOptions optimizer;
+  uint64_t seed = 0;
+  bool evaluate = true;  // after each epoch
+};
+
+// Over the samples of an epoch, or of some steps.
+struct Score {
+  double loss = 0;      // mean
+  double accuracy = 0;  // share
+  uint64_t samples = 0;
+};
+
+struct EpochReport {
+  uint64_t epoch = 0;
+  int64_t steps = 0;  // since the training began
+  Score train;
+  Score evaluation;  // samples: 0 where there was none
+  double train_seconds = 0;
+  double evaluation_seconds = 0;
+  double input_wait_seconds = 0;  // of the training, mean over devices
+};
+
+// Runs to its end. Throws Error: what the loader or a device threw; kInvalidArgument for options
+// that make no sense, labels that are out of range, and numbers that became infinite, with the
+// step, the layer and the token of its batch. `report` is called after each epoch, by one thread.
+class Trainer {
+ public:
+  explicit Trainer(TrainerOptions options);
+  ~Trainer();
+
+  void Run(const std::function<void(const EpochReport&)>& report);
+
+  std::string Describe() const;  // devices, model, how many variables
+  // Mean loss of each step so far, in order.
+  const std::vector<double>& losses() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,10 @@
+#if defined(__x86_64__)
+#define RECPACK_TARGET __attribute__((target("avx2")))
+#include "kernels/host/norm_rows.h"
+
+namespace recpack {
+
+NormPath Avx2Norm() { return kPath; }
+
+}  // namespace recpack
+#endif

@@ -1,0 +1,10 @@
+#if defined(__x86_64__)
+#define RECPACK_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,prefer-vector-width=512")))
+#include "kernels/host/norm_rows.h"
+
+namespace recpack {
+
+NormPath Avx512Norm() { return kPath; }
+
+}  // namespace recpack
+#endif

@@ -1,0 +1,21 @@
+// The paths of batch normalisation for each kind of CPU.
+#pragma once
+
+#include "recpack/kernels/batch_norm.h"
+
+namespace recpack {
+
+struct NormPath {
+  decltype(&NormSums) sums;
+  decltype(&NormApply) apply;
+  decltype(&NormGradientSums) gradient_sums;
+  decltype(&NormGradientApply) gradient_apply;
+};
+
+NormPath PortableNorm();
+#if defined(__x86_64__)
+NormPath Avx2Norm();
+NormPath Avx512Norm();
+#endif
+
+}  // namespace recpack

@@ -1,0 +1,292 @@
+// Batch normalisation of rows, for any kind of CPU: a path includes this once, after it defined
+// RECPACK_TARGET. Channels are taken in blocks that stay in registers while the rows go by.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/host/lanes.h"
+#include "kernels/host/norm_paths.h"
+
+namespace recpack {
+namespace {
+
+// Calls body(block, first) for blocks of channels from left to right: of four vectors, one, and
+// single channels.
+template <typename Body>
+RECPACK_TARGET_INLINE void ForBlocks(size_t channels, const Body& body) {
+  size_t c = 0;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) body.template Run<Floats, 4>(c);
+  for (; c + 2 * kLanes <= channels; c += 2 * kLanes) body.template Run<Floats, 2>(c);
+  for (; c + kLanes <= channels; c += kLanes) body.template Run<Floats, 1>(c);
+  for (; c < channels; ++c) body.template Run<float, 1>(c);
+}
+
+// kCount values by channel from `from` on.
+template <typename V, int kCount>
+struct ByChannel {
+  V of[kCount];
+  RECPACK_TARGET_INLINE void Load(const float* from) {
+    for (int j = 0; j < kCount; ++j) {
+      of[j] = LaneAccess<V>::Load(from + static_cast<size_t>(j) * LaneAccess<V>::kCount);
+    }
+  }
+  RECPACK_TARGET_INLINE void AddTo(float* to) const {
+    for (int j = 0; j < kCount; ++j) {
+      float* at = to + static_cast<size_t>(j) * LaneAccess<V>::kCount;
+      LaneAccess<V>::Store(at, LaneAccess<V>::Load(at) + of[j]);
+    }
+  }
+};
+
+template <typename T>
+struct SumsOfRows {
+  const NormSumsArrays& a;
+  size_t rows, channels;
+
+  template <typename V, int kCount>
+  RECPACK_TARGET_INLINE void Run(size_t c) const {
+    using Access = LaneAccess<V>;
+    const T* x = static_cast<const T*>(a.x) + c;
+    ByChannel<V, kCount> shift, sums{}, squares{};
+    shift.Load(a.shift + c);
+    for (size_t row = 0; row < rows; ++row, x += channels) {
+      for (int j = 0; j < kCount; ++j) {
+        const V value = Access::Load(x + static_cast<size_t>(j) * Access::kCount) - shift.of[j];
+        sums.of[j] += value;
+        squares.of[j] += value * value;
+      }
+    }
+    sums.AddTo(a.sums + c);
+    squares.AddTo(a.squares + c);
+  }
+};
+
+template <typename T, bool kResidual, bool kRelu>
+struct ApplyToRows {
+  const NormApplyArrays& a;
+  size_t rows, channels;
+
+  template <typename V, int kCount>
+  RECPACK_TARGET_INLINE void Run(size_t c) const {
+    using Access = LaneAccess<V>;
+    const T* x = static_cast<const T*>(a.x) + c;
+    const T* residual = static_cast<const T*>(a.residual) + c;
+    T* y = static_cast<T*>(a.y) + c;
+    ByChannel<V, kCount> factor, term;
+    factor.Load(a.factor + c);
+    term.Load(a.term + c);
+    for (size_t row = 0; row < rows; ++row) {
+      for (int j = 0; j < kCount; ++j) {
+        const size_t at = row * channels + static_cast<size_t>(j) * Access::kCount;
+        V value = Access::Load(x + at) * factor.of[j] + term.of[j];
+        if constexpr (kResidual) value += Access::Load(residual + at);
+        if constexpr (kRelu) value = Relu(value);
+        Access::Store(y + at, value);
+      }
+    }
+  }
+};
+
+template <typename T, NormMask kMask, bool kMore, bool kWrite>
+struct GradientSumsOfRows {
+  const NormGradientSumsArrays& a;
+  size_t rows, channels;
+
+  template <typename V, int kCount>
+  RECPACK_TARGET_INLINE void Run(size_t c) const {
+    using Access = LaneAccess<V>;
+    const T* dy = static_cast<const T*>(a.dy) + c;
+    const T* more = static_cast<const T*>(a.dy_more) + c;
+    const T* x = static_cast<const T*>(a.x) + c;
+    const T* y = static_cast<const T*>(a.y) + c;
+    T* g_out = static_cast<T*>(a.g) + c;
+    ByChannel<V, kCount> factor{}, term{}, mean, sums{}, products{};
+    mean.Load(a.mean + c);
+    if constexpr (kMask == NormMask::kFromX) {
+      factor.Load(a.factor + c);
+      term.Load(a.term + c);
+    }
+    for (size_t row = 0; row < rows; ++row) {
+      for (int j = 0; j < kCount; ++j) {
+        const size_t at = row * channels + static_cast<size_t>(j) * Access::kCount;
+        V g = Access::Load(dy + at);
+        if constexpr (kMore) g += Access::Load(more + at);
+        const V value = Access::Load(x + at);
+        if constexpr (kMask == NormMask::kFromX) {
+          g = WhereAbove0(value * factor.of[j] + term.of[j], g);
+        } else if constexpr (kMask == NormMask::kFromY) {
+          g = WhereAbove0(Access::Load(y + at), g);
+        }
+        if constexpr (kWrite) Access::Store(g_out + at, g);
+        sums.of[j] += g;
+        products.of[j] += g * (value - mean.of[j]);
+      }
+    }
+    sums.AddTo(a.sums + c);
+    products.AddTo(a.products + c);
+  }
+};
+
+template <typename T, bool kMasked>
+struct GradientOfRows {
+  const NormGradientApplyArrays& a;
+  size_t rows, channels;
+
+  template <typename V, int kCount>
+  RECPACK_TARGET_INLINE void Run(size_t c) const {
+    using Access = LaneAccess<V>;
+    const T* dy = static_cast<const T*>(a.dy) + c;
+    const T* x = static_cast<const T*>(a.x) + c;
+    T* dx = static_cast<T*>(a.dx) + c;
+    ByChannel<V, kCount> factor{}, term{}, of_g, of_x, constant;
+    if constexpr (kMasked) {
+      factor.Load(a.factor + c);
+      term.Load(a.term + c);
+    }
+    of_g.Load(a.of_g + c);
+    of_x.Load(a.of_x + c);
+    constant.Load(a.constant + c);
+    for (size_t row = 0; row < rows; ++row) {
+      for (int j = 0; j < kCount; ++j) {
+        const size_t at = row * channels + static_cast<size_t>(j) * Access::kCount;
+        V g = Access::Load(dy + at);
+        const V value = Access::Load(x + at);
+        if constexpr (kMasked) g = WhereAbove0(value * factor.of[j] + term.of[j], g);
+        Access::Store(dx + at, of_g.of[j] * g + of_x.of[j] * value + constant.of[j]);
+      }
+    }
+  }
+};
+
+// Rows that are taken at a time, so that blocks of channels find them in the first cache.
+RECPACK_TARGET_INLINE size_t RowsAtATime(size_t channels) {
+  return channels <= 4 * kLanes ? SIZE_MAX : 4096 / channels + 1;
+}
+
+// Runs Pass, for few rows at a time where there is more than one block of channels.
+template <typename Pass, typename Arrays, typename Advance>
+RECPACK_TARGET_INLINE void InParts(Arrays arrays, size_t rows, size_t channels,
+                                   const Advance& advance) {
+  const size_t part = RowsAtATime(channels);
+  for (size_t done = 0; done < rows;) {
+    const size_t now = rows - done < part ? rows - done : part;
+    ForBlocks(channels, Pass{arrays, now, channels});
+    done += now;
+    advance(arrays, now * channels);
+  }
+}
+
+template <typename T, typename Pointer>
+void Step(Pointer*& pointer, size_t elements) {
+  using Typed = std::conditional_t<std::is_const_v<Pointer>, const T, T>;
+  if (pointer) pointer = static_cast<Typed*>(pointer) + elements;
+}
+
+template <typename T>
+RECPACK_TARGET void SumsOf(const NormSumsArrays& arrays, size_t rows, size_t channels) {
+  InParts<SumsOfRows<T>>(arrays, rows, channels,
+                         [](NormSumsArrays& a, size_t elements) { Step<T>(a.x, elements); });
+}
+
+template <typename T, bool kResidual, bool kRelu>
+RECPACK_TARGET void ApplyOf(const NormApplyArrays& arrays, size_t rows, size_t channels) {
+  InParts<ApplyToRows<T, kResidual, kRelu>>(arrays, rows, channels,
+                                            [](NormApplyArrays& a, size_t elements) {
+                                              Step<T>(a.x, elements);
+                                              Step<T>(a.residual, elements);
+                                              Step<T>(a.y, elements);
+                                            });
+}
+
+template <typename T, NormMask kMask, bool kMore, bool kWrite>
+RECPACK_TARGET void GradientSumsOf(const NormGradientSumsArrays& arrays, size_t rows,
+                                   size_t channels) {
+  InParts<GradientSumsOfRows<T, kMask, kMore, kWrite>>(
+      arrays, rows, channels, [](NormGradientSumsArrays& a, size_t elements) {
+        Step<T>(a.dy, elements);
+        Step<T>(a.dy_more, elements);
+        Step<T>(a.x, elements);
+        Step<T>(a.y, elements);
+        Step<T>(a.g, elements);
+      });
+}
+
+template <typename T, bool kMasked>
+RECPACK_TARGET void GradientOf(const NormGradientApplyArrays& arrays, size_t rows,
+                               size_t channels) {
+  InParts<GradientOfRows<T, kMasked>>(arrays, rows, channels,
+                                      [](NormGradientApplyArrays& a, size_t elements) {
+                                        Step<T>(a.dy, elements);
+                                        Step<T>(a.x, elements);
+                                        Step<T>(a.dx, elements);
+                                      });
+}
+
+// A run time value as a constant: body(std::bool_constant<...>).
+template <typename Body>
+void AsConstant(bool value, const Body& body) {
+  value ? body(std::true_type()) : body(std::false_type());
+}
+
+// Type<float> or Type<Bf16>.
+template <typename T>
+struct Of {
+  using Type = T;
+};
+template <typename Body>
+void AsType(ElementType type, const Body& body) {
+  type == ElementType::kBf16 ? body(Of<Bf16>()) : body(Of<float>());
+}
+
+void Sums(ElementType type, const NormSumsArrays& arrays, size_t rows, size_t channels) {
+  AsType(type, [&](auto t) { SumsOf<typename decltype(t)::Type>(arrays, rows, channels); });
+}
+
+void Apply(ElementType type, const NormApplyArrays& arrays, bool relu, size_t rows,
+           size_t channels) {
+  AsType(type, [&](auto t) {
+    AsConstant(arrays.residual != nullptr, [&](auto residual) {
+      AsConstant(relu, [&](auto with_relu) {
+        ApplyOf<typename decltype(t)::Type, residual(), with_relu()>(arrays, rows, channels);
+      });
+    });
+  });
+}
+
+template <typename T, NormMask kMask>
+void MaskedGradientSums(const NormGradientSumsArrays& arrays, size_t rows, size_t channels) {
+  AsConstant(arrays.dy_more != nullptr, [&](auto more) {
+    AsConstant(arrays.g != nullptr, [&](auto write) {
+      GradientSumsOf<T, kMask, more(), write()>(arrays, rows, channels);
+    });
+  });
+}
+
+void GradientSums(ElementType type, const NormGradientSumsArrays& arrays, NormMask mask,
+                  size_t rows, size_t channels) {
+  AsType(type, [&](auto t) {
+    using T = typename decltype(t)::Type;
+    switch (mask) {
+      case NormMask::kAll:
+        return MaskedGradientSums<T, NormMask::kAll>(arrays, rows, channels);
+      case NormMask::kFromX:
+        return MaskedGradientSums<T, NormMask::kFromX>(arrays, rows, channels);
+      case NormMask::kFromY:
+        return MaskedGradientSums<T, NormMask::kFromY>(arrays, rows, channels);
+    }
+  });
+}
+
+void Gradient(ElementType type, const NormGradientApplyArrays& arrays, NormMask mask, size_t rows,
+              size_t channels) {
+  AsType(type, [&](auto t) {
+    AsConstant(mask == NormMask::kFromX, [&](auto masked) {
+      GradientOf<typename decltype(t)::Type, masked()>(arrays, rows, channels);
+    });
+  });
+}
+
+constexpr NormPath kPath = {Sums, Apply, GradientSums, Gradient};
+
+}  // namespace
+}  // namespace recpack

@@ -1,0 +1,233 @@
+#include "recpack/kernels/batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "src/train/cpu/onednn.h"
+
+namespace recpack {
+namespace {
+
+// Rows that are summed in f32 before they are added to a double.
+constexpr size_t kRowsAtATime = 256;
+
+ElementType KernelType(ValueType type) {
+  if (type == ValueType::kF32) return ElementType::kF32;
+  if (type == ValueType::kBf16) return ElementType::kBf16;
+  throw Error(ErrorKind::kUnsupported, "batch normalisation is of f32 or bf16");
+}
+
+// Work is cut into stretches: of an NHWC activation, some rows of all channels; of an NCHW one, a
+// plane, as rows of 16 values. What is by channel is held once for each value of a row.
+class CpuBatchNorm final : public BatchNorm {
+ public:
+  CpuBatchNorm(Ops& ops, const CpuContext& context, const BatchNormSpec& spec)
+      : ops_(ops),
+        team_(context.team),
+        spec_(spec),
+        type_(KernelType(spec.type)),
+        bytes_(ElementBytes(type_)),
+        channels_(static_cast<size_t>(spec.channels)),
+        plane_(static_cast<size_t>(spec.height * spec.width)),
+        pixels_(static_cast<size_t>(spec.batch) * plane_),
+        nhwc_(spec.layout == ImageLayout::kNhwc),
+        lanes_(nhwc_ || plane_ % 16 != 0 ? 1 : 16),
+        width_(nhwc_ ? channels_ : lanes_),
+        stretches_(nhwc_ ? (pixels_ + kRowsAtATime - 1) / kRowsAtATime
+                         : static_cast<size_t>(spec.batch) * channels_),
+        partial_(stretches_ * 2 * width_),
+        sums_(2 * channels_ + 1),
+        inverse_std_(channels_) {
+    for (auto* values : {&shift_, &factor_, &term_, &mean_, &of_g_, &of_x_, &constant_}) {
+      values->resize(channels_ * lanes_);
+    }
+  }
+
+  void Train(const BatchNormVariables& variables, const void* x, const void* residual,
+             void* y) override {
+    // The running mean is near the batch's, and the same on all devices.
+    for (size_t c = 0; c < channels_; ++c) Set(shift_, c, variables.running_mean[c]);
+    SumUp([&](const Stretch& at, float* sums, float* squares) {
+      NormSums(type_, {At(x, at), shift_.data() + at.channel, sums, squares}, at.rows, at.width);
+    });
+    const double count = sums_[2 * channels_];
+    for (size_t c = 0; c < channels_; ++c) {
+      const double first = sums_[c] / count;
+      const double variance = std::max(0.0, sums_[channels_ + c] / count - first * first);
+      const auto mean = static_cast<float>(variables.running_mean[c] + first);
+      Set(mean_, c, mean);
+      inverse_std_[c] = static_cast<float>(1 / std::sqrt(variance + spec_.epsilon));
+      const double unbiased = count > 1 ? variance * count / (count - 1) : variance;
+      const float keep = 1 - spec_.momentum;
+      variables.running_mean[c] = keep * variables.running_mean[c] + spec_.momentum * mean;
+      variables.running_variance[c] =
+          keep * variables.running_variance[c] + spec_.momentum * static_cast<float>(unbiased);
+      Fold(variables, c, mean, inverse_std_[c]);
+    }
+    Apply(x, residual, y);
+  }
+
+  void Infer(const BatchNormVariables& variables, const void* x, const void* residual,
+             void* y) override {
+    for (size_t c = 0; c < channels_; ++c) {
+      Fold(variables, c, variables.running_mean[c],
+           1 / std::sqrt(variables.running_variance[c] + spec_.epsilon));
+    }
+    Apply(x, residual, y);
+  }
+
+  void Backward(const BatchNormVariables& variables, void* dy, const void* dy_more, const void* x,
+                const void* y, void* dx, void* d_residual, float* d_scale,
+                float* d_shift) override {
+    if (!spec_.fused) {
+      if (dy_more) ops_.Add(Whole(const_cast<void*>(dy_more)), Whole(dy));
+      if (spec_.relu) {
+        ops_.ActivateBackward(Activation::kRelu, Whole(const_cast<void*>(y)), Whole(dy), Whole(dy));
+      }
+      if (spec_.residual && d_residual != dy)
+        ops_.Copy(d_residual, dy, pixels_ * channels_ * bytes_);
+      dy_more = nullptr;
+    }
+    NormMask mask = NormMask::kAll;
+    if (spec_.fused && spec_.relu) {
+      mask = spec_.residual ? NormMask::kFromY : NormMask::kFromX;
+    }
+    // Where it is not dy alone, or needed as the residual's gradient, g is kept.
+    void* g = nullptr;
+    if (spec_.fused && (spec_.residual || dy_more)) g = spec_.residual ? d_residual : dy;
+    SumUp([&](const Stretch& at, float* sums, float* products) {
+      NormGradientSums(
+          type_,
+          {At(dy, at), At(dy_more, at), At(x, at), At(y, at), factor_.data() + at.channel,
+           term_.data() + at.channel, mean_.data() + at.channel, At(g, at), sums, products},
+          mask, at.rows, at.width);
+    });
+    const double count = sums_[2 * channels_];
+    for (size_t c = 0; c < channels_; ++c) {
+      const double sum = sums_[c], product = sums_[channels_ + c] * inverse_std_[c];
+      d_shift[c] = static_cast<float>(own_[c]);
+      d_scale[c] = static_cast<float>(own_[channels_ + c] * inverse_std_[c]);
+      // dx = scale / std * (g - sum(g) / n - xhat * sum(g * xhat) / n)
+      const double of_g = static_cast<double>(variables.scale[c]) * inverse_std_[c];
+      const double of_x = -of_g * product * inverse_std_[c] / count;
+      Set(of_g_, c, of_g);
+      Set(of_x_, c, of_x);
+      Set(constant_, c, -of_g * sum / count - of_x * mean_[c * lanes_]);
+    }
+    const void* from = g ? g : dy;
+    if (g) mask = NormMask::kAll;
+    ForStretches([&](const Stretch& at, size_t) {
+      NormGradientApply(type_,
+                        {At(from, at), At(x, at), At(dx, at), factor_.data() + at.channel,
+                         term_.data() + at.channel, of_g_.data() + at.channel,
+                         of_x_.data() + at.channel, constant_.data() + at.channel},
+                        mask, at.rows, at.width);
+    });
+  }
+
+ private:
+  struct Stretch {
+    size_t first;    // element
+    size_t channel;  // of the constants
+    size_t rows, width;
+  };
+
+  template <typename T>
+  T* At(T* array, const Stretch& at) const {
+    if (!array) return nullptr;
+    using Bytes = std::conditional_t<std::is_const_v<T>, const uint8_t, uint8_t>;
+    return static_cast<Bytes*>(array) + at.first * bytes_;
+  }
+
+  Tensor Whole(void* data) const {
+    return {
+        data, spec_.type, {spec_.batch, spec_.channels, spec_.height, spec_.width}, spec_.layout};
+  }
+
+  // body(stretch, its number), in parallel.
+  template <typename Body>
+  void ForStretches(const Body& body) const {
+    team_.For(stretches_, [&](size_t i) {
+      if (!nhwc_) {
+        body(Stretch{i * plane_, i % channels_ * lanes_, plane_ / lanes_, lanes_}, i);
+        return;
+      }
+      const size_t begin = i * kRowsAtATime;
+      body(Stretch{begin * channels_, 0, std::min(kRowsAtATime, pixels_ - begin), channels_}, i);
+    });
+  }
+
+  // What sum(stretch, sums, others) adds up by channel: own_ of this device, sums_ of all, with the
+  // number of pixels behind.
+  template <typename Sum>
+  void SumUp(const Sum& sum) {
+    std::fill(partial_.begin(), partial_.end(), 0.0F);
+    ForStretches([&](const Stretch& at, size_t i) {
+      float* partial = partial_.data() + i * 2 * width_;
+      sum(at, partial, partial + width_);
+    });
+    own_.assign(2 * channels_, 0);
+    for (size_t i = 0; i < stretches_; ++i) {
+      const float* partial = partial_.data() + i * 2 * width_;
+      double* to = own_.data() + (nhwc_ ? 0 : i % channels_);
+      for (size_t k = 0; k < width_; ++k) {
+        to[k / lanes_] += partial[k];
+        to[k / lanes_ + channels_] += partial[width_ + k];
+      }
+    }
+    std::copy(own_.begin(), own_.end(), sums_.begin());
+    sums_.back() = static_cast<double>(pixels_);
+    if (!spec_.sum_over_devices) return;
+    std::vector<float> all(sums_.begin(), sums_.end());
+    spec_.sum_over_devices(all.data(), all.size());
+    std::copy(all.begin(), all.end(), sums_.begin());
+  }
+
+  void Fold(const BatchNormVariables& variables, size_t c, float mean, float inverse_std) {
+    const float factor = variables.scale[c] * inverse_std;
+    Set(factor_, c, factor);
+    Set(term_, c, variables.shift[c] - mean * factor);
+  }
+
+  void Set(std::vector<float>& values, size_t c, double value) const {
+    std::fill_n(values.begin() + static_cast<ptrdiff_t>(c * lanes_), lanes_,
+                static_cast<float>(value));
+  }
+
+  void Apply(const void* x, const void* residual, void* y) {
+    const void* added = spec_.fused ? residual : nullptr;
+    ForStretches([&](const Stretch& at, size_t) {
+      NormApply(type_,
+                {At(x, at), At(added, at), At(y, at), factor_.data() + at.channel,
+                 term_.data() + at.channel},
+                spec_.fused && spec_.relu, at.rows, at.width);
+    });
+    if (spec_.fused) return;
+    if (residual) ops_.Add(Whole(const_cast<void*>(residual)), Whole(y));
+    if (spec_.relu) ops_.Activate(Activation::kRelu, Whole(y), Whole(y));
+  }
+
+  Ops& ops_;
+  const Team& team_;
+  const BatchNormSpec spec_;
+  const ElementType type_;
+  const size_t bytes_, channels_, plane_, pixels_;
+  const bool nhwc_;
+  const size_t lanes_;  // values of a row that are one channel's
+  const size_t width_;  // of a row
+  const size_t stretches_;
+  std::vector<float> partial_;      // by stretch
+  std::vector<double> own_, sums_;  // sums, then the others
+  std::vector<float> inverse_std_;
+  std::vector<float> shift_, factor_, term_, mean_, of_g_, of_x_, constant_;  // by lane
+};
+
+}  // namespace
+
+std::unique_ptr<BatchNorm> MakeCpuBatchNorm(Ops& ops, const CpuContext& context,
+                                            const BatchNormSpec& spec) {
+  return std::make_unique<CpuBatchNorm>(ops, context, spec);
+}
+
+}  // namespace recpack

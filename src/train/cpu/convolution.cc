@@ -1,0 +1,110 @@
+#include "src/train/cpu/onednn.h"
+
+namespace recpack {
+namespace {
+
+using dnnl::memory;
+using Forwards = dnnl::convolution_forward;
+using BackwardsData = dnnl::convolution_backward_data;
+using BackwardsWeights = dnnl::convolution_backward_weights;
+
+class CpuConvolution final : public Convolution {
+ public:
+  CpuConvolution(const CpuContext& context, const ConvolutionSpec& spec)
+      : context_(context), bias_(spec.bias) {
+    const memory::dims strides = {spec.stride, spec.stride};
+    const memory::dims pad = {spec.pad_height, spec.pad_width};
+    const auto x = DnnlPicture(spec.in_shape(), spec.type, spec.layout);
+    const auto y = DnnlPicture(spec.out_shape(), spec.type, spec.layout);
+    // oneDNN's kernels for plain NCHW are slow: there it chooses, and what it chose is made of it.
+    const bool chosen = spec.layout == ImageLayout::kNchw;
+    const auto any = [&](const memory::desc& plain) {
+      return chosen ? memory::desc(plain.get_dims(), plain.get_data_type(), memory::format_tag::any)
+                    : plain;
+    };
+    const memory::desc weights(spec.weight_shape(), DnnlType(spec.type), memory::format_tag::any);
+    const memory::desc d_weights(spec.weight_shape(), memory::data_type::f32,
+                                 memory::format_tag::any);
+    const memory::desc bias =
+        bias_ ? DnnlDense({spec.out_channels}, ValueType::kF32) : memory::desc();
+    constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+    const auto& engine = context.engine;
+
+    const Forwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, kDirect,
+                                           any(x), weights, bias, any(y), strides, pad, pad);
+    const BackwardsData::primitive_desc data(engine, kDirect, any(x), weights, any(y), strides, pad,
+                                             pad, forward);
+    const BackwardsWeights::primitive_desc gradient(engine, kDirect, any(x), d_weights, bias,
+                                                    any(y), strides, pad, pad, forward);
+    forward_ = Forwards(forward);
+    data_ = BackwardsData(data);
+    gradient_ = BackwardsWeights(gradient);
+
+    const auto plain = DnnlDense(spec.weight_shape(), ValueType::kF32);
+    forward_weights_ = {context, plain, forward.weights_desc()};
+    data_weights_ = {context, plain, data.weights_desc()};
+    d_weights_ = {context, plain, gradient.diff_weights_desc()};
+    x_ = {context, x, forward.src_desc()};
+    y_ = {context, y, forward.dst_desc()};
+    data_dy_ = {context, y, data.diff_dst_desc()};
+    data_dx_ = {context, x, data.diff_src_desc()};
+    gradient_x_ = {context, x, gradient.src_desc()};
+    gradient_dy_ = {context, y, gradient.diff_dst_desc()};
+    bias_memory_ = {bias, engine, nullptr};
+    d_bias_memory_ = {bias, engine, nullptr};
+  }
+
+  void SetWeights(const float* weights, const float* bias) override {
+    forward_weights_.In(context_, weights);
+    data_weights_.In(context_, weights);
+    if (bias_) bias_memory_.set_data_handle(const_cast<float*>(bias));
+  }
+
+  void Forward(const void* x, void* y) override {
+    std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, x_.In(context_, x)},
+                                                 {DNNL_ARG_WEIGHTS, forward_weights_.memory()},
+                                                 {DNNL_ARG_DST, y_.Out(y)}};
+    if (bias_) arguments.emplace(DNNL_ARG_BIAS, bias_memory_);
+    forward_.execute(context_.stream, arguments);
+    y_.Finish(context_);
+  }
+
+  void BackwardData(const void* dy, void* dx) override {
+    data_.execute(context_.stream, {{DNNL_ARG_DIFF_DST, data_dy_.In(context_, dy)},
+                                    {DNNL_ARG_WEIGHTS, data_weights_.memory()},
+                                    {DNNL_ARG_DIFF_SRC, data_dx_.Out(dx)}});
+    data_dx_.Finish(context_);
+  }
+
+  void BackwardWeights(const void* x, const void* dy, float* d_weights, float* d_bias) override {
+    std::unordered_map<int, memory> arguments = {
+        {DNNL_ARG_SRC, gradient_x_.In(context_, x)},
+        {DNNL_ARG_DIFF_DST, gradient_dy_.In(context_, dy)},
+        {DNNL_ARG_DIFF_WEIGHTS, d_weights_.Out(d_weights)}};
+    if (bias_) {
+      d_bias_memory_.set_data_handle(d_bias);
+      arguments.emplace(DNNL_ARG_DIFF_BIAS, d_bias_memory_);
+    }
+    gradient_.execute(context_.stream, arguments);
+    d_weights_.Finish(context_);
+  }
+
+ private:
+  const CpuContext& context_;
+  const bool bias_;
+  Forwards forward_;
+  BackwardsData data_;
+  BackwardsWeights gradient_;
+  DnnlArray forward_weights_, data_weights_, d_weights_;
+  DnnlArray x_, y_, data_dy_, data_dx_, gradient_x_, gradient_dy_;
+  memory bias_memory_, d_bias_memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> MakeCpuConvolution(const CpuContext& context,
+                                                const ConvolutionSpec& spec) {
+  return WithDnnl("a convolution", [&] { return std::make_unique<CpuConvolution>(context, spec); });
+}
+
+}  // namespace recpack

@@ -1,0 +1,189 @@
+#include "recpack/train/cpu_ops.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <dnnl.hpp>
+#include <new>
+
+#include "recpack/base/cpu.h"
+#include "src/base/format.h"
+#include "src/train/cpu/losses.h"
+#include "src/train/cpu/onednn.h"
+
+namespace recpack {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+constexpr size_t kAlignment = 256;
+constexpr size_t kElementsAtATime = 16384;  // of updates, by a thread
+
+algorithm AlgorithmOf(Activation activation) {
+  return activation == Activation::kRelu ? algorithm::eltwise_relu_use_dst_for_bwd
+                                         : algorithm::eltwise_tanh_use_dst_for_bwd;
+}
+
+class CpuOps final : public Ops {
+ public:
+  explicit CpuOps(const CpuOptions& options) : context_(MakeContext(options)) {}
+
+  std::string Describe() const override {
+    const dnnl_version_t& version = *dnnl_version();
+    return format("CPU: oneDNN {}.{}.{}, {} threads", version.major, version.minor, version.patch,
+                  context_.team.threads());
+  }
+  void Attach() override { context_.team.Attach(); }
+
+  void Upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void Download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void Copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void Zero(void* to, size_t bytes) override { std::memset(to, 0, bytes); }
+  void Synchronise() override {}
+
+  std::unique_ptr<Convolution> MakeConvolution(const ConvolutionSpec& spec) override {
+    return MakeCpuConvolution(context_, spec);
+  }
+  std::unique_ptr<Dense> MakeDense(const DenseSpec& spec) override {
+    return MakeCpuDense(context_, spec);
+  }
+  std::unique_ptr<BatchNorm> MakeBatchNorm(const BatchNormSpec& spec) override {
+    return MakeCpuBatchNorm(*this, context_, spec);
+  }
+  std::unique_ptr<Pooling> MakePooling(const PoolingSpec& spec) override {
+    return MakeCpuPooling(context_, spec);
+  }
+
+  void Activate(Activation activation, const Tensor& x, const Tensor& y) override {
+    const auto desc = Flat(x);
+    const dnnl::eltwise_forward::primitive_desc forward(
+        context_.engine, dnnl::prop_kind::forward_training, AlgorithmOf(activation), desc, desc);
+    dnnl::eltwise_forward(forward).execute(context_.stream,
+                                           {{DNNL_ARG_SRC, Of(x)}, {DNNL_ARG_DST, Of(y)}});
+  }
+
+  void ActivateBackward(Activation activation, const Tensor& y, const Tensor& dy,
+                        const Tensor& dx) override {
+    const auto desc = Flat(y);
+    const auto kind = AlgorithmOf(activation);
+    const dnnl::eltwise_forward::primitive_desc forward(
+        context_.engine, dnnl::prop_kind::forward_training, kind, desc, desc);
+    const dnnl::eltwise_backward::primitive_desc backward(context_.engine, kind, desc, desc, desc,
+                                                          forward);
+    dnnl::eltwise_backward(backward).execute(
+        context_.stream,
+        {{DNNL_ARG_DST, Of(y)}, {DNNL_ARG_DIFF_DST, Of(dy)}, {DNNL_ARG_DIFF_SRC, Of(dx)}});
+  }
+
+  void Add(const Tensor& x, const Tensor& to) override {
+    const auto desc = Flat(to);
+    const dnnl::binary::primitive_desc add(context_.engine, algorithm::binary_add, desc, Flat(x),
+                                           desc);
+    dnnl::binary(add).execute(
+        context_.stream,
+        {{DNNL_ARG_SRC_0, Of(to)}, {DNNL_ARG_SRC_1, Of(x)}, {DNNL_ARG_DST, Of(to)}});
+  }
+
+  void Convert(const Tensor& from, const Tensor& to) override {
+    const auto desc = [](const Tensor& tensor) {
+      return tensor.shape.size() == 4 ? DnnlPicture(tensor.shape, tensor.type, tensor.layout)
+                                      : DnnlDense(tensor.shape, tensor.type);
+    };
+    memory source(desc(from), context_.engine, from.data);
+    memory target(desc(to), context_.engine, to.data);
+    dnnl::reorder(source, target).execute(context_.stream, source, target);
+  }
+
+  void SoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, const uint8_t* mask,
+                           float scale, float* d_logits, LossSums* sums) override {
+    const int64_t batch = logits.shape[0], classes = logits.shape[1];
+    double loss = 0;
+    int64_t correct = 0, samples = 0, bad = 0;
+    for (int64_t i = 0; i < batch; ++i) {
+      float* gradient = d_logits ? d_logits + i * classes : nullptr;
+      const bool known = labels[i] >= 0 && labels[i] < classes;
+      const bool counts = !mask || mask[i];
+      if (!known || !counts) {
+        if (gradient) std::fill_n(gradient, classes, 0.0F);
+        if (counts) ++bad;
+        continue;
+      }
+      const SampleLoss sample =
+          SoftmaxLoss(logits.As<float>() + i * classes, classes, labels[i], scale, gradient);
+      loss += sample.loss;
+      correct += sample.correct;
+      ++samples;
+    }
+    *sums = {static_cast<float>(loss), static_cast<float>(correct), static_cast<float>(samples),
+             static_cast<float>(bad)};
+  }
+
+  void Sgd(const SgdUpdate& update, float* value, const float* gradient, float* velocity,
+           size_t count) override {
+    ForElements(count, [=](size_t i) {
+      const float step = update.momentum * velocity[i] + (gradient[i] + update.decay * value[i]);
+      velocity[i] = step;
+      value[i] -= update.rate * step;
+    });
+  }
+
+  void Adam(const AdamUpdate& update, float* value, const float* gradient, float* first,
+            float* second, size_t count) override {
+    const auto step = static_cast<double>(update.step);
+    const auto rate = static_cast<float>(update.rate / (1 - std::pow(update.beta1, step)));
+    const auto correction = static_cast<float>(1 / (1 - std::pow(update.beta2, step)));
+    ForElements(count, [=](size_t i) {
+      const float g = gradient[i];
+      first[i] = update.beta1 * first[i] + (1 - update.beta1) * g;
+      second[i] = update.beta2 * second[i] + (1 - update.beta2) * g * g;
+      const float size = std::sqrt(second[i] * correction) + update.epsilon;
+      value[i] -= rate * first[i] / size + update.rate * update.decay * value[i];
+    });
+  }
+
+ private:
+  static CpuContext MakeContext(const CpuOptions& options) {
+    return WithDnnl("an engine", [&] {
+      const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+      const int threads = options.threads ? options.threads : AvailableThreads();
+      return CpuContext{engine, dnnl::stream(engine), Team(threads, options.processors)};
+    });
+  }
+
+  // For operations to which all elements are alike.
+  static memory::desc Flat(const Tensor& tensor) {
+    return DnnlDense({tensor.elements()}, tensor.type);
+  }
+  memory Of(const Tensor& tensor) const { return {Flat(tensor), context_.engine, tensor.data}; }
+
+  template <typename Body>
+  void ForElements(size_t count, const Body& body) const {
+    context_.team.For((count + kElementsAtATime - 1) / kElementsAtATime, [&](size_t part) {
+      const size_t begin = part * kElementsAtATime;
+      const size_t end = std::min(count, begin + kElementsAtATime);
+      for (size_t i = begin; i < end; ++i) body(i);
+    });
+  }
+
+  void* AllocateBytes(size_t bytes) override {
+    const size_t whole = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+    void* memory = std::aligned_alloc(kAlignment, whole);
+    if (!memory) {
+      throw Error(ErrorKind::kDevice, format("the CPU has no memory for {} more bytes", bytes), {},
+                  "use a smaller batch or model");
+    }
+    return memory;
+  }
+  void FreeBytes(void* memory) noexcept override { std::free(memory); }
+
+  CpuContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ops> MakeCpuOps(const CpuOptions& options) {
+  return std::make_unique<CpuOps>(options);
+}
+
+}  // namespace recpack

@@ -1,0 +1,72 @@
+#include "src/train/cpu/onednn.h"
+
+#include "src/base/format.h"
+
+namespace recpack {
+
+using dnnl::memory;
+
+memory::data_type DnnlType(ValueType type) {
+  switch (type) {
+    case ValueType::kF32:
+      return memory::data_type::f32;
+    case ValueType::kBf16:
+      return memory::data_type::bf16;
+    case ValueType::kU8:
+      return memory::data_type::u8;
+    case ValueType::kI32:
+      return memory::data_type::s32;
+    default:
+      break;
+  }
+  throw Error(ErrorKind::kUnsupported,
+              format("CPU devices do not compute with {}", ValueTypeName(type)), {},
+              "choose f32 or bf16");
+}
+
+memory::desc DnnlPicture(const Shape& shape, ValueType type, ImageLayout layout) {
+  const auto tag =
+      layout == ImageLayout::kNhwc ? memory::format_tag::nhwc : memory::format_tag::nchw;
+  return {shape, DnnlType(type), tag};
+}
+
+memory::desc DnnlDense(const Shape& shape, ValueType type) {
+  memory::dims strides(shape.size(), 1);
+  for (size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
+  return {shape, DnnlType(type), strides};
+}
+
+Error DnnlError(const char* what, const dnnl::error& error) {
+  const bool memory = error.status == dnnl_out_of_memory;
+  return {memory ? ErrorKind::kDevice : ErrorKind::kUnsupported,
+          format("oneDNN cannot make {}: {}", what, error.message),
+          {},
+          memory ? "use a smaller batch" : "choose another type or layout"};
+}
+
+DnnlArray::DnnlArray(const CpuContext& context, const memory::desc& ours,
+                     const memory::desc& theirs)
+    : same_(ours == theirs), ours_(ours, context.engine, nullptr) {
+  if (same_) return;
+  theirs_ = dnnl::memory(theirs, context.engine);
+  in_ = dnnl::reorder(ours_, theirs_);
+  out_ = dnnl::reorder(theirs_, ours_);
+}
+
+const memory& DnnlArray::In(const CpuContext& context, const void* data) {
+  ours_.set_data_handle(const_cast<void*>(data));
+  if (same_) return ours_;
+  in_.execute(context.stream, ours_, theirs_);
+  return theirs_;
+}
+
+const memory& DnnlArray::Out(void* data) {
+  ours_.set_data_handle(data);
+  return memory();
+}
+
+void DnnlArray::Finish(const CpuContext& context) {
+  if (!same_) out_.execute(context.stream, theirs_, ours_);
+}
+
+}  // namespace recpack

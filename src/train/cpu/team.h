@@ -1,0 +1,35 @@
+// The threads of one CPU device.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace recpack {
+
+// Threads are OpenMP's, which oneDNN uses as well: one team serves both. Used by the thread that
+// called Attach().
+class Team {
+ public:
+  // `processors`: what its threads are bound to, one each; empty: not bound.
+  Team(int threads, std::vector<int> processors);
+
+  int threads() const noexcept { return threads_; }
+  void Attach() const;
+
+  // body(i) for each i in [0, count): stretches of equal length, one a thread. noexcept bodies.
+  template <typename Body>
+  void For(size_t count, const Body& body) const {
+    Run(
+        count, [](const void* context, size_t i) { (*static_cast<const Body*>(context))(i); },
+        &body);
+  }
+
+ private:
+  void Run(size_t count, void (*body)(const void*, size_t), const void* context) const;
+
+  int threads_;
+  std::vector<int> processors_;
+};
+
+}  // namespace recpack

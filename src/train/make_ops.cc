@@ -1,0 +1,38 @@
+#include "src/train/make_ops.h"
+
+#include <algorithm>
+
+#include "recpack/base/cpu.h"
+#include "recpack/base/error.h"
+#include "recpack/train/cpu_ops.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+// CPU devices share the processors; device i of n has a stretch of them.
+CpuOptions CpuShare(const TrainerOptions& options, size_t index) {
+  const auto is_cpu = [](const DeviceSpec& device) { return device.kind == DeviceKind::kCpu; };
+  const auto devices = std::count_if(options.devices.begin(), options.devices.end(), is_cpu);
+  const auto before = std::count_if(
+      options.devices.begin(), options.devices.begin() + static_cast<ptrdiff_t>(index), is_cpu);
+  const int all = AvailableThreads();
+  CpuOptions cpu{.threads = options.threads ? options.threads
+                                            : std::max(1, all / static_cast<int>(devices))};
+  if (options.bind_threads) {
+    for (int i = 0; i < cpu.threads; ++i) {
+      cpu.processors.push_back((static_cast<int>(before) * cpu.threads + i) % all);
+    }
+  }
+  return cpu;
+}
+
+}  // namespace
+
+std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index) {
+  const DeviceSpec& device = options.devices[index];
+  if (device.kind == DeviceKind::kCpu) return MakeCpuOps(CpuShare(options, index));
+  throw Error(ErrorKind::kUnsupported, format("{} cannot be trained on yet", DeviceName(device)));
+}
+
+}  // namespace recpack

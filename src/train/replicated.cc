@@ -1,0 +1,81 @@
+#include "src/train/replicated.h"
+
+#include <span>
+
+namespace recpack {
+
+Replicated::Replicated(const OptimizerOptions& options, Collective& collective,
+                       size_t bucket_elements)
+    : options_(options), collective_(collective), bucket_elements_(bucket_elements) {}
+
+Replicated::~Replicated() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Replicated::Start(Ops& ops, Variables& variables) {
+  ops_ = &ops;
+  variables_ = &variables;
+  buckets_ = BucketsOf(variables, bucket_elements_);
+  bucket_of_ = BucketOfVariable(variables, buckets_);
+  const auto share = [&](float* values, size_t count) {
+    collective_.Broadcast(std::as_writable_bytes(std::span(values, count)), 0);
+  };
+  share(variables.trained(), variables.trained_size());
+  share(variables.statistics(), variables.statistics_size());
+  summed_ = buckets_.size();
+  thread_ = std::thread([this] { SumBuckets(); });
+}
+
+void Replicated::BeginStep() {
+  const std::lock_guard lock(mutex_);
+  missing_.clear();
+  for (const Bucket& bucket : buckets_) missing_.push_back(bucket.variables.size());
+  summed_ = 0;
+}
+
+void Replicated::Ready(size_t variable) {
+  const std::lock_guard lock(mutex_);
+  if (--missing_[bucket_of_[variable]] == 0) changed_.notify_all();
+}
+
+// Buckets go in their order on every device, whichever is whole first.
+void Replicated::SumBuckets() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] {
+      return ended_ || (summed_ < buckets_.size() && missing_[summed_] == 0);
+    });
+    if (ended_) return;
+    const Bucket& bucket = buckets_[summed_];
+    lock.unlock();
+    try {
+      collective_.AllReduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin});
+    } catch (...) {
+      lock.lock();
+      failure_ = std::current_exception();
+      changed_.notify_all();
+      return;
+    }
+    lock.lock();
+    ++summed_;
+    changed_.notify_all();
+  }
+}
+
+void Replicated::EndStep(double rate) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failure_ || summed_ == buckets_.size(); });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  for (size_t i = 0; i < variables_->specs().size(); ++i) {
+    if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate, i);
+  }
+}
+
+}  // namespace recpack

@@ -1,0 +1,20 @@
+#include "recpack/train/schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace recpack {
+namespace {
+
+TEST(LearningRate, RisesThenFallsAlongACosine) {
+  const LearningRate rate{.peak = 0.4, .warmup_steps = 4, .steps = 12};
+  EXPECT_DOUBLE_EQ(rate.At(0), 0.1);
+  EXPECT_DOUBLE_EQ(rate.At(3), 0.4);
+  EXPECT_DOUBLE_EQ(rate.At(4), 0.4);
+  EXPECT_NEAR(rate.At(8), 0.2, 1e-12);
+  EXPECT_NEAR(rate.At(12), 0, 1e-12);
+  EXPECT_NEAR(rate.At(100), 0, 1e-12);
+  EXPECT_DOUBLE_EQ((LearningRate{.peak = 1, .steps = 1}).At(0), 1);
+}
+
+}  // namespace
+}  // namespace recpack

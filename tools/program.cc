@@ -1,0 +1,65 @@
+#include "tools/program.h"
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "recpack/base/error.h"
+
+namespace recpack::tool {
+namespace {
+
+// CLI11 alone would only say that a command is missing.
+void RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "-";
+  if (command.starts_with('-')) return;
+  std::string names;
+  for (const CLI::App* there : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (there->get_name() == command) return;
+    if (!there->get_group().empty()) names += (names.empty() ? "" : ", ") + there->get_name();
+  }
+  throw Error(ErrorKind::kInvalidArgument, "there is no command '" + command + "'", {},
+              "choose one of: " + names);
+}
+
+int Parse(const char* name, const char* about, const std::vector<AddCommand>& commands, int argc,
+          char** argv) {
+  CLI::App app(about, name);
+  app.set_version_flag("--version", RECPACK_VERSION);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return std::string(failed->get_name()) + ": " + error.what() +
+           "\nRun with --help for how to use it.\n";
+  });
+  int exit_code = kDone;
+  for (const AddCommand add : commands) add(app, exit_code);
+  RefuseUnknownCommand(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked = error.get_exit_code() == 0;  // --help, --version
+    app.exit(error);
+    return asked ? kDone : kFailure;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int RunProgram(const char* name, const char* about, const std::vector<AddCommand>& commands,
+               int argc, char** argv) {
+  try {
+    return Parse(name, about, commands, argc, argv);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "%s: %s: %s\n", name, error.path1().c_str(),
+                 error.code().message().c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+  }
+  return kFailure;
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,129 @@
+// rectrain train: trains a network.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "recpack/base/error.h"
+#include "recpack/train/trainer.h"
+#include "src/base/format.h"
+#include "tools/rectrain/command.h"
+
+namespace recpack::tool {
+namespace {
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  rectrain train shards/cifar10 --epochs 3\n"
+    "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n";
+
+struct TrainFlags {
+  TrainerOptions options;
+  std::string devices = "cpu:0";
+  std::string type = "f32";
+  std::string layout = "nhwc";
+  std::string norm = "fused";
+  bool no_evaluation = false;
+  bool json = false;
+};
+
+nlohmann::json JsonOf(const Score& score) {
+  return {{"loss", score.loss}, {"accuracy", score.accuracy}, {"samples", score.samples}};
+}
+
+nlohmann::json JsonOf(const EpochReport& report) {
+  return {{"epoch", report.epoch},
+          {"steps", report.steps},
+          {"train", JsonOf(report.train)},
+          {"evaluation", JsonOf(report.evaluation)},
+          {"train_seconds", report.train_seconds},
+          {"evaluation_seconds", report.evaluation_seconds},
+          {"input_wait_seconds", report.input_wait_seconds}};
+}
+
+void Print(const EpochReport& report) {
+  const double seconds = report.train_seconds;
+  std::string line = format("epoch {}: loss {:.4f}, accuracy {:.2f} %", report.epoch,
+                            report.train.loss, 100 * report.train.accuracy);
+  if (report.evaluation.samples > 0) {
+    line += format("; evaluation: loss {:.4f}, accuracy {:.2f} %", report.evaluation.loss,
+                   100 * report.evaluation.accuracy);
+  }
+  line += format("; {:.0f} samples/s, {:.1f} % of it waiting for input",
+                 static_cast<double>(report.train.samples) / seconds,
+                 100 * report.input_wait_seconds / seconds);
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void RunTrain(TrainFlags& flags) {
+  TrainerOptions& options = flags.options;
+  options.devices = ParseDevices(flags.devices);
+  options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  options.layout = flags.layout == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
+  options.fused_norm = flags.norm == "fused";
+  options.evaluate = !flags.no_evaluation;
+  Trainer trainer(options);
+  if (!flags.json) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
+  nlohmann::json epochs = nlohmann::json::array();
+  trainer.Run([&](const EpochReport& report) {
+    if (flags.json) {
+      epochs.push_back(JsonOf(report));
+    } else {
+      Print(report);
+    }
+  });
+  if (flags.json) std::printf("%s\n", nlohmann::json({{"epochs", epochs}}).dump().c_str());
+}
+
+}  // namespace
+
+void AddTrain(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<TrainFlags>();
+  TrainerOptions& options = flags->options;
+  CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
+  command.footer(kExamples);
+  command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
+  command.add_option("--devices", flags->devices, "Devices: cpu:0, several separated by commas.")
+      ->capture_default_str();
+  command.add_option("--batch-size", options.batch_size, "Samples a step, of each device.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
+  command.add_option("--max-steps", options.max_steps, "Stop after that many steps; 0: do not.")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
+      ->capture_default_str();
+  command.add_option("--width", options.resnet.width, "Channels of the first stage.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--classes", options.resnet.classes, "Classes.")->capture_default_str();
+  command.add_option("--type", flags->type, "Of activations; variables are f32.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"f32", "bf16"}));
+  command.add_option("--layout", flags->layout, "Of activations in memory.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"nhwc", "nchw"}));
+  command
+      .add_option("--norm", flags->norm, "Batch normalisation with ReLU and addition, or apart.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fused", "unfused"}));
+  command.add_option("--rate", options.optimizer.rate, "Learning rate at its peak.")
+      ->capture_default_str();
+  command.add_option("--momentum", options.optimizer.momentum, "Of gradient descent.")
+      ->capture_default_str();
+  command.add_option("--decay", options.optimizer.decay, "Of weights.")->capture_default_str();
+  command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
+      ->capture_default_str();
+  command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
+  command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
+      ->capture_default_str();
+  command.add_flag("--no-evaluation", flags->no_evaluation, "Do not evaluate after each epoch.");
+  command.add_flag("--json", flags->json, "Print one JSON object.");
+  command.callback([flags, &exit_code] {
+    RunTrain(*flags);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool

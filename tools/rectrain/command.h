@@ -1,0 +1,10 @@
+// The commands of rectrain.
+#pragma once
+
+#include "tools/program.h"
+
+namespace recpack::tool {
+
+void AddTrain(CLI::App& app, int& exit_code);
+
+}  // namespace recpack::tool

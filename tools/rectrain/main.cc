@@ -1,0 +1,10 @@
+// rectrain: the reference trainer, fed by the loader.
+#include "tools/rectrain/command.h"
+
+int main(int argc, char** argv) {
+  using namespace recpack::tool;
+  return RunProgram("rectrain",
+                    "rectrain trains reference networks on shards, on one or several devices.\n"
+                    "Exit codes: 0 done, 2 usage or failure.",
+                    {AddTrain}, argc, argv);
+}
