@@ -18,7 +18,6 @@ namespace {
 constexpr size_t kLanes = 16;
 using Floats = float __attribute__((vector_size(64)));
 using Words = uint32_t __attribute__((vector_size(64)));
-using Signed = int32_t __attribute__((vector_size(64)));
 using Halves = uint16_t __attribute__((vector_size(32)));
 
 struct Bf16 {
@@ -62,17 +61,13 @@ RECPACK_TARGET_INLINE void StoreOne(Bf16* to, float value) {
 
 // value where test > 0, else 0; also where test is NaN.
 RECPACK_TARGET_INLINE Floats WhereAbove0(Floats test, Floats value) {
-  const Signed mask = test > Floats{};
-  const Signed bits = reinterpret_cast<Signed>(value) & mask;
-  return reinterpret_cast<Floats>(bits);
+  return test > Floats{} ? value : Floats{};
 }
 RECPACK_TARGET_INLINE float WhereAbove0(float test, float value) { return test > 0 ? value : 0; }
 
 // Zero below zero. NaN stays.
 RECPACK_TARGET_INLINE Floats Relu(Floats value) {
-  const Signed below = value < Floats{};
-  const Signed bits = reinterpret_cast<Signed>(value) & ~below;
-  return reinterpret_cast<Floats>(bits);
+  return value < Floats{} ? Floats{} : value;
 }
 RECPACK_TARGET_INLINE float Relu(float value) { return value < 0 ? 0 : value; }
 
