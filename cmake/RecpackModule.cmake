@@ -32,5 +32,6 @@ function(recpack_test module)
   target_compile_definitions(${module}_tests PRIVATE
     RECPACK_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
   include(GoogleTest)
-  gtest_discover_tests(${module}_tests DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${module})
+  gtest_discover_tests(${module}_tests DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${module} ENVIRONMENT OMP_WAIT_POLICY=passive)  # tests share processors
 endfunction()
