@@ -20,14 +20,18 @@ function(recpack_module name)
   endif()
 endfunction()
 
-# recpack_test(MODULE names...): one gtest program a module from tests/MODULE/NAME_test.cc, whose
-# cases ctest lists one by one.
+# recpack_test(MODULE names... [LIBRARY library]): one gtest program a module from
+# tests/MODULE/NAME_test.cc, whose cases ctest lists one by one. LIBRARY: of another module's name.
 function(recpack_test module)
-  set(sources ${ARGN})
+  cmake_parse_arguments(ARG "" "LIBRARY" "" ${ARGN})
+  if(NOT ARG_LIBRARY)
+    set(ARG_LIBRARY ${module})
+  endif()
+  set(sources ${ARG_UNPARSED_ARGUMENTS})
   list(TRANSFORM sources APPEND _test.cc)
   add_executable(${module}_tests ${sources})
   target_include_directories(${module}_tests PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${module}_tests PRIVATE recpack_${module} recpack_flags
+  target_link_libraries(${module}_tests PRIVATE recpack_${ARG_LIBRARY} recpack_flags
                         GTest::gmock GTest::gtest_main)
   target_compile_definitions(${module}_tests PRIVATE
     RECPACK_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")

@@ -13,6 +13,7 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                 build    compiler, CMake and the libraries; oneDNN 3, from PyPI in .onednn (39 MB), where
                          apt's is older
                 test     GoogleTest, Python
+                mpi      Open MPI, for training by the processes of an MPI job
                 demo     download of the data set
                 interop  Python environments for other programs' packages
                 ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells
@@ -32,12 +33,13 @@ packages_of() {
         libzstd-dev liblzma-dev libbz2-dev python3
       ;;
     test) echo libgtest-dev libgmock-dev python3 ;;
+    mpi) echo libopenmpi-dev openmpi-bin ;;
     demo) echo curl ca-certificates ;;
     interop) echo python3-venv ca-certificates ;;
     ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \
         zsh fish ;;
     *)
-      echo "setup: unknown set '$1'; choose from build, test, demo, interop, ci, all" >&2
+      echo "setup: unknown set '$1'; choose from build, test, mpi, demo, interop, ci, all" >&2
       exit 2
       ;;
   esac
@@ -80,7 +82,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ "$sets" = all ] && sets=build,test,demo,interop,ci
+[ "$sets" = all ] && sets=build,test,mpi,demo,interop,ci
 
 packages=()
 for set in ${sets//,/ }; do

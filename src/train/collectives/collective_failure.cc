@@ -1,0 +1,48 @@
+#include "src/train/collectives/collective_failure.h"
+
+#include "src/base/format.h"
+
+namespace recpack {
+
+std::string RanksText(std::span<const int> ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i) text += format("{}{}", i == 0 ? "" : ", ", ranks[i]);
+  return text;
+}
+
+Error AbortError(int rank, const std::string& reason) {
+  return {ErrorKind::kIo, format("rank {} ended the run: {}", rank, reason)};
+}
+
+Error MismatchError(int rank, const CollectiveCall& call, int other,
+                    const CollectiveCall& other_call) {
+  return {ErrorKind::kInvalidArgument,
+          format("rank {} calls {} while rank {} calls {}", rank, CallText(call), other,
+                 CallText(other_call)),
+          {},
+          "all ranks must call the same operations in the same order"};
+}
+
+Error LeftError(int rank, const CollectiveCall& call) {
+  return {ErrorKind::kIo,
+          format("rank {} has ended its part, while others call {}", rank, CallText(call))};
+}
+
+Error LostError(int rank, const CollectiveCall& call) {
+  return {ErrorKind::kIo,
+          format("rank {} was lost in {}: its process has ended, or the network failed", rank,
+                 CallText(call)),
+          {},
+          "see what that process said last"};
+}
+
+Error LateError(std::span<const int> missing, const CollectiveCall& call,
+                std::chrono::milliseconds timeout) {
+  return {ErrorKind::kIo,
+          format("{} did not come to {} within {} ms", RanksText(missing), CallText(call),
+                 timeout.count()),
+          {},
+          "see what keeps it, or give a longer timeout"};
+}
+
+}  // namespace recpack

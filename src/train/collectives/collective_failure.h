@@ -1,0 +1,33 @@
+// How the failures of a run are told, whatever carries its arrays.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "recpack/train/collective.h"
+
+namespace recpack {
+
+// `rank` called Abort().
+Error AbortError(int rank, const std::string& reason);
+
+// Calls of two ranks that should be the same.
+Error MismatchError(int rank, const CollectiveCall& call, int other,
+                    const CollectiveCall& other_call);
+
+// `rank` was destroyed while others call.
+Error LeftError(int rank, const CollectiveCall& call);
+
+// The connection to `rank` broke.
+Error LostError(int rank, const CollectiveCall& call);
+
+// Nothing came from `missing`, which is not empty.
+Error LateError(std::span<const int> missing, const CollectiveCall& call,
+                std::chrono::milliseconds timeout);
+
+// "rank 2", "ranks 0, 3".
+std::string RanksText(std::span<const int> ranks);
+
+}  // namespace recpack

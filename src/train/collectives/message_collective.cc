@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "src/train/collectives/collective_failure.h"
+#include "src/train/collectives/ordered_sum.h"
+#include "src/train/collectives/transport.h"
+
+namespace recpack {
+namespace {
+
+// Large arrays go in blocks: memory stays bounded, and a block that was received is still in the
+// cache when it is summed.
+constexpr size_t kBlockFloats = size_t{1} << 20;
+constexpr size_t kBlockBytes = size_t{16} << 20;
+
+// What each rank tells all others before a call: they must agree.
+struct Announcement {
+  uint64_t count = 0;
+  int32_t root = 0;
+  uint32_t op = 0;
+};
+
+const std::byte* Bytes(const void* data) { return static_cast<const std::byte*>(data); }
+std::byte* Bytes(void* data) { return static_cast<std::byte*>(data); }
+
+class OverMessages final : public Collective {
+ public:
+  OverMessages(std::unique_ptr<Transport> transport, const CollectiveOptions& options)
+      : Collective(transport->rank(), transport->size()),
+        transport_(std::move(transport)),
+        timeout_(options.connect_timeout),
+        parcels_(Ranks()),
+        announced_(Ranks()),
+        received_(Ranks()),
+        ins_(Ranks()) {
+    Agree();  // none goes on before all are there
+    timeout_ = options.timeout;
+  }
+
+  void Abort(const std::string& reason) noexcept override {
+    transport_->Fail(AbortError(rank(), reason));
+  }
+  void Check() override { transport_->Check(); }
+
+ private:
+  size_t Ranks() const noexcept { return static_cast<size_t>(size()); }
+  size_t Rank() const noexcept { return static_cast<size_t>(rank()); }
+
+  void Run(const CollectiveCall& call, DeviceStream) override {
+    call_ = call;
+    Agree();
+    switch (call.op) {
+      case CollectiveOp::kAllReduce:
+        return AllReduceBlocks();
+      case CollectiveOp::kReduce:
+        return ReduceBlocks();
+      case CollectiveOp::kReduceScatter:
+        return ReduceScatterBlocks();
+      case CollectiveOp::kBroadcast:
+        return BroadcastBlocks();
+      case CollectiveOp::kAllGather:
+        return AllGatherBlocks();
+      case CollectiveOp::kBarrier:
+        return;
+    }
+  }
+
+  void Agree() {
+    const Announcement mine{call_.count, call_.root, static_cast<uint32_t>(call_.op)};
+    for (size_t other = 0; other < Ranks(); ++other) {
+      parcels_[other] = {Bytes(&mine), sizeof mine, Bytes(&announced_[other]), sizeof mine};
+    }
+    announced_[Rank()] = mine;
+    Move();
+    const CollectiveCall first = Announced(0);
+    for (int other = 1; other < size(); ++other) {
+      const CollectiveCall second = Announced(other);
+      if (SameCall(first, second)) continue;
+      const Error error = MismatchError(0, first, other, second);
+      transport_->Fail(error);
+      throw Error(error);
+    }
+  }
+
+  CollectiveCall Announced(int rank) const {
+    const Announcement& that = announced_[static_cast<size_t>(rank)];
+    return {.op = static_cast<CollectiveOp>(that.op),
+            .count = static_cast<size_t>(that.count),
+            .root = that.root};
+  }
+
+  void AllReduceBlocks() {
+    for (size_t begin = 0; begin < call_.count; begin += kBlockFloats) {
+      const size_t count = std::min(kBlockFloats, call_.count - begin);
+      float* block = Out() + begin;
+      const auto slices = [&](size_t other) {
+        return SliceOf(count, static_cast<int>(other), size());
+      };
+      float* sum = block + slices(Rank()).begin;
+      SumOfParts([&](size_t other) { return block + slices(other).begin; }, slices, sum);
+      ShareSlices(Bytes(block), [&](size_t other) {
+        const Slice slice = slices(other);
+        return Slice{slice.begin * sizeof(float), slice.count * sizeof(float)};
+      });
+    }
+  }
+
+  void ReduceBlocks() {
+    const auto root = static_cast<size_t>(call_.root);
+    for (size_t begin = 0; begin < call_.count; begin += kBlockFloats) {
+      const size_t count = std::min(kBlockFloats, call_.count - begin);
+      float* block = Out() + begin;
+      const auto slices = [&](size_t other) {
+        return SliceOf(count, static_cast<int>(other), size());
+      };
+      const Slice mine = slices(Rank());
+      sum_.resize(mine.count);
+      float* sum = Rank() == root ? block + mine.begin : sum_.data();
+      SumOfParts([&](size_t other) { return block + slices(other).begin; }, slices, sum);
+      Clear();
+      if (Rank() == root) {
+        for (size_t other = 0; other < Ranks(); ++other) {
+          Receive(other, block + slices(other).begin, slices(other).count * sizeof(float));
+        }
+      } else {
+        Send(root, sum, mine.count * sizeof(float));
+      }
+      Move();
+    }
+  }
+
+  void ReduceScatterBlocks() {
+    const float* all = static_cast<const float*>(call_.in);
+    const size_t most = std::max(kBlockFloats / Ranks(), size_t{1});
+    for (size_t begin = 0; begin < call_.count; begin += most) {
+      const Slice block{begin, std::min(most, call_.count - begin)};
+      SumOfParts([&](size_t other) { return all + other * call_.count + begin; },
+                 [&](size_t) { return block; }, Out() + begin);
+    }
+  }
+
+  void BroadcastBlocks() {
+    std::byte* data = Bytes(call_.out);
+    const auto root = static_cast<size_t>(call_.root);
+    for (size_t begin = 0; begin < call_.count; begin += kBlockBytes) {
+      const size_t count = std::min(kBlockBytes, call_.count - begin);
+      std::byte* block = data + begin;
+      const auto slices = [&](size_t other) {
+        return SliceOf(count, static_cast<int>(other), size());
+      };
+      Clear();
+      if (Rank() == root) {
+        for (size_t other = 0; other < Ranks(); ++other) {
+          Send(other, block + slices(other).begin, slices(other).count);
+        }
+      } else {
+        Receive(root, block + slices(Rank()).begin, slices(Rank()).count);
+      }
+      Move();
+      ShareSlices(block, slices);
+    }
+  }
+
+  void AllGatherBlocks() {
+    const std::byte* part = Bytes(call_.in);
+    std::byte* all = Bytes(call_.out);
+    std::byte* mine = all + Rank() * call_.count;
+    if (part != mine && call_.count > 0) std::memcpy(mine, part, call_.count);
+    for (size_t begin = 0; begin < call_.count; begin += kBlockBytes) {
+      const size_t count = std::min(kBlockBytes, call_.count - begin);
+      ShareSlices(all, [&](size_t other) { return Slice{other * call_.count + begin, count}; });
+    }
+  }
+
+  // Every rank sends `part(k)`, of slices(k).count floats, to each rank k. What this rank gets, and
+  // its own, is summed in rank order into `sum`.
+  template <typename Part, typename Slices>
+  void SumOfParts(const Part& part, const Slices& slices, float* sum) {
+    const size_t count = slices(Rank()).count;
+    Clear();
+    for (size_t other = 0; other < Ranks(); ++other) {
+      ins_[other] = part(Rank());
+      if (other == Rank()) continue;
+      received_[other].resize(count);
+      ins_[other] = received_[other].data();
+      Send(other, part(other), slices(other).count * sizeof(float));
+      Receive(other, received_[other].data(), count * sizeof(float));
+    }
+    Move();
+    SumInOrder(ins_, std::span(&sum, 1), count);
+  }
+
+  // Every rank sends its own slice of an array to all.
+  template <typename Slices>
+  void ShareSlices(std::byte* array, const Slices& slices) {
+    Clear();
+    for (size_t other = 0; other < Ranks(); ++other) {
+      Send(other, array + slices(Rank()).begin, slices(Rank()).count);
+      Receive(other, array + slices(other).begin, slices(other).count);
+    }
+    Move();
+  }
+
+  void Clear() noexcept { parcels_.assign(Ranks(), {}); }
+  void Send(size_t to, const void* data, size_t bytes) noexcept {
+    parcels_[to].send = Bytes(data);
+    parcels_[to].send_bytes = bytes;
+  }
+  void Receive(size_t from, void* data, size_t bytes) noexcept {
+    parcels_[from].receive = Bytes(data);
+    parcels_[from].receive_bytes = bytes;
+  }
+  void Move() { transport_->Move(parcels_, call_, timeout_); }
+
+  float* Out() const noexcept { return static_cast<float*>(call_.out); }
+
+  const std::unique_ptr<Transport> transport_;
+  std::chrono::milliseconds timeout_;
+  CollectiveCall call_;
+  std::vector<Parcel> parcels_;
+  std::vector<Announcement> announced_;
+  std::vector<std::vector<float>> received_;  // from each rank, of a block
+  std::vector<float> sum_;
+  std::vector<const float*> ins_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> MessageCollective(std::unique_ptr<Transport> transport,
+                                              const CollectiveOptions& options) {
+  return std::make_unique<OverMessages>(std::move(transport), options);
+}
+
+}  // namespace recpack

@@ -1,0 +1,23 @@
+#include "src/train/collectives/nccl_place.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+
+void CheckThatPlacesDiffer(std::span<const GpuPlace> by_rank) {
+  for (auto second = by_rank.begin(); second != by_rank.end(); ++second) {
+    const auto first = std::find(by_rank.begin(), second, *second);
+    if (first == second) continue;
+    const std::string place(second->data());
+    throw Error(ErrorKind::kUnsupported,
+                format("ranks {} and {} use one GPU ({}); NCCL takes one rank a GPU",
+                       first - by_rank.begin(), second - by_rank.begin(),
+                       place.substr(place.find(' ') + 1)),
+                {}, "give each rank a GPU of its own, or use the collectives of the host");
+  }
+}
+
+}  // namespace recpack

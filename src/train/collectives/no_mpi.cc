@@ -1,0 +1,13 @@
+#include "recpack/base/error.h"
+#include "recpack/train/mpi_collective.h"
+
+namespace recpack {
+
+bool HasMpi() noexcept { return false; }
+
+std::unique_ptr<Collective> MpiCollective(const CollectiveOptions&) {
+  throw Error(ErrorKind::kUnsupported, "this build has no MPI", {},
+              "install an MPI library and build with RECPACK_MPI=on, or launch without MPI");
+}
+
+}  // namespace recpack

@@ -1,0 +1,14 @@
+#include "recpack/base/error.h"
+#include "recpack/train/nccl_collective.h"
+
+namespace recpack {
+
+std::string NcclUnavailable() { return "this build has no NCCL"; }
+
+std::unique_ptr<Collective> NcclCollective(std::unique_ptr<Collective>, int,
+                                           const CollectiveOptions&) {
+  throw Error(ErrorKind::kUnsupported, NcclUnavailable(), {},
+              "build with CUDA and NCCL's header, or use the collectives of the host");
+}
+
+}  // namespace recpack

@@ -1,0 +1,59 @@
+// What every Collective does, whatever carries its arrays: one suite, which each kind instantiates.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "recpack/train/collective.h"
+
+namespace recpack {
+
+// Ranks that run the same body.
+class World {
+ public:
+  using Body = std::function<void(std::unique_ptr<Collective>)>;
+
+  virtual ~World() = default;
+  virtual int size() const = 0;
+  // Calls `body` for those ranks that this process has, each in a thread of its own, with
+  // collectives made for this, once all ranks have theirs. Returns when all are done.
+  virtual void Run(const CollectiveOptions& options, const Body& body) = 0;
+  // A barrier for bodies that is none of the collective's.
+  virtual void Sync() = 0;
+};
+
+struct WorldKind {
+  std::string name;
+  std::function<std::unique_ptr<World>()> make;
+  std::string missing = {};  // why there is none here; empty: there is
+};
+
+inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }
+
+class CollectiveContract : public testing::TestWithParam<WorldKind> {
+ protected:
+  void SetUp() override {
+    if (!GetParam().missing.empty()) GTEST_SKIP() << GetParam().missing;
+    world_ = GetParam().make();
+  }
+
+  int size() const { return world_->size(); }
+  int last() const { return size() - 1; }
+  void Run(const World::Body& body, const CollectiveOptions& options = {}) {
+    world_->Run(options, body);
+  }
+  void Sync() { world_->Sync(); }
+
+ private:
+  std::unique_ptr<World> world_;
+};
+
+inline std::string WorldName(const testing::TestParamInfo<WorldKind>& info) {
+  return info.param.name;
+}
+
+}  // namespace recpack

@@ -1,0 +1,19 @@
+// A rank that fails while the others are at something else, and never call again.
+#include <cstdio>
+#include <thread>
+
+#include "recpack/base/error.h"
+#include "recpack/train/mpi_collective.h"
+
+int main() {
+  const auto collective = recpack::MpiCollective();
+  collective->Barrier();
+  if (collective->rank() != 1) std::this_thread::sleep_for(std::chrono::hours(1));
+  collective->Abort("the disk is full");
+  try {
+    collective->Check();
+  } catch (const recpack::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  return 2;
+}

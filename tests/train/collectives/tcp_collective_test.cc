@@ -1,0 +1,157 @@
+#include "recpack/train/tcp_collective.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "recpack/base/error.h"
+#include "src/train/collectives/socket.h"
+#include "tests/pipeline/error_of.h"
+#include "tests/train/collectives/collective_contract.h"
+#include "tests/train/collectives/free_port.h"
+#include "tests/train/collectives/thread_world.h"
+
+namespace recpack {
+namespace {
+
+using testing::HasSubstr;
+
+class TcpWorld final : public ThreadedWorld {
+ public:
+  using ThreadedWorld::ThreadedWorld;
+  void Run(const CollectiveOptions& options, const Body& body) override {
+    const int port = FreePort();
+    RunWith(
+        [&](int rank) {
+          return TcpCollective({.rank = rank, .size = size(), .port = port}, options);
+        },
+        body);
+  }
+};
+
+WorldKind Tcp(int size) {
+  return {"Tcp" + std::to_string(size), [size] { return std::make_unique<TcpWorld>(size); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Tcp, CollectiveContract, testing::Values(Tcp(1), Tcp(2), Tcp(4)),
+                         WorldName);
+
+constexpr CollectiveOptions kShortly = {.connect_timeout = std::chrono::seconds(2)};
+
+TEST(TcpCollective, AProcessThatDiesIsNamed) {
+  const int port = FreePort();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    auto collective = TcpCollective({.rank = 1, .size = 2, .port = port});
+    collective->Barrier();
+    kill(getpid(), SIGKILL);
+  }
+  auto collective = TcpCollective({.rank = 0, .size = 2, .port = port});
+  collective->Barrier();
+  std::vector<float> data(100'000);
+  const Error error = ErrorOf([&] { collective->AllReduce(data); });
+  EXPECT_EQ(error.kind(), ErrorKind::kIo);
+  EXPECT_THAT(error.what(), HasSubstr("rank 1 was lost in AllReduce of 100000 floats"));
+  EXPECT_STREQ(ErrorOf([&] { collective->Barrier(); }).what(), error.what());
+  waitpid(child, nullptr, 0);
+}
+
+TEST(TcpCollective, LocalhostIsAName) {
+  const int port = FreePort();
+  RunThreads(3, [&](int rank) {
+    const auto collective =
+        TcpCollective({.rank = rank, .size = 3, .address = "localhost", .port = port});
+    EXPECT_EQ(GatherValues(*collective, 1), (std::vector<uint64_t>{1, 1, 1}));
+  });
+}
+
+TEST(TcpCollective, NamesThatAreNoneAreRefused) {
+  const Error error =
+      ErrorOf([] { TcpCollective({.rank = 1, .size = 2, .address = "no.such.name.invalid"}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("no.such.name.invalid"));
+}
+
+TEST(TcpCollective, RanksThatAreNoneAreRefused) {
+  EXPECT_THAT(ErrorOf([] { TcpCollective({.rank = 2, .size = 2}); }).what(),
+              HasSubstr("no rank 2 of 2"));
+}
+
+TEST(TcpCollective, APortThatIsTakenIsNamed) {
+  const int port = FreePort();
+  const Socket other = Listen(Resolve("127.0.0.1", port).front());
+  ASSERT_TRUE(other);
+  const Error error = ErrorOf([&] { TcpCollective({.rank = 0, .size = 2, .port = port}); });
+  EXPECT_THAT(error.what(), HasSubstr("127.0.0.1:" + std::to_string(port)));
+  EXPECT_THAT(error.what(), HasSubstr("choose another port"));
+}
+
+TEST(TcpCollective, ARankThatIsNotStartedIsNamed) {
+  const int port = FreePort();
+  RunThreads(2, [&](int rank) {
+    const auto options = rank == 0 ? kShortly : CollectiveOptions();
+    const Error error =
+        ErrorOf([&] { TcpCollective({.rank = rank, .size = 4, .port = port}, options); });
+    EXPECT_THAT(error.what(), HasSubstr("2, 3 did not connect to rank 0"));
+  });
+}
+
+TEST(TcpCollective, WithoutRank0OthersGiveUp) {
+  const int port = FreePort();
+  const Error error =
+      ErrorOf([&] { TcpCollective({.rank = 1, .size = 2, .port = port}, kShortly); });
+  EXPECT_THAT(error.what(),
+              HasSubstr("rank 0 did not answer at 127.0.0.1:" + std::to_string(port)));
+}
+
+TEST(TcpCollective, RanksOfAnotherRunAreRefused) {
+  const int port = FreePort();
+  RunThreads(2, [&](int rank) {
+    const Error error =
+        ErrorOf([&] { TcpCollective({.rank = rank, .size = 2 + rank, .port = port}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("rank 1 of 3 came"));
+  });
+}
+
+TEST(TcpCollective, TwoRanksOfOneNumberAreRefused) {
+  const int port = FreePort();
+  RunThreads(3, [&](int thread) {
+    const int rank = thread == 0 ? 0 : 1;
+    const Error error = ErrorOf([&] { TcpCollective({.rank = rank, .size = 3, .port = port}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("there is one of that number already"));
+  });
+}
+
+TEST(TcpCollective, ARankThatIsLostWhileOthersAreAwaitedIsNamed) {
+  const int port = FreePort();
+  RunThreads(2, [&](int rank) {
+    const auto options = rank == 1 ? kShortly : CollectiveOptions();
+    const Error error =
+        ErrorOf([&] { TcpCollective({.rank = rank, .size = 3, .port = port}, options); });
+    if (rank == 0) {
+      EXPECT_THAT(error.what(), HasSubstr("rank 1 was lost"));
+    }
+  });
+}
+
+TEST(TcpCollective, StrangersAreNotLetIn) {
+  const int port = FreePort();
+  RunThreads(3, [&](int thread) {
+    if (thread < 2) {
+      const auto collective = TcpCollective({.rank = thread, .size = 2, .port = port});
+      EXPECT_EQ(GatherValues(*collective, 7), (std::vector<uint64_t>{7, 7}));
+      return;
+    }
+    const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    const Socket socket = Connect(Resolve("127.0.0.1", port).front(), deadline);
+    const std::string text = "GET / HTTP/1.1\r\nHost: somebody\r\n\r\n";
+    if (socket) SendAll(socket, std::as_bytes(std::span(text)), deadline);
+  });
+}
+
+}  // namespace
+}  // namespace recpack
