@@ -3,14 +3,15 @@
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
-#   bash bench/peers/setup.sh tf dali wds vision    those that tests/interop needs (about 8 GB)
+#   bash bench/peers/setup.sh tf dali wds vision safetensors
+#                                those that tests/interop needs (about 8 GB)
 #
 # An environment that is already as its file says is left alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision)
+known=(tf dali wds py ffcv vision safetensors)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

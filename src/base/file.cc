@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
@@ -18,22 +19,6 @@ namespace {
 
 // One pread or write moves at most this much: Linux caps a call just under 2 GiB.
 constexpr size_t kMaxTransfer = size_t{1} << 30;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-
-  int get() const noexcept { return fd_; }
-  int Release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 int OpenOrThrow(const std::string& path, int flags, const char* what) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);

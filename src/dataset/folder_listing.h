@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/dataset/descriptor.h"
+#include "recpack/base/descriptor.h"
 
 namespace recpack {
 

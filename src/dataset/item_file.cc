@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/dataset/descriptor.h"
 
 namespace recpack {
 namespace {

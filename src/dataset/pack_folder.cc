@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file_lock.h"
+#include "recpack/base/temporaries.h"
 #include "src/base/format.h"
-#include "src/dataset/folder_lock.h"
 #include "src/dataset/folders.h"
 #include "src/dataset/sidecar.h"
-#include "src/dataset/temporaries.h"
 
 namespace recpack {
 namespace {

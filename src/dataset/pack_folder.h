@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/dataset/manifest.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/plan.h"
-#include "src/dataset/descriptor.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {

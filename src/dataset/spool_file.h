@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/file.h"
-#include "src/dataset/descriptor.h"
 
 namespace recpack {
 

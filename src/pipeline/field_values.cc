@@ -157,6 +157,7 @@ size_t ValueBytes(ValueType type) noexcept {
     case ValueType::kBf16:
       return 2;
     case ValueType::kI64:
+    case ValueType::kU64:
       return 8;
     default:
       return 4;
@@ -164,7 +165,7 @@ size_t ValueBytes(ValueType type) noexcept {
 }
 
 const char* ValueTypeName(ValueType type) {
-  constexpr const char* kNames[] = {"u8", "i32", "i64", "f16", "bf16", "f32"};
+  constexpr const char* kNames[] = {"u8", "i32", "i64", "f16", "bf16", "f32", "u64"};
   return kNames[static_cast<size_t>(type)];
 }
 

@@ -9,11 +9,11 @@
 #include <mutex>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file_lock.h"
 #include "recpack/base/hash.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
-#include "src/dataset/folder_lock.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tests recpack against the real programs: TensorFlow, DALI, WebDataset, and Pillow with torchvision,
-# each in an environment of its own (bench/peers/setup.sh makes them; about 8 GB).
+# Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, and
+# the safetensors package, each in an environment of its own (bench/peers/setup.sh makes them; about
+# 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
 #
@@ -12,8 +13,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$repository/build/release}" && pwd)
-export RECPACK=$build/tools/recpack/recpack RECPACK_PIXELS=$build/tests/interop/pixels
-for program in "$RECPACK" "$RECPACK_PIXELS"; do
+export RECPACK=$build/tools/recpack/recpack
+export RECPACK_PIXELS=$build/tests/interop/pixels RECPACK_ARRAYS=$build/tests/interop/arrays
+for program in "$RECPACK" "$RECPACK_PIXELS" "$RECPACK_ARRAYS"; do
   if [ ! -x "$program" ]; then
     echo "interop: $program is not there: build it first" >&2
     exit 2
@@ -21,12 +23,13 @@ for program in "$RECPACK" "$RECPACK_PIXELS"; do
 done
 
 venvs=${RECPACK_VENVS:-$repository/.venvs}
-bash "$repository/bench/peers/setup.sh" tf dali wds vision
+bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors
 
 passed=0 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-for pair in tf:tensorflow dali:dali wds:webdataset vision:pixels; do
+for pair in tf:tensorflow dali:dali wds:webdataset vision:pixels \
+  safetensors:safetensors; do
   name=${pair#*:}
   echo "-- interop: $name"
   status=0

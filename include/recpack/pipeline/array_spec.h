@@ -8,9 +8,9 @@
 
 namespace recpack {
 
-enum class ValueType : uint8_t { kU8, kI32, kI64, kF16, kBf16, kF32 };
+enum class ValueType : uint8_t { kU8, kI32, kI64, kF16, kBf16, kF32, kU64 };
 size_t ValueBytes(ValueType type) noexcept;
-const char* ValueTypeName(ValueType type);  // "u8", "i32", "i64", "f16", "bf16", "f32"
+const char* ValueTypeName(ValueType type);  // "u8", "i32", "i64", "f16", "bf16", "f32", "u64"
 
 // One array of every batch. Its first dimension is the batch size. Who declares one gives name,
 // type and shape; the loader works out the rest.

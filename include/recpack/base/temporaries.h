@@ -1,4 +1,4 @@
-// Files that a killed packer never renamed into place.
+// Files that a killed writer never renamed into place.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace recpack {
 
-// Removes temporary files of recpack's from a folder, where `is_stale` says so. It is asked with
-// the name of the file that was being written. Throws Error (kIo).
+// Removes the temporary files NAME.tmp and NAME.tmp-PID (WriteFileAtomically() makes the latter)
+// from a folder, where `is_stale` says so of NAME. Throws Error (kIo).
 void RemoveTemporaries(const std::string& folder,
                        const std::function<bool(const std::string& name)>& is_stale);
 

@@ -1,4 +1,4 @@
-// A file descriptor that is closed with its object.
+// File descriptors.
 #pragma once
 
 #include <unistd.h>
@@ -7,6 +7,8 @@
 
 namespace recpack {
 
+// One that is closed with its object; -1: none. What close(2) says is lost: to hear it, close what
+// Release() gives.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
@@ -20,6 +22,8 @@ class Descriptor {
   }
 
   int get() const noexcept { return fd_; }
+
+  // Gives it up: the caller closes it.
   int Release() noexcept { return std::exchange(fd_, -1); }
 
  private:

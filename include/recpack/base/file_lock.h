@@ -1,10 +1,10 @@
-// Advisory locks in an output folder: flock(2), held until the descriptor or its process is gone.
+// Advisory locks: flock(2), held until the descriptor or its process is gone.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "src/dataset/descriptor.h"
+#include "recpack/base/descriptor.h"
 
 namespace recpack {
 

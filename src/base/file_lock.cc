@@ -1,4 +1,4 @@
-#include "src/dataset/folder_lock.h"
+#include "recpack/base/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

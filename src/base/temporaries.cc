@@ -1,4 +1,4 @@
-#include "src/dataset/temporaries.h"
+#include "recpack/base/temporaries.h"
 
 #include <filesystem>
 #include <optional>
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a" of "a.tmp" and "a.tmp-123" (include/recpack/base/file.h); nothing of other names.
+// "a" of "a.tmp" and "a.tmp-123"; nothing of other names.
 std::optional<std::string> NameBehind(const std::string& temporary) {
   constexpr char kMark[] = ".tmp";
   const size_t mark = temporary.rfind(kMark);
