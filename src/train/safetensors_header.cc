@@ -107,7 +107,9 @@ class Parser {
     try {
       return Json::parse(text_, watch);
     } catch (const Json::parse_error& error) {
-      Damaged(format("the header is no JSON: {}", error.what()), kHeaderLengthBytes + error.byte);
+      // It counts bytes from 1.
+      Damaged(format("the header is no JSON: {}", error.what()),
+              kHeaderLengthBytes + std::max<uint64_t>(error.byte, 1) - 1);
     }
   }
 

@@ -170,7 +170,7 @@ TEST(CheckpointKill, AtRandomMomentsAgainAndAgain) {
   for (int kills = 0; kills < kKills;) {
     Writer writer(folder.path(), PosixFiles(), UINT64_MAX / 2, kills % 2 == 0);
     writer.WaitForSave();
-    ::usleep(random() % 3000);
+    ::usleep(static_cast<useconds_t>(random() % 3000));
     writer.Kill();
     bool killed = false;
     saved = std::max(saved, writer.Wait(killed));

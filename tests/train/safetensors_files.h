@@ -1,8 +1,9 @@
 // Safetensors files in memory.
 #pragma once
 
-#include <memory>
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "recpack/train/safetensors.h"
 #include "tests/record/memory_files.h"
@@ -22,10 +23,10 @@ inline LoadedArrays ReadBytes(ByteBuffer bytes) {
 
 // A file of that header, with `data_bytes` bytes behind it.
 inline ByteBuffer FileOf(const std::string& header, size_t data_bytes) {
-  ByteBuffer bytes(8);
+  constexpr size_t kLengthBytes = 8;
+  ByteBuffer bytes(kLengthBytes + header.size() + data_bytes, 7);
   StoreLittleEndian<uint64_t>(bytes.data(), header.size());
-  bytes.insert(bytes.end(), header.begin(), header.end());
-  bytes.resize(bytes.size() + data_bytes, 7);
+  std::copy(header.begin(), header.end(), bytes.begin() + kLengthBytes);
   return bytes;
 }
 
