@@ -27,7 +27,7 @@ void Write(const std::string& path) {
   arrays.push_back({"scalar", ValueType::kF32, {}, bytes.data()});
   arrays.push_back({"empty", ValueType::kF32, {2, 0}, nullptr});
   arrays.push_back({"\"größe\"", ValueType::kU8, {2}, bytes.data()});
-  WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\n"}, {"empty", ""}}, false);
+  WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\t"}, {"empty", ""}}, false);
 }
 
 void List(const std::string& path) {

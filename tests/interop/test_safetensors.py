@@ -37,6 +37,15 @@ def listed(path) -> tuple[dict, dict]:
     return dict(line.split(' ', 1) for line in metadata.splitlines()), read
 
 
+def package_writes(path, arrays: dict, metadata) -> None:
+    """Writes {name: (the package's type, shape, bytes)}, of the types that numpy lacks, too."""
+    buffers = {name: np.frombuffer(data, np.uint8) for name, (_, _, data) in arrays.items()}
+    safetensors.serialize_file(
+        {name: safetensors.TensorSpec(dtype=dtype, shape=shape, data_len=len(data),
+                                      data_ptr=buffers[name].ctypes.data)
+         for name, (dtype, shape, data) in arrays.items()}, path, metadata)
+
+
 class TheyReadOurs(InFolder):
 
     def setUp(self):
@@ -59,7 +68,7 @@ class TheyReadOurs(InFolder):
             np.testing.assert_array_equal(
                 file.get_tensor('i32'),
                 np.frombuffer(bytes(range(60)), dtype='<i4').reshape(3, 1, 5))
-        self.assertEqual(metadata.pop('model'), '"größe"\n')
+        self.assertEqual(metadata.pop('model'), '"größe"\t')
         self.assertEqual(metadata.pop('empty'), '')
         self.assertEqual(list(metadata), ['recpack.sha256'])
 
@@ -79,17 +88,16 @@ class WeReadTheirs(InFolder):
         self.path = self.folder / 'theirs.safetensors'
 
     def test_every_type(self):
-        arrays = {f'größe.{name}': {'dtype': dtype, 'shape': [5, 1, 3],
-                                    'data': bytes(reversed(range(15 * size)))}
+        arrays = {f'größe.{name}': (dtype, [5, 1, 3], bytes(reversed(range(15 * size))))
                   for name, (dtype, _, size) in TYPES.items()}
-        arrays['scalar'] = {'dtype': 'float32', 'shape': [], 'data': b'abcd'}
-        arrays['empty'] = {'dtype': 'int64', 'shape': [0, 7], 'data': b''}
-        safetensors.serialize_file(arrays, self.path, {'format': 'pt', 'text': '"größe"'})
+        arrays['scalar'] = ('float32', [], b'abcd')
+        arrays['empty'] = ('int64', [0, 7], b'')
+        package_writes(self.path, arrays, {'format': 'pt', 'text': '"größe"'})
         metadata, read = listed(self.path)
         self.assertEqual(metadata, {'format': 'pt', 'text': '"größe"'})
         ours = {dtype: name for name, (dtype, _, _) in TYPES.items()}
-        self.assertEqual(read, {name: (ours[array['dtype']], array['shape'], array['data'])
-                                for name, array in arrays.items()})
+        self.assertEqual(read, {name: (ours[dtype], shape, data)
+                                for name, (dtype, shape, data) in arrays.items()})
 
     def test_numpy_arrays_without_metadata(self):
         values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -103,10 +111,9 @@ class WeReadTheirs(InFolder):
         ours = self.folder / 'ours.safetensors'
         run('write', ours)
         names = {file_type: dtype for dtype, file_type, _ in TYPES.values()}
-        arrays = {name: {'dtype': names[array['dtype']], 'shape': array['shape'],
-                         'data': bytes(array['data'])}
-                  for name, array in safetensors.deserialize(ours.read_bytes())}
-        safetensors.serialize_file(arrays, self.path, None)
+        package_writes(self.path, {
+            name: (names[array['dtype']], array['shape'], bytes(array['data']))
+            for name, array in safetensors.deserialize(ours.read_bytes())}, None)
         self.assertEqual(listed(self.path)[1], listed(ours)[1])
 
 
