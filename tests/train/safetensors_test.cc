@@ -263,6 +263,18 @@ TEST(Safetensors, AFileOfAnotherProgramHasAnyOrderOfNamesAndNoChecksum) {
   EXPECT_THAT(Names(loaded), ElementsAre("b", "a"));
 }
 
+// By safetensors 0.8 for Python.
+TEST(Safetensors, AFileOfTheFormsOwnPackageIsRead) {
+  const LoadedArrays loaded = ReadSafetensors(
+      PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/safetensors/package.safetensors");
+  EXPECT_EQ(loaded.metadata, (ArrayMetadata{{"format", "np"}}));
+  EXPECT_THAT(Names(loaded), ElementsAre("steps", "layer.weight", "layer.bias"));
+  EXPECT_EQ(loaded.arrays[1].shape, (Shape{2, 3}));
+  EXPECT_EQ(loaded.arrays[2].type, ValueType::kF16);
+  const auto* weights = static_cast<const uint8_t*>(loaded.arrays[1].data);
+  EXPECT_EQ(LoadLittleEndian<float>(weights + 5 * sizeof(float)), 5);
+}
+
 TEST(Safetensors, ArraysThatCannotBeWrittenAreRefused) {
   const float value = 1;
   const auto refused = [](const std::vector<NamedArray>& arrays, const ArrayMetadata& metadata) {
