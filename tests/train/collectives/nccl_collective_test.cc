@@ -2,9 +2,12 @@
 #include "recpack/train/nccl_collective.h"
 
 #include <cuda_runtime.h>
+#include <gmock/gmock.h>
 
 #include <stdexcept>
 
+#include "recpack/base/error.h"
+#include "tests/pipeline/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 
 namespace recpack {
@@ -97,6 +100,14 @@ std::unique_ptr<World> OneGpu() { return std::make_unique<NcclWorld>(); }
 
 INSTANTIATE_TEST_SUITE_P(Nccl, CollectiveContract,
                          testing::Values(WorldKind{"Nccl1", OneGpu, NcclUnavailable()}), WorldName);
+
+TEST(NcclCollective, SaysWhatIsMissing) {
+  const std::string missing = NcclUnavailable();
+  if (missing.empty()) GTEST_SKIP() << "there is a GPU";
+  const Error error = ErrorOf([] { NcclCollective(std::move(ThreadCollectives(1)[0]), 0); });
+  EXPECT_THAT(error.kind(), testing::AnyOf(ErrorKind::kUnsupported, ErrorKind::kDevice));
+  EXPECT_THAT(error.what(), testing::AnyOf(testing::HasSubstr("CUDA"), testing::HasSubstr("NCCL")));
+}
 
 }  // namespace
 }  // namespace recpack
