@@ -27,13 +27,26 @@ std::string TypeAndShape(const NamedArray& array) {
                 array.shape.empty() ? "scalar" : ShapeText(array.shape));
 }
 
-// Values by option; the whole text as one where it is no object.
+// Values by option; the whole text as one where it is no object without depth.
 std::map<std::string, std::string> Options(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return {{"options", text}};
+  using Json = nlohmann::json;
+  bool deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t event, const Json&) {
+    using Event = Json::parse_event_t;
+    deep |= depth > 0 && (event == Event::object_start || event == Event::array_start);
+    return !deep;
+  };
+  const Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (deep || !json.is_object()) return {{"options", text}};
   std::map<std::string, std::string> options;
   for (const auto& [name, value] : json.items()) options[name] = value.dump();
   return options;
+}
+
+// As much of a value as a message can take.
+std::string Shown(const std::string& text) {
+  constexpr size_t kMost = 60;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
 std::vector<std::string> OptionDifferences(const std::string& stored, const std::string& wanted) {
@@ -49,8 +62,8 @@ std::vector<std::string> OptionDifferences(const std::string& stored, const std:
   std::vector<std::string> differences;
   for (const auto& name : names) {
     if (value(there, name) == value(here, name)) continue;
-    differences.push_back(
-        format("{}: {} in the file, {} here", name, value(there, name), value(here, name)));
+    differences.push_back(format("{}: {} in the file, {} here", Shown(name),
+                                 Shown(value(there, name)), Shown(value(here, name))));
   }
   return differences;
 }

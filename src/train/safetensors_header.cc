@@ -110,6 +110,8 @@ class Parser {
       // It counts bytes from 1.
       Damaged(format("the header is no JSON: {}", error.what()),
               kHeaderLengthBytes + std::max<uint64_t>(error.byte, 1) - 1);
+    } catch (const Json::exception& error) {  // a number beyond all
+      Damaged(format("the header is no JSON: {}", error.what()), kHeaderLengthBytes);
     }
   }
 

@@ -125,6 +125,16 @@ TEST_F(CheckpointTest, OptionsThatAreNoJsonAreComparedAsText) {
   EXPECT_THAT(Refusal(state.Target()).reason(), HasSubstr("w16 in the file, w64 here"));
 }
 
+TEST_F(CheckpointTest, OptionsOfAnyDepthAreComparedAsText) {
+  RunState state(1);
+  state.info.model_options =
+      R"({"a":)" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+  Write(state);
+  EXPECT_EQ(LoadCheckpoint(files_, path_, state.Target()).info, state.info);
+  state.info.model_options = "{}";
+  EXPECT_LT(Refusal(state.Target()).reason().size(), 1000u);
+}
+
 TEST_F(CheckpointTest, OtherArraysAreRefusedWithTheFirstDifferences) {
   RunState state(1);
   Write(state);

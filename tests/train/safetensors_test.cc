@@ -176,6 +176,7 @@ const BadHeader kBadHeaders[] = {
     {"SpacesBefore", " {}", 0, "no JSON object"},
     {"TextBehind", "{} x", 0, "the header is no JSON"},
     {"NotUtf8", "{\"\xff\":{}}", 0, "the header is no JSON"},
+    {"NumberBeyondAll", R"({"a":{"shape":[1e999]}})", 0, "the header is no JSON"},
     {"Deep", R"({"a":{"shape":[[]]}})", 0, "nests deeper"},
     {"EqualNames",
      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
