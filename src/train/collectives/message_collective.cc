@@ -115,7 +115,7 @@ class OverMessages final : public Collective {
         return SliceOf(count, static_cast<int>(other), size());
       };
       const Slice mine = slices(Rank());
-      sum_.resize(mine.count);
+      if (sum_.size() < mine.count) sum_.resize(mine.count);
       float* sum = Rank() == root ? block + mine.begin : sum_.data();
       SumOfParts([&](size_t other) { return block + slices(other).begin; }, slices, sum);
       Clear();
@@ -182,7 +182,7 @@ class OverMessages final : public Collective {
     for (size_t other = 0; other < Ranks(); ++other) {
       ins_[other] = part(Rank());
       if (other == Rank()) continue;
-      received_[other].resize(count);
+      if (received_[other].size() < count) received_[other].resize(count);
       ins_[other] = received_[other].data();
       Send(other, part(other), slices(other).count * sizeof(float));
       Receive(other, received_[other].data(), count * sizeof(float));

@@ -75,7 +75,7 @@ class Rendezvous {
     Socket host = ConnectToHost();
     SocketAddress own = LocalAddress(host);
     own.set_port(0);
-    listener_ = Listen(own);
+    listener_ = Listen(Reachable(own));
     if (!listener_) throw ConnectError(format("{}: listen: {}", own.Host(), std::strerror(errno)));
     Greet(host, kControl);
     HearAnswer(host);
@@ -88,12 +88,22 @@ class Rendezvous {
  private:
   std::string HostText() const { return format("{}:{}", where_.address, where_.port); }
 
+  // Where to listen so that all ranks get there: a machine's name often stands for a loopback
+  // address on that machine alone.
+  SocketAddress Reachable(const SocketAddress& own) const {
+    const std::string& name = where_.address;
+    const bool here_only = name == "localhost" || name == "::1" || name.starts_with("127.");
+    return own.loopback() && !here_only ? own.Any() : own;
+  }
+
   // Rank 0.
 
   Socket ListenAsHost() const {
     const std::vector<SocketAddress> addresses = Resolve(where_.address, where_.port);
     Socket socket;
-    for (size_t i = 0; i < addresses.size() && !socket; ++i) socket = Listen(addresses[i]);
+    for (size_t i = 0; i < addresses.size() && !socket; ++i) {
+      socket = Listen(Reachable(addresses[i]));
+    }
     // The address may be one that stands for this machine elsewhere only.
     if (!socket && errno == EADDRNOTAVAIL) socket = Listen(addresses[0].Any());
     if (socket) return socket;
@@ -120,10 +130,10 @@ class Rendezvous {
   }
 
   Error Contradiction(const Socket& socket, const Hello& hello, const std::string& reason) const {
-    const Error error(ErrorKind::kInvalidArgument,
-                      format("rank {} of {} came from {}, but {}", hello.rank, hello.size,
-                             PeerAddress(socket).Host(), reason),
-                      {}, "see that all processes are of one run, and that its port is its own");
+    Error error(ErrorKind::kInvalidArgument,
+                format("rank {} of {} came from {}, but {}", hello.rank, hello.size,
+                       PeerAddress(socket).Host(), reason),
+                {}, "see that all processes are of one run, and that its port is its own");
     Answer(socket, error);
     return error;
   }

@@ -94,6 +94,7 @@ std::vector<std::unique_ptr<Collective>> ThreadCollectives(int ranks,
   }
   const auto group = std::make_shared<ThreadGroup>(ranks, options);
   std::vector<std::unique_ptr<Collective>> collectives;
+  collectives.reserve(static_cast<size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     collectives.push_back(std::make_unique<ThreadCollective>(rank, group));
   }

@@ -1,9 +1,13 @@
 #include "recpack/train/tcp_collective.h"
 
 #include <gmock/gmock.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "recpack/base/error.h"
 #include "src/train/collectives/socket.h"
@@ -64,6 +68,37 @@ TEST(TcpCollective, LocalhostIsAName) {
     const auto collective =
         TcpCollective({.rank = rank, .size = 3, .address = "localhost", .port = port});
     EXPECT_EQ(GatherValues(*collective, 1), (std::vector<uint64_t>{1, 1, 1}));
+  });
+}
+
+// The first address of this machine that others see; empty: there is none.
+std::string OwnAddress() {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return "";
+  std::string found;
+  for (const ifaddrs* one = all; one != nullptr && found.empty(); one = one->ifa_next) {
+    const bool fits = one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET &&
+                      (one->ifa_flags & IFF_LOOPBACK) == 0 && (one->ifa_flags & IFF_UP) != 0;
+    if (!fits) continue;
+    SocketAddress address{.size = sizeof(sockaddr_in)};
+    std::memcpy(&address.data, one->ifa_addr, sizeof(sockaddr_in));
+    found = address.Host();
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+// As where /etc/hosts gives a machine's own name a loopback address: only other machines reach the
+// ranks on it by the address that they see.
+TEST(TcpCollective, ANameMayStandForALoopbackAddressOnItsOwnMachine) {
+  const std::string elsewhere = OwnAddress();
+  if (elsewhere.empty()) GTEST_SKIP() << "this machine has loopback addresses only";
+  const std::string here = "2130706433";  // 127.0.0.1, by another name
+  const int port = FreePort();
+  RunThreads(4, [&](int rank) {
+    const auto collective = TcpCollective(
+        {.rank = rank, .size = 4, .address = rank < 2 ? here : elsewhere, .port = port});
+    EXPECT_EQ(GatherValues(*collective, 1), (std::vector<uint64_t>{1, 1, 1, 1}));
   });
 }
 
