@@ -30,7 +30,11 @@ void ConvolutionLayer::Build(const ModelContext& context) {
   out_.Allocate(context, spec_.out_shape(), spec_.type);
 }
 
-void ConvolutionLayer::Forward(const ModelContext& context, const void* x) {
+void ConvolutionLayer::Forward(const ModelContext& context, const void* x, bool training) {
+  if (training) {
+    context.need(weight_);
+    if (spec_.bias) context.need(bias_);
+  }
   const Variables& variables = *context.variables;
   operation_->SetWeights(variables.At(weight_), spec_.bias ? variables.At(bias_) : nullptr);
   operation_->Forward(x, out_.value.data);
@@ -79,6 +83,8 @@ BatchNormVariables NormLayer::Pointers(const ModelContext& context) const {
 void NormLayer::Forward(const ModelContext& context, const void* x, const void* residual,
                         bool training) {
   if (training) {
+    context.need(scale_);
+    context.need(shift_);
     operation_->Train(Pointers(context), x, residual, out_.value.data);
   } else {
     operation_->Infer(Pointers(context), x, residual, out_.value.data);
@@ -106,7 +112,11 @@ void DenseLayer::Build(const ModelContext& context) {
   out_.Allocate(context, {spec_.batch, spec_.out}, spec_.out_type);
 }
 
-void DenseLayer::Forward(const ModelContext& context, const void* x) {
+void DenseLayer::Forward(const ModelContext& context, const void* x, bool training) {
+  if (training) {
+    context.need(weight_);
+    context.need(bias_);
+  }
   operation_->SetWeights(context.variables->At(weight_), context.variables->At(bias_));
   operation_->Forward(x, out_.value.data);
 }

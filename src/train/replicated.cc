@@ -1,12 +1,14 @@
 #include "src/train/replicated.h"
 
+#include <chrono>
 #include <span>
+#include <utility>
 
 namespace recpack {
 
-Replicated::Replicated(const OptimizerOptions& options, Collective& collective,
+Replicated::Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
                        size_t bucket_elements)
-    : options_(options), collective_(collective), bucket_elements_(bucket_elements) {}
+    : options_(options), collective_(std::move(collective)), bucket_elements_(bucket_elements) {}
 
 Replicated::~Replicated() {
   {
@@ -22,16 +24,18 @@ void Replicated::Start(Ops& ops, Variables& variables) {
   variables_ = &variables;
   buckets_ = BucketsOf(variables, bucket_elements_);
   bucket_of_ = BucketOfVariable(variables, buckets_);
-  const auto share = [&](float* values, size_t count) {
-    collective_.Broadcast(std::as_writable_bytes(std::span(values, count)), 0);
-  };
-  share(variables.trained(), variables.trained_size());
-  share(variables.statistics(), variables.statistics_size());
+  Share(variables.trained(), variables.trained_size());
+  Share(variables.statistics(), variables.statistics_size());
   summed_ = buckets_.size();
   thread_ = std::thread([this] { SumBuckets(); });
 }
 
-void Replicated::BeginStep() {
+void Replicated::Share(float* values, size_t count) {
+  collective_->Broadcast(std::as_writable_bytes(std::span(values, count)), 0);
+}
+
+void Replicated::BeginStep(double rate) {
+  rate_ = rate;
   const std::lock_guard lock(mutex_);
   missing_.clear();
   for (const Bucket& bucket : buckets_) missing_.push_back(bucket.variables.size());
@@ -47,14 +51,13 @@ void Replicated::Ready(size_t variable) {
 void Replicated::SumBuckets() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] {
-      return ended_ || (summed_ < buckets_.size() && missing_[summed_] == 0);
-    });
+    changed_.wait(lock,
+                  [&] { return ended_ || (summed_ < buckets_.size() && missing_[summed_] == 0); });
     if (ended_) return;
     const Bucket& bucket = buckets_[summed_];
     lock.unlock();
     try {
-      collective_.AllReduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin});
+      collective_->AllReduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin});
     } catch (...) {
       lock.lock();
       failure_ = std::current_exception();
@@ -67,14 +70,19 @@ void Replicated::SumBuckets() {
   }
 }
 
-void Replicated::EndStep(double rate) {
+void Replicated::EndStep() {
+  const auto begin = std::chrono::steady_clock::now();
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failure_ || summed_ == buckets_.size(); });
     if (failure_) std::rethrow_exception(failure_);
   }
+  account_.calls += buckets_.size();
+  account_.bytes += variables_->trained_size() * sizeof(float);
+  account_.waited +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (size_t i = 0; i < variables_->specs().size(); ++i) {
-    if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate, i);
+    if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate_, i);
   }
 }
 

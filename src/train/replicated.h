@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -17,23 +18,28 @@ namespace recpack {
 // device then makes the same update.
 class Replicated final : public VariableStrategy {
  public:
-  // `collective`: of all devices, in the host's memory; outlives this.
-  Replicated(const OptimizerOptions& options, Collective& collective, size_t bucket_elements);
+  // `collective`: of all devices, in the host's memory.
+  Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
+             size_t bucket_elements);
   ~Replicated() override;
 
   int slots() const override { return 1; }
   void Start(Ops& ops, Variables& variables) override;
-  void BeginStep() override;
+  void BeginStep(double rate) override;
+  void Need(size_t) override {}
   void Ready(size_t variable) override;
-  void EndStep(double rate) override;
+  void EndStep() override;
   void Settle() override {}
+  void Abort(const std::string& reason) noexcept override { collective_->Abort(reason); }
 
  private:
   void SumBuckets();
+  void Share(float* values, size_t count);
 
   const OptimizerOptions options_;
-  Collective& collective_;
+  const std::unique_ptr<Collective> collective_;
   const size_t bucket_elements_;
+  double rate_ = 0;
   Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
   std::vector<Bucket> buckets_;

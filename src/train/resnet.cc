@@ -58,12 +58,12 @@ class Block {
   }
 
   void Forward(const ModelContext& context, const void* x, bool training) {
-    first_.Forward(context, x);
+    first_.Forward(context, x, training);
     first_norm_.Forward(context, first_.out().value.data, nullptr, training);
-    second_.Forward(context, first_norm_.out().value.data);
+    second_.Forward(context, first_norm_.out().value.data, training);
     const void* residual = x;
     if (around_) {
-      around_->Forward(context, x);
+      around_->Forward(context, x, training);
       around_norm_->Forward(context, around_->out().value.data, nullptr, training);
       residual = around_norm_->out().value.data;
     }
@@ -158,7 +158,7 @@ class Resnet final : public Model {
 
   void Forward(const BatchArrays& batch, const uint8_t* mask, bool training, float scale,
                LossSums* sums) override {
-    stem_.Forward(context_, batch.Raw("image"));
+    stem_.Forward(context_, batch.Raw("image"), training);
     stem_norm_.Forward(context_, stem_.out().value.data, nullptr, training);
     const void* x = stem_norm_.out().value.data;
     for (Block& block : blocks_) {
@@ -166,7 +166,7 @@ class Resnet final : public Model {
       x = block.out().value.data;
     }
     pooling_->Forward(x);
-    dense_->Forward(context_, pooling_->out().value.data);
+    dense_->Forward(context_, pooling_->out().value.data, training);
     context_.ops->SoftmaxCrossEntropy(
         dense_->out().value, static_cast<const int64_t*>(batch.Raw("label")), mask, scale,
         training ? dense_->out().gradient.As<float>() : nullptr, sums);

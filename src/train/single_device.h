@@ -15,17 +15,20 @@ class SingleDevice final : public VariableStrategy {
     ops_ = &ops;
     variables_ = &variables;
   }
-  void BeginStep() override {}
+  void BeginStep(double rate) override { rate_ = rate; }
+  void Need(size_t) override {}
   void Ready(size_t) override {}
-  void EndStep(double rate) override {
+  void EndStep() override {
     for (size_t i = 0; i < variables_->specs().size(); ++i) {
-      if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate, i);
+      if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate_, i);
     }
   }
   void Settle() override {}
+  void Abort(const std::string&) noexcept override {}
 
  private:
   const OptimizerOptions options_;
+  double rate_ = 0;
   Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
 };

@@ -23,6 +23,7 @@ Tower::Tower(std::unique_ptr<Ops> ops, std::unique_ptr<VariableStrategy> strateg
 void Tower::Build(const MakeModel& make, uint64_t seed) {
   ops_->Attach();
   model_ = make(*ops_);
+  model_->WaitBefore([this](size_t variable) { strategy_->Need(variable); });
   model_->Build(strategy_->slots(), seed);
   sums_ = ops_->Allocate(sizeof(LossSums));
   mask_ = ops_->Allocate(static_cast<size_t>(model_->context().batch));
@@ -31,10 +32,10 @@ void Tower::Build(const MakeModel& make, uint64_t seed) {
 
 LossSums Tower::Train(DeviceBatch& batch, double rate) {
   const ArraysOf arrays(batch);
-  strategy_->BeginStep();
+  strategy_->BeginStep(rate);
   model_->Forward(arrays, nullptr, true, scale_, sums_.As<LossSums>());
   model_->Backward(arrays, [this](size_t variable) { strategy_->Ready(variable); });
-  strategy_->EndStep(rate);
+  strategy_->EndStep();
   return Read();
 }
 
@@ -49,6 +50,17 @@ LossSums Tower::Read() {
   LossSums sums;
   ops_->Download(&sums, sums_.data(), sizeof sums);
   return sums;
+}
+
+std::vector<float> Tower::Statistics() {
+  const Variables& variables = model_->variables();
+  std::vector<float> values(variables.statistics_size());
+  ops_->Download(values.data(), variables.statistics(), values.size() * sizeof(float));
+  return values;
+}
+
+void Tower::SetStatistics(const std::vector<float>& values) {
+  ops_->Upload(model_->variables().statistics(), values.data(), values.size() * sizeof(float));
 }
 
 std::string Tower::FirstBadLayer() {

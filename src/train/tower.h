@@ -33,6 +33,10 @@ class Tower {
   // The first layer with a number that is not finite, or empty.
   std::string FirstBadLayer();
 
+  // Statistics, which are no part of the exchange.
+  std::vector<float> Statistics();
+  void SetStatistics(const std::vector<float>& values);
+
  private:
   LossSums Read();
 

@@ -1,11 +1,13 @@
 #include "recpack/train/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -13,10 +15,11 @@
 #include "recpack/base/error.h"
 #include "recpack/device/feeder.h"
 #include "recpack/pipeline/recipe.h"
+#include "recpack/train/collective.h"
 #include "recpack/train/schedule.h"
 #include "src/base/format.h"
 #include "src/train/make_ops.h"
-#include "src/train/single_device.h"
+#include "src/train/make_strategies.h"
 #include "src/train/tower.h"
 
 namespace recpack {
@@ -71,9 +74,37 @@ LoaderOptions LoaderOf(const TrainerOptions& options, const std::string& recipe,
 
 DeviceFeederOptions FeederOf(const TrainerOptions& options) {
   DeviceFeederOptions feeder;
-  for (const DeviceSpec& device : options.devices) feeder.devices.push_back(device.number);
-  feeder.runtime = nullptr;
+  for (size_t i = 0; i < options.devices.size(); ++i) {
+    feeder.devices.push_back(static_cast<int>(i));
+  }
+  feeder.runtime = nullptr;  // CPU devices
   return feeder;
+}
+
+void Add(const LossSums& sums, LossSums& to) {
+  to.loss += sums.loss;
+  to.correct += sums.correct;
+  to.samples += sums.samples;
+}
+
+// Of all towers: loss, correct and samples of training and evaluation, seconds of waiting for input
+// and for the exchange.
+using EpochSums = std::array<float, 8>;
+
+EpochReport ReportOf(EpochReport report, const EpochSums& sums, const std::vector<uint64_t>& calls,
+                     const std::vector<uint64_t>& bytes) {
+  const auto score = [](const float* of) {
+    const double samples = std::max(1.0F, of[2]);
+    return Score{of[0] / samples, of[1] / samples, static_cast<uint64_t>(of[2])};
+  };
+  const auto devices = static_cast<double>(calls.size());
+  report.train = score(sums.data());
+  report.evaluation = score(sums.data() + 3);
+  report.input_wait_seconds = sums[6] / devices;
+  report.exchange_wait_seconds = sums[7] / devices;
+  report.exchange_calls = std::accumulate(calls.begin(), calls.end(), uint64_t{0});
+  report.exchange_bytes = std::accumulate(bytes.begin(), bytes.end(), uint64_t{0});
+  return report;
 }
 
 }  // namespace
@@ -84,19 +115,26 @@ struct Trainer::State {
   TrainerOptions options;
   std::unique_ptr<DeviceFeeder> feeder, eval_feeder;
   std::vector<std::unique_ptr<Tower>> towers;
+  // Of the towers: barriers and sums, and batch statistics.
+  std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
-  std::vector<double> losses;
   std::function<void(const EpochReport&)> report;
 
-  // Of the epoch that runs, over all towers.
-  std::mutex mutex;
-  EpochReport epoch;
-  LossSums train_sums, eval_sums;
-  std::vector<double> step_losses;  // sums over towers
+  std::vector<std::vector<LossSums>> steps;  // by tower
+  std::vector<float> statistics;             // of the first tower
+  std::vector<double> losses;                // of whole steps
 
-  void RunTower(size_t index);
-  bool TrainEpoch(size_t index, int64_t& step, LossSums& total, double& wait);
-  void EvaluateAll(size_t index, LossSums& total);
+  std::mutex mutex;  // of what follows
+  std::exception_ptr failure;
+  std::atomic<bool> failed = false;
+  std::atomic<size_t> running = 0;
+
+  void RunTower(size_t index) noexcept;
+  void TrainAndEvaluate(size_t index);
+  void TrainEpoch(size_t index, int64_t& step, LossSums& total, double& wait);
+  LossSums EvaluateAll(size_t index);
+  void AddUpLosses();
+  void Fail(size_t index) noexcept;
   [[noreturn]] void RefuseStep(size_t index, int64_t step, const LossSums& sums,
                                const DeviceBatch& batch);
 };
@@ -104,9 +142,6 @@ struct Trainer::State {
 Trainer::Trainer(TrainerOptions given) : state_(std::make_unique<State>(std::move(given))) {
   TrainerOptions& options = state_->options;
   const size_t count = options.devices.size();
-  if (count != 1) {
-    throw Error(ErrorKind::kUnsupported, "only one device can be trained on yet");
-  }
   const Dataset train = Dataset::Open(options.data, {.split = options.train_split});
   state_->feeder = std::make_unique<DeviceFeeder>(train, LoaderOf(options, options.recipe, true),
                                                   FeederOf(options));
@@ -119,17 +154,21 @@ Trainer::Trainer(TrainerOptions given) : state_(std::make_unique<State>(std::mov
     throw Error(ErrorKind::kInvalidArgument,
                 format("an epoch has no batch of {} samples for each of {} devices",
                        options.batch_size, count),
-                {.path = options.data}, "choose a smaller batch");
+                {.path = options.data}, "choose a smaller batch, or fewer devices");
   }
   state_->rate = {
       .peak = options.optimizer.rate,
       .warmup_steps = static_cast<int64_t>(options.warmup_epochs * static_cast<double>(steps)),
       .steps =
           options.max_steps ? options.max_steps : steps * static_cast<int64_t>(options.epochs)};
-  const float scale = 1.0F / static_cast<float>(options.batch_size * count);
+  state_->control = ThreadCollectives(static_cast<int>(count));
+  state_->norms = ThreadCollectives(static_cast<int>(count));
+  state_->steps.resize(count);
+  auto strategies = MakeStrategies(options);
+  const float scale = 1.0F / static_cast<float>(options.batch_size * (options.async ? 1 : count));
   for (size_t i = 0; i < count; ++i) {
-    state_->towers.push_back(std::make_unique<Tower>(
-        MakeOps(options, i), std::make_unique<SingleDevice>(options.optimizer), scale));
+    state_->towers.push_back(
+        std::make_unique<Tower>(MakeOps(options, i), std::move(strategies[i]), scale));
   }
 }
 
@@ -139,83 +178,140 @@ const std::vector<double>& Trainer::losses() const noexcept { return state_->los
 
 std::string Trainer::Describe() const {
   std::string text;
-  for (const auto& tower : state_->towers) {
-    text += (text.empty() ? "" : "; ") + tower->ops().Describe();
+  for (size_t i = 0; i < state_->towers.size(); ++i) {
+    text += format("{}{}: {}", i == 0 ? "" : "; ", DeviceName(state_->options.devices[i]),
+                   state_->towers[i]->ops().Describe());
   }
   return text;
 }
 
 void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
-  state_->report = report;
-  std::exception_ptr failure;
-  std::thread([&] {
-    try {
-      state_->RunTower(0);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }).join();
-  if (failure) std::rethrow_exception(failure);
+  State& state = *state_;
+  state.report = report;
+  state.running = state.towers.size();
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < state.towers.size(); ++i) {
+    threads.emplace_back([&state, i] { state.RunTower(i); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (state.failure) std::rethrow_exception(state.failure);
 }
 
-void Trainer::State::RunTower(size_t index) {
+void Trainer::State::RunTower(size_t index) noexcept {
+  try {
+    TrainAndEvaluate(index);
+  } catch (...) {
+    Fail(index);
+  }
+  --running;
+  // Others may wait for batches that are dealt only while all devices take theirs.
+  while (failed && running > 0) {
+    try {
+      if (!feeder->Next(index)) std::this_thread::yield();
+    } catch (...) {
+      break;
+    }
+  }
+}
+
+// The first failure is what is told; what it brings upon the others is not.
+void Trainer::State::Fail(size_t index) noexcept {
+  std::string reason = format("{} failed", DeviceName(options.devices[index]));
+  {
+    const std::lock_guard lock(mutex);
+    if (failure) return;
+    failure = std::current_exception();
+    failed = true;
+  }
+  for (const auto& tower : towers) tower->strategy().Abort(reason);
+  control[index]->Abort(reason);
+  norms[index]->Abort(reason);
+}
+
+void Trainer::State::TrainAndEvaluate(size_t index) {
   Tower& tower = *towers[index];
   const TrainerOptions& o = options;
   tower.Build(
       [&](Ops& ops) {
-        return MakeResnet({.ops = &ops,
-                           .batch = o.batch_size,
-                           .type = o.type,
-                           .layout = o.layout,
-                           .fused_norm = o.fused_norm},
-                          o.resnet);
+        ModelContext context{.ops = &ops,
+                             .batch = o.batch_size,
+                             .type = o.type,
+                             .layout = o.layout,
+                             .fused_norm = o.fused_norm};
+        if (o.norm_sync && towers.size() > 1) {
+          context.sum_over_devices = [collective = norms[index].get()](float* values,
+                                                                       size_t count) {
+            collective->AllReduce({values, count});
+          };
+        }
+        return MakeResnet(context, o.resnet);
       },
       o.seed);
   int64_t step = 0;
   for (uint64_t number = 0; number < o.epochs && step < rate.steps; ++number) {
     LossSums train, evaluation;
     EpochReport now{.epoch = number};
+    const ExchangeAccount before = tower.strategy().account();
     auto begin = Clock::now();
     TrainEpoch(index, step, train, now.input_wait_seconds);
+    tower.strategy().Settle();
+    control[index]->Barrier();
+    now.steps = step;
     now.train_seconds = SecondsSince(begin);
     begin = Clock::now();
-    if (eval_feeder) EvaluateAll(index, evaluation);
+    if (eval_feeder) evaluation = EvaluateAll(index);
     now.evaluation_seconds = SecondsSince(begin);
-    const auto score = [](const LossSums& sums) {
-      const double samples = std::max(1.0, static_cast<double>(sums.samples));
-      return Score{sums.loss / samples, sums.correct / samples,
-                   static_cast<uint64_t>(sums.samples)};
-    };
-    now.steps = step;
-    now.train = score(train);
-    now.evaluation = score(evaluation);
-    report(now);
+
+    const ExchangeAccount& account = tower.strategy().account();
+    EpochSums sums = {train.loss,
+                      train.correct,
+                      train.samples,
+                      evaluation.loss,
+                      evaluation.correct,
+                      evaluation.samples,
+                      static_cast<float>(now.input_wait_seconds),
+                      static_cast<float>(account.waited - before.waited)};
+    control[index]->AllReduce(sums);
+    const auto calls = GatherValues(*control[index], account.calls - before.calls);
+    const auto bytes = GatherValues(*control[index], account.bytes - before.bytes);
+    if (index == 0) {
+      AddUpLosses();
+      report(ReportOf(now, sums, calls, bytes));
+    }
+    control[index]->Barrier();  // only now the next epoch's losses are written
   }
 }
 
-bool Trainer::State::TrainEpoch(size_t index, int64_t& step, LossSums& total, double& wait) {
-  for (;;) {
-    if (step >= rate.steps) return false;
+void Trainer::State::TrainEpoch(size_t index, int64_t& step, LossSums& total, double& wait) {
+  while (step < rate.steps && !failed) {
     const auto begin = Clock::now();
     auto batch = feeder->Next(index);
     wait += SecondsSince(begin);
-    if (!batch) return true;
+    if (!batch) return;
     const LossSums sums = towers[index]->Train(*batch, rate.At(step));
     if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, *batch);
-    losses.push_back(static_cast<double>(sums.loss) / static_cast<double>(sums.samples));
-    total.loss += sums.loss;
-    total.correct += sums.correct;
-    total.samples += sums.samples;
+    steps[index].push_back(sums);
+    Add(sums, total);
     ++step;
   }
 }
 
-void Trainer::State::EvaluateAll(size_t index, LossSums& total) {
-  while (auto batch = eval_feeder->Next(index)) {
-    const LossSums sums = towers[index]->Evaluate(*batch);
-    total.loss += sums.loss;
-    total.correct += sums.correct;
-    total.samples += sums.samples;
+// With the statistics of the first device.
+LossSums Trainer::State::EvaluateAll(size_t index) {
+  if (index == 0) statistics = towers[0]->Statistics();
+  control[index]->Barrier();
+  if (index > 0) towers[index]->SetStatistics(statistics);
+  LossSums total;
+  while (auto batch = eval_feeder->Next(index)) Add(towers[index]->Evaluate(*batch), total);
+  return total;
+}
+
+// All towers have ended the epoch, and none begins the next one before the sums of this one.
+void Trainer::State::AddUpLosses() {
+  for (size_t i = losses.size(); i < steps[0].size(); ++i) {
+    LossSums sums;
+    for (const auto& of_tower : steps) Add(of_tower[i], sums);
+    losses.push_back(static_cast<double>(sums.loss) / static_cast<double>(sums.samples));
   }
 }
 
@@ -226,7 +322,7 @@ void Trainer::State::RefuseStep(size_t index, int64_t step, const LossSums& sums
                 format("{} labels of step {} are not in 0 to {}", sums.bad_labels, step,
                        options.resnet.classes - 1),
                 {.path = options.data},
-                format("give --label-offset or --classes; the batch's token is {}", batch.token()));
+                format("give the number of classes; the batch's token is {}", batch.token()));
   }
   const std::string layer = towers[index]->FirstBadLayer();
   throw Error(ErrorKind::kInvalidArgument,

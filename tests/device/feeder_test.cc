@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
 #include <variant>
 
 #include "recpack/base/error.h"
@@ -44,6 +46,29 @@ TEST(Feeder, OnTheHostGivesTheLoadersBatches) {
       }
     }
     EXPECT_EQ(seen, expected) << finish_here;
+  }
+}
+
+// The loader's slabs go round: what an epoch leaves out takes its turn as well.
+TEST(Feeder, WaitsForTheSlabOfABatchThatIsHeldLong) {
+  const SmallSplit split(64);
+  LoaderOptions options = SmallOptions();
+  options.batch_size = 8;  // 8 batches an epoch: 2 are left out
+  options.prefetch = 1;
+  DeviceFeeder feeder(Dataset::Open(split.folder()), options,
+                      {.runtime = nullptr, .devices = {0, 1, 2}, .depth = 3});
+  std::vector<DeviceBatch> first;
+  for (size_t device = 0; device < 3; ++device) first.push_back(*feeder.Next(device));
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first.clear();
+  });
+  for (int step = 1; step < 6; ++step) {
+    for (size_t device = 0; device < 3; ++device) {
+      auto batch = feeder.Next(device);
+      while (!batch) batch = feeder.Next(device);
+      EXPECT_EQ(batch->step(), static_cast<uint64_t>(step % 2));
+    }
   }
 }
 

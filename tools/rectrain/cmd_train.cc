@@ -13,7 +13,8 @@ namespace {
 constexpr char kExamples[] =
     "Examples:\n"
     "  rectrain train shards/cifar10 --epochs 3\n"
-    "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n";
+    "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n"
+    "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n";
 
 struct TrainFlags {
   TrainerOptions options;
@@ -21,6 +22,9 @@ struct TrainFlags {
   std::string type = "f32";
   std::string layout = "nhwc";
   std::string norm = "fused";
+  std::string strategy = "replicated";
+  std::string variables = "cpu";
+  std::string norm_statistics = "local";
   bool no_evaluation = false;
   bool json = false;
 };
@@ -36,7 +40,11 @@ nlohmann::json JsonOf(const EpochReport& report) {
           {"evaluation", JsonOf(report.evaluation)},
           {"train_seconds", report.train_seconds},
           {"evaluation_seconds", report.evaluation_seconds},
-          {"input_wait_seconds", report.input_wait_seconds}};
+          {"input_wait_seconds", report.input_wait_seconds},
+          {"exchange",
+           {{"calls", report.exchange_calls},
+            {"bytes", report.exchange_bytes},
+            {"wait_seconds", report.exchange_wait_seconds}}}};
 }
 
 void Print(const EpochReport& report) {
@@ -50,6 +58,10 @@ void Print(const EpochReport& report) {
   line += format("; {:.0f} samples/s, {:.1f} % of it waiting for input",
                  static_cast<double>(report.train.samples) / seconds,
                  100 * report.input_wait_seconds / seconds);
+  if (report.exchange_calls > 0) {
+    line += format(", {:.1f} % for the exchange of variables",
+                   100 * report.exchange_wait_seconds / seconds);
+  }
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
 }
@@ -60,6 +72,10 @@ void RunTrain(TrainFlags& flags) {
   options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
   options.layout = flags.layout == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
   options.fused_norm = flags.norm == "fused";
+  if (flags.strategy == "parameter_server") options.strategy = StrategyKind::kParameterServer;
+  if (flags.variables == "device") options.variables = VariablePlace::kFirstDevice;
+  if (flags.variables == "spread") options.variables = VariablePlace::kSpread;
+  options.norm_sync = flags.norm_statistics == "sync";
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options);
   if (!flags.json) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
@@ -113,6 +129,24 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_option("--decay", options.optimizer.decay, "Of weights.")->capture_default_str();
   command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
       ->capture_default_str();
+  command
+      .add_option("--strategy", flags->strategy,
+                  "replicated: every device has all variables; parameter_server: they are in one "
+                  "place.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"replicated", "parameter_server"}));
+  command
+      .add_option("--variables", flags->variables,
+                  "Where a parameter server has them: cpu, device (the first one), spread.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpu", "device", "spread"}));
+  command.add_flag("--async", options.async,
+                   "Of a parameter server: no device waits for the others' gradients.");
+  command
+      .add_option("--bn", flags->norm_statistics,
+                  "Batch statistics of each device's samples (local) or of all (sync).")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"local", "sync"}));
   command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");

@@ -20,6 +20,8 @@ struct ModelContext {
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
   std::function<void(float* values, size_t count)> sum_over_devices = {};  // BatchNormSpec
+  // Called in the forward pass of training before a variable is read: it may still be on its way.
+  std::function<void(size_t variable)> need = [](size_t) {};
 };
 
 // An activation and its gradient.
@@ -41,7 +43,7 @@ class ConvolutionLayer {
   void Build(const ModelContext& context);
 
   const ConvolutionSpec& spec() const noexcept { return spec_; }
-  void Forward(const ModelContext& context, const void* x);
+  void Forward(const ModelContext& context, const void* x, bool training);
   // `dx`: null where it is not wanted.
   void Backward(const ModelContext& context, const void* x, void* dx, const GradientReady& ready);
   Activations& out() noexcept { return out_; }
@@ -79,7 +81,7 @@ class DenseLayer {
   DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec);
   void Build(const ModelContext& context);
 
-  void Forward(const ModelContext& context, const void* x);
+  void Forward(const ModelContext& context, const void* x, bool training);
   void Backward(const ModelContext& context, const void* x, void* dx, const GradientReady& ready);
   Activations& out() noexcept { return out_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,6 +32,9 @@ class Model {
 
   Variables& variables() noexcept { return variables_; }
   const ModelContext& context() const noexcept { return context_; }
+
+  // ModelContext::need.
+  void WaitBefore(std::function<void(size_t variable)> need) { context_.need = std::move(need); }
 
   // Memory for activations, variables and `slots` arrays of the optimizer.
   virtual void Build(int slots, uint64_t seed) = 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "recpack/train/variables.h"
 
@@ -14,8 +15,15 @@ struct OptimizerOptions {
   double decay = 5e-4;  // of weights, not of normalisation and biases
 };
 
-// One object a device, used by its thread. A step is BeginStep(), the forward pass, Ready() for
-// each variable during the backward pass, EndStep().
+// What exchanging variables cost a device.
+struct ExchangeAccount {
+  uint64_t calls = 0;
+  uint64_t bytes = 0;  // copied or summed
+  double waited = 0;   // seconds that the device's own work stood still for it
+};
+
+// One object a device, used by its thread. A step is BeginStep(), the forward pass with Need()
+// before a variable is read, the backward pass with Ready() when a gradient is whole, EndStep().
 class VariableStrategy {
  public:
   virtual ~VariableStrategy() = default;
@@ -24,13 +32,20 @@ class VariableStrategy {
   virtual int slots() const = 0;
   // Before the first step: all devices get the variables of the first.
   virtual void Start(Ops& ops, Variables& variables) = 0;
-  // The variables are those of the step from here on.
-  virtual void BeginStep() = 0;
-  virtual void Ready(size_t variable) = 0;
   // `rate`: the learning rate of this step.
-  virtual void EndStep(double rate) = 0;
-  // The variables are up to date, to be looked at or stored.
+  virtual void BeginStep(double rate) = 0;
+  virtual void Need(size_t variable) = 0;
+  virtual void Ready(size_t variable) = 0;
+  virtual void EndStep() = 0;
+  // Variables and statistics are up to date and the same on all devices, to be evaluated or stored.
   virtual void Settle() = 0;
+  // Another device failed: nothing waits for it any more.
+  virtual void Abort(const std::string& reason) noexcept = 0;
+
+  const ExchangeAccount& account() const noexcept { return account_; }
+
+ protected:
+  ExchangeAccount account_;
 };
 
 }  // namespace recpack

@@ -21,6 +21,18 @@ enum class InputKind : uint8_t {
   kSynthetic,  // one batch that stays on the device
 };
 
+enum class StrategyKind : uint8_t {
+  kReplicated,       // every device has all variables; gradients are added up over the devices
+  kParameterServer,  // variables are in one place and are updated there
+};
+
+// Where a parameter server keeps variables.
+enum class VariablePlace : uint8_t {
+  kCpu,          // in the host's memory
+  kFirstDevice,  // in that of the first device
+  kSpread,       // over the devices, about equally much on each
+};
+
 struct TrainerOptions {
   std::string data;  // as Dataset::Open() takes it
   std::string train_split = "train";
@@ -34,7 +46,11 @@ struct TrainerOptions {
   bool fused_norm = true;
 
   std::vector<DeviceSpec> devices = {DeviceSpec{}};
-  int threads = 0;  // of each CPU device; 0: its share of what there is
+  StrategyKind strategy = StrategyKind::kReplicated;
+  VariablePlace variables = VariablePlace::kCpu;
+  bool async = false;      // of a parameter server: each device's gradient is an update of its own
+  bool norm_sync = false;  // batch statistics over all devices' samples
+  int threads = 0;         // of each CPU device; 0: its share of what there is
   bool bind_threads = false;
   int loader_threads = 1;
   InputKind input = InputKind::kReal;
@@ -62,7 +78,10 @@ struct EpochReport {
   Score evaluation;  // samples: 0 where there was none
   double train_seconds = 0;
   double evaluation_seconds = 0;
-  double input_wait_seconds = 0;  // of the training, mean over devices
+  double input_wait_seconds = 0;     // of the training, mean over devices
+  double exchange_wait_seconds = 0;  // that devices stood still for variables or gradients; mean
+  uint64_t exchange_calls = 0;       // of all devices
+  uint64_t exchange_bytes = 0;
 };
 
 // Runs to its end. Throws Error: what the loader or a device threw; kInvalidArgument for options

@@ -1,0 +1,64 @@
+#include "src/train/make_strategies.h"
+
+#include "recpack/base/error.h"
+#include "recpack/train/collective.h"
+#include "recpack/train/cpu_ops.h"
+#include "src/train/make_ops.h"
+#include "src/train/parameter_server.h"
+#include "src/train/replicated.h"
+#include "src/train/single_device.h"
+
+namespace recpack {
+namespace {
+
+constexpr size_t kBucketElements = 256 * 1024;  // 1 MiB
+
+using Strategies = std::vector<std::unique_ptr<VariableStrategy>>;
+
+Strategies Served(const TrainerOptions& options) {
+  ParameterServerOptions server{
+      .optimizer = options.optimizer, .devices = options.devices.size(), .async = options.async};
+  const auto on_device = [&options](size_t i) {
+    return [options, i] { return MakeOps(options, i); };
+  };
+  switch (options.variables) {
+    case VariablePlace::kCpu:
+      server.keepers.push_back([] { return MakeCpuOps({.threads = 1}); });
+      break;
+    case VariablePlace::kFirstDevice:
+      server.keepers.push_back(on_device(0));
+      break;
+    case VariablePlace::kSpread:
+      for (size_t i = 0; i < options.devices.size(); ++i) server.keepers.push_back(on_device(i));
+      break;
+  }
+  const auto shared = std::make_shared<ParameterServer>(std::move(server));
+  Strategies strategies;
+  for (size_t i = 0; i < options.devices.size(); ++i) {
+    strategies.push_back(std::make_unique<ServedVariables>(shared, i));
+  }
+  return strategies;
+}
+
+}  // namespace
+
+Strategies MakeStrategies(const TrainerOptions& options) {
+  if (options.strategy == StrategyKind::kParameterServer) return Served(options);
+  if (options.async) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "replicated variables cannot be updated asynchronously", {},
+                "choose the parameter server");
+  }
+  Strategies strategies;
+  if (options.devices.size() == 1) {
+    strategies.push_back(std::make_unique<SingleDevice>(options.optimizer));
+    return strategies;
+  }
+  for (auto& collective : ThreadCollectives(static_cast<int>(options.devices.size()))) {
+    strategies.push_back(
+        std::make_unique<Replicated>(options.optimizer, std::move(collective), kBucketElements));
+  }
+  return strategies;
+}
+
+}  // namespace recpack

@@ -1,0 +1,223 @@
+#include "src/train/parameter_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "recpack/base/error.h"
+
+namespace recpack {
+
+struct ParameterServer::Variable {
+  size_t size = 0;
+  bool decayed = true;
+  Keeper* keeper = nullptr;
+  DeviceArray value, velocity, gradient;  // of the keeper
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::vector<float>> sent;  // by device
+  std::vector<bool> full;                // by device: sent and not used yet
+  size_t arrived = 0;
+  double rate = 0;
+  std::vector<float> published;
+  uint64_t updates = 0;
+};
+
+struct ParameterServer::Keeper {
+  std::unique_ptr<Ops> ops;
+  size_t elements = 0;  // that it keeps
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::pair<Variable*, size_t>> work;  // with the device, where updates are async
+  bool ended = false;
+  std::thread thread;
+};
+
+ParameterServer::ParameterServer(ParameterServerOptions options) : options_(std::move(options)) {
+  for (const auto& make : options_.keepers) {
+    keepers_.push_back(std::make_unique<Keeper>());
+    keepers_.back()->ops = make();
+  }
+}
+
+ParameterServer::~ParameterServer() {
+  for (const auto& keeper : keepers_) {
+    {
+      const std::lock_guard lock(keeper->mutex);
+      keeper->ended = true;
+    }
+    keeper->changed.notify_all();
+    if (keeper->thread.joinable()) keeper->thread.join();
+  }
+}
+
+void ParameterServer::Start(const Variables& variables, Ops& ops) {
+  std::call_once(started_, [&] {
+    for (size_t i = 0; i < variables.specs().size(); ++i) {
+      variables_.push_back(std::make_unique<Variable>());
+      Variable& variable = *variables_.back();
+      if (!variables.specs()[i].trained) continue;
+      variable.size = variables.size(i);
+      variable.decayed = variables.specs()[i].decayed;
+      variable.keeper = std::min_element(keepers_.begin(), keepers_.end(), [](auto& a, auto& b) {
+                          return a->elements < b->elements;
+                        })->get();
+      variable.keeper->elements += variable.size;
+      variable.sent.assign(options_.devices, std::vector<float>(variable.size));
+      variable.full.assign(options_.devices, false);
+      variable.published.resize(variable.size);
+      ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
+    }
+    for (const auto& keeper : keepers_) {
+      keeper->thread = std::thread([this, &keeper = *keeper] { Keep(keeper); });
+    }
+  });
+}
+
+double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>& lock,
+                                const std::function<bool()>& met) {
+  const auto begin = std::chrono::steady_clock::now();
+  variable.changed.wait(lock, [&] { return aborted_ || met(); });
+  if (aborted_) {
+    const std::lock_guard hold(mutex_);
+    throw Error(ErrorKind::kDevice, reason_);
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double ParameterServer::Push(size_t device, size_t number, double rate,
+                             const std::function<void(float* to)>& download) {
+  Variable& variable = *variables_[number];
+  double waited = 0;
+  {
+    std::unique_lock lock(variable.mutex);
+    waited = WaitFor(variable, lock, [&] { return !variable.full[device]; });
+  }
+  download(variable.sent[device].data());
+  {
+    const std::lock_guard lock(variable.mutex);
+    variable.full[device] = true;
+    variable.rate = rate;
+    if (++variable.arrived < options_.devices && !options_.async) return waited;
+  }
+  Keeper& keeper = *variable.keeper;
+  {
+    const std::lock_guard lock(keeper.mutex);
+    keeper.work.emplace_back(&variable, device);
+  }
+  keeper.changed.notify_one();
+  return waited;
+}
+
+double ParameterServer::Pull(size_t number, uint64_t updates,
+                             const std::function<void(const float*)>& upload) {
+  Variable& variable = *variables_[number];
+  std::unique_lock lock(variable.mutex);
+  const double waited =
+      WaitFor(variable, lock, [&] { return options_.async || variable.updates >= updates; });
+  upload(variable.published.data());
+  return waited;
+}
+
+void ParameterServer::Abort(const std::string& reason) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) return;
+    reason_ = reason;
+    aborted_ = true;
+  }
+  for (const auto& variable : variables_) {
+    const std::lock_guard lock(variable->mutex);
+    variable->changed.notify_all();
+  }
+}
+
+void ParameterServer::Keep(Keeper& keeper) {
+  try {
+    keeper.ops->Attach();
+    for (const auto& variable : variables_) {
+      if (variable->keeper != &keeper) continue;
+      const size_t bytes = variable->size * sizeof(float);
+      variable->value = keeper.ops->Allocate(bytes);
+      variable->velocity = keeper.ops->Allocate(bytes);
+      variable->gradient = keeper.ops->Allocate(bytes);
+      keeper.ops->Upload(variable->value.data(), variable->published.data(), bytes);
+    }
+    std::unique_lock lock(keeper.mutex);
+    for (;;) {
+      keeper.changed.wait(lock, [&] { return keeper.ended || !keeper.work.empty(); });
+      if (keeper.ended) return;
+      const auto [variable, device] = keeper.work.front();
+      keeper.work.pop_front();
+      lock.unlock();
+      Update(keeper, *variable, device);
+      lock.lock();
+    }
+  } catch (const std::exception& error) {
+    Abort(error.what());
+  }
+}
+
+// Nobody writes what was sent while it is marked as full.
+void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) {
+  std::vector<float>& sum = variable.sent[options_.async ? device : 0];
+  if (!options_.async) {
+    for (size_t i = 1; i < options_.devices; ++i) {
+      for (size_t k = 0; k < variable.size; ++k) sum[k] += variable.sent[i][k];
+    }
+  }
+  const size_t bytes = variable.size * sizeof(float);
+  keeper.ops->Upload(variable.gradient.data(), sum.data(), bytes);
+  keeper.ops->Sgd({.rate = static_cast<float>(variable.rate),
+                   .momentum = static_cast<float>(options_.optimizer.momentum),
+                   .decay = variable.decayed ? static_cast<float>(options_.optimizer.decay) : 0.0F},
+                  variable.value.As<float>(), variable.gradient.As<float>(),
+                  variable.velocity.As<float>(), variable.size);
+  {
+    const std::lock_guard lock(variable.mutex);
+    keeper.ops->Download(variable.published.data(), variable.value.data(), bytes);
+    if (options_.async) {
+      variable.full[device] = false;
+    } else {
+      variable.full.assign(options_.devices, false);
+    }
+    variable.arrived = 0;
+    ++variable.updates;
+  }
+  variable.changed.notify_all();
+}
+
+void ServedVariables::Start(Ops& ops, Variables& variables) {
+  ops_ = &ops;
+  variables_ = &variables;
+  server_->Start(variables, ops);
+}
+
+void ServedVariables::Need(size_t variable) {
+  const size_t bytes = variables_->size(variable) * sizeof(float);
+  account_.waited += server_->Pull(variable, step_, [&](const float* from) {
+    ops_->Upload(variables_->At(variable), from, bytes);
+  });
+  ++account_.calls;
+  account_.bytes += bytes;
+}
+
+void ServedVariables::Ready(size_t variable) {
+  const size_t bytes = variables_->size(variable) * sizeof(float);
+  account_.waited += server_->Push(device_, variable, rate_, [&](float* to) {
+    ops_->Download(to, variables_->Gradient(variable), bytes);
+  });
+  ++account_.calls;
+  account_.bytes += bytes;
+}
+
+void ServedVariables::Settle() {
+  for (size_t i = 0; i < variables_->specs().size(); ++i) {
+    if (variables_->specs()[i].trained) Need(i);
+  }
+}
+
+}  // namespace recpack

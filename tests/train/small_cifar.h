@@ -1,0 +1,26 @@
+// A small data set with the fields of CIFAR-10, which a network can learn.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace recpack {
+
+// Splits train and test of `records` each, with 10 classes: the class says which channel is bright,
+// and how bright. Gone with the object.
+class SmallCifar {
+ public:
+  explicit SmallCifar(int records);
+  ~SmallCifar() { std::filesystem::remove_all(folder_); }
+  SmallCifar(const SmallCifar&) = delete;
+  SmallCifar& operator=(const SmallCifar&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  // One more shard of train, whose labels are all `label`.
+  void AddLabels(int64_t label, int records) const;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,167 @@
+#include "recpack/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "recpack/base/error.h"
+#include "tests/train/small_cifar.h"
+
+namespace recpack {
+namespace {
+
+using testing::HasSubstr;
+
+TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu:0",
+                       uint32_t batch_size = 16) {
+  TrainerOptions options;
+  options.data = data.folder();
+  options.resnet.width = 8;
+  options.devices = ParseDevices(devices);
+  options.threads = 1;
+  options.batch_size = batch_size;
+  options.epochs = 2;
+  options.warmup_epochs = 0;
+  options.optimizer.rate = 0.02;
+  options.seed = 3;
+  return options;
+}
+
+struct Ran {
+  std::vector<double> losses;
+  std::vector<EpochReport> epochs;
+};
+
+Ran Train(const TrainerOptions& options) {
+  Ran ran;
+  Trainer trainer(options);
+  trainer.Run([&](const EpochReport& report) { ran.epochs.push_back(report); });
+  ran.losses = trainer.losses();
+  return ran;
+}
+
+std::string MessageOf(const TrainerOptions& options) {
+  try {
+    Train(options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Trainer, LearnsAndReportsEachEpoch) {
+  const SmallCifar data(80);
+  TrainerOptions options = Options(data);
+  options.epochs = 6;
+  const Ran ran = Train(options);
+  ASSERT_EQ(ran.epochs.size(), 6u);
+  EXPECT_EQ(ran.losses.size(), 30u);
+  EXPECT_EQ(ran.epochs.back().steps, 30);
+  EXPECT_EQ(ran.epochs.back().train.samples, 80u);
+  EXPECT_EQ(ran.epochs.back().evaluation.samples, 80u);
+  EXPECT_LT(ran.epochs.back().train.loss, 0.7 * ran.epochs.front().train.loss);
+  EXPECT_GT(ran.epochs.back().evaluation.accuracy, 0.3);
+}
+
+TEST(Trainer, EvaluatesEverySampleOnceWhenTheLastBatchIsShort) {
+  const SmallCifar data(50);
+  for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    TrainerOptions options = Options(data, devices, 16);
+    options.epochs = 1;
+    EXPECT_EQ(Train(options).epochs[0].evaluation.samples, 50u) << devices;
+  }
+}
+
+TEST(Trainer, RunsOfTheSameSeedAreTheSameBits) {
+  const SmallCifar data(64);
+  EXPECT_EQ(Train(Options(data)).losses, Train(Options(data)).losses);
+  TrainerOptions other = Options(data);
+  other.seed = 4;
+  EXPECT_NE(Train(Options(data)).losses, Train(other).losses);
+}
+
+// With batch statistics over all devices, D devices are one of D times the batch.
+TEST(Trainer, DevicesTogetherGiveTheLossesOfOne) {
+  const SmallCifar data(64);
+  const auto alone = Train(Options(data, "cpu:0", 16)).losses;
+  for (const auto& [devices, batch] :
+       {std::pair("cpu:0,cpu:1", 8U), {"cpu:0,cpu:1,cpu:2,cpu:3", 4}}) {
+    for (const StrategyKind strategy :
+         {StrategyKind::kReplicated, StrategyKind::kParameterServer}) {
+      TrainerOptions options = Options(data, devices, batch);
+      options.strategy = strategy;
+      options.norm_sync = true;
+      const auto together = Train(options).losses;
+      ASSERT_EQ(together.size(), alone.size());
+      for (size_t i = 0; i < alone.size(); ++i) {
+        EXPECT_TRUE(std::abs(together[i] - alone[i]) <= 0.02 * alone[i])
+            << devices << " at step " << i << ": " << together[i] << ", " << alone[i];
+      }
+      EXPECT_NEAR(together[0], alone[0], 1e-4);
+      EXPECT_NEAR(together[1], alone[1], 1e-3);
+    }
+  }
+}
+
+TEST(Trainer, WhereVariablesAreChangesNoBit) {
+  const SmallCifar data(64);
+  const auto replicated = Train(Options(data, "cpu:0,cpu:1,cpu:2", 8)).losses;
+  for (const VariablePlace place :
+       {VariablePlace::kCpu, VariablePlace::kFirstDevice, VariablePlace::kSpread}) {
+    TrainerOptions options = Options(data, "cpu:0,cpu:1,cpu:2", 8);
+    options.strategy = StrategyKind::kParameterServer;
+    options.variables = place;
+    const Ran served = Train(options);
+    EXPECT_EQ(served.losses, replicated) << static_cast<int>(place);
+    EXPECT_GT(served.epochs[0].exchange_calls, 0u);
+    EXPECT_GT(served.epochs[0].exchange_bytes, 0u);
+  }
+}
+
+TEST(Trainer, AsynchronousUpdatesLearnAsWell) {
+  const SmallCifar data(80);
+  TrainerOptions options = Options(data, "cpu:0,cpu:1", 8);
+  options.strategy = StrategyKind::kParameterServer;
+  options.async = true;
+  options.epochs = 6;
+  options.optimizer.rate = 0.01;
+  const Ran ran = Train(options);
+  EXPECT_LT(ran.epochs.back().train.loss, 0.8 * ran.epochs.front().train.loss);
+  options.strategy = StrategyKind::kReplicated;
+  EXPECT_THAT(MessageOf(options), HasSubstr("parameter server"));
+}
+
+TEST(Trainer, NamesStepLayerAndTokenOfANumberThatIsNone) {
+  const SmallCifar data(64);
+  for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    TrainerOptions options = Options(data, devices, 8);
+    options.optimizer.rate = 1e30;
+    options.norm_sync = true;
+    const std::string message = MessageOf(options);
+    EXPECT_THAT(message, HasSubstr("the loss of step"));
+    EXPECT_THAT(message, HasSubstr("layer"));
+    EXPECT_THAT(message, HasSubstr("token"));
+  }
+}
+
+TEST(Trainer, RefusesLabelsThatAreOutOfRange) {
+  const SmallCifar data(64);
+  data.AddLabels(10, 64);
+  for (const StrategyKind strategy : {StrategyKind::kReplicated, StrategyKind::kParameterServer}) {
+    TrainerOptions options = Options(data, "cpu:0,cpu:1", 8);
+    options.strategy = strategy;
+    EXPECT_THAT(MessageOf(options), HasSubstr("not in 0 to 9"));
+  }
+}
+
+TEST(Trainer, RefusesMoreDevicesThanThereAreSamples) {
+  const SmallCifar data(16);
+  EXPECT_THAT(MessageOf(Options(data, "cpu:0,cpu:1", 16)), HasSubstr("no batch of 16"));
+  TrainerOptions options = Options(data);
+  options.devices = ParseDevices("cuda:7");
+  EXPECT_THAT(MessageOf(options), HasSubstr("cuda:7"));
+}
+
+}  // namespace
+}  // namespace recpack
