@@ -23,6 +23,7 @@ struct ParameterServer::Variable {
   size_t arrived = 0;
   double rate = 0;
   std::vector<float> published;
+  std::vector<float> momentum;  // to begin with
   uint64_t updates = 0;
 };
 
@@ -69,12 +70,41 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
       variable.sent.assign(options_.devices, std::vector<float>(variable.size));
       variable.full.assign(options_.devices, false);
       variable.published.resize(variable.size);
+      variable.momentum.resize(variable.size);
       ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
     }
+  });
+}
+
+// Keepers begin with what the variables are by then.
+void ParameterServer::Begin() {
+  std::call_once(begun_, [&] {
     for (const auto& keeper : keepers_) {
       keeper->thread = std::thread([this, &keeper = *keeper] { Keep(keeper); });
     }
   });
+}
+
+void ParameterServer::SetValue(size_t number, const std::function<void(float* to)>& download) {
+  Variable& variable = *variables_[number];
+  const std::lock_guard lock(variable.mutex);
+  download(variable.published.data());
+}
+
+void ParameterServer::ReadMomentum(size_t number, float* to) {
+  Variable& variable = *variables_[number];
+  const std::lock_guard lock(variable.mutex);
+  if (variable.value.data()) {
+    variable.keeper->ops->Download(to, variable.velocity.data(), variable.size * sizeof(float));
+  } else {
+    std::copy(variable.momentum.begin(), variable.momentum.end(), to);
+  }
+}
+
+void ParameterServer::WriteMomentum(size_t number, const float* from) {
+  Variable& variable = *variables_[number];
+  const std::lock_guard lock(variable.mutex);
+  std::copy_n(from, variable.size, variable.momentum.begin());
 }
 
 double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>& lock,
@@ -90,6 +120,7 @@ double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>
 
 double ParameterServer::Push(size_t device, size_t number, double rate,
                              const std::function<void(float* to)>& download) {
+  Begin();
   Variable& variable = *variables_[number];
   double waited = 0;
   {
@@ -141,10 +172,12 @@ void ParameterServer::Keep(Keeper& keeper) {
     for (const auto& variable : variables_) {
       if (variable->keeper != &keeper) continue;
       const size_t bytes = variable->size * sizeof(float);
+      const std::lock_guard lock(variable->mutex);
       variable->value = keeper.ops->Allocate(bytes);
       variable->velocity = keeper.ops->Allocate(bytes);
       variable->gradient = keeper.ops->Allocate(bytes);
       keeper.ops->Upload(variable->value.data(), variable->published.data(), bytes);
+      keeper.ops->Upload(variable->velocity.data(), variable->momentum.data(), bytes);
     }
     std::unique_lock lock(keeper.mutex);
     for (;;) {
@@ -212,6 +245,15 @@ void ServedVariables::Ready(size_t variable) {
   });
   ++account_.calls;
   account_.bytes += bytes;
+}
+
+void ServedVariables::VariablesSet() {
+  for (size_t i = 0; i < variables_->specs().size(); ++i) {
+    if (!variables_->specs()[i].trained) continue;
+    server_->SetValue(i, [&](float* to) {
+      ops_->Download(to, variables_->At(i), variables_->size(i) * sizeof(float));
+    });
+  }
 }
 
 void ServedVariables::Settle() {

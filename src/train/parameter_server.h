@@ -44,19 +44,25 @@ class ParameterServer {
   // seconds it waited.
   double Pull(size_t variable, uint64_t updates, const std::function<void(const float*)>& upload);
 
+  // Before the first push, or while none is under way.
+  void SetValue(size_t variable, const std::function<void(float* to)>& download);
+  void ReadMomentum(size_t variable, float* to);
+  void WriteMomentum(size_t variable, const float* from);
+
   // Pushes and pulls that wait, and those that come, throw the reason.
   void Abort(const std::string& reason) noexcept;
 
  private:
   struct Variable;
   struct Keeper;
+  void Begin();
   void Keep(Keeper& keeper);
   void Update(Keeper& keeper, Variable& variable, size_t device);
   double WaitFor(Variable& variable, std::unique_lock<std::mutex>& lock,
                  const std::function<bool()>& met);
 
   const ParameterServerOptions options_;
-  std::once_flag started_;
+  std::once_flag started_, begun_;
   std::vector<std::unique_ptr<Keeper>> keepers_;
   std::vector<std::unique_ptr<Variable>> variables_;  // in their keepers' memory
   std::mutex mutex_;                                  // of what follows
@@ -77,6 +83,11 @@ class ServedVariables final : public VariableStrategy {
   void Ready(size_t variable) override;
   void EndStep() override { ++step_; }
   void Settle() override;
+  void ReadMomentum(size_t variable, float* to) override { server_->ReadMomentum(variable, to); }
+  void WriteMomentum(size_t variable, const float* from) override {
+    server_->WriteMomentum(variable, from);
+  }
+  void VariablesSet() override;
   void Abort(const std::string& reason) noexcept override { server_->Abort(reason); }
 
  private:

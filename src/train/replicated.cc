@@ -8,7 +8,9 @@ namespace recpack {
 
 Replicated::Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
                        size_t bucket_elements)
-    : options_(options), collective_(std::move(collective)), bucket_elements_(bucket_elements) {}
+    : OwnVariables(options),
+      collective_(std::move(collective)),
+      bucket_elements_(bucket_elements) {}
 
 Replicated::~Replicated() {
   {
@@ -20,8 +22,7 @@ Replicated::~Replicated() {
 }
 
 void Replicated::Start(Ops& ops, Variables& variables) {
-  ops_ = &ops;
-  variables_ = &variables;
+  OwnVariables::Start(ops, variables);
   buckets_ = BucketsOf(variables, bucket_elements_);
   bucket_of_ = BucketOfVariable(variables, buckets_);
   Share(variables.trained(), variables.trained_size());
@@ -81,9 +82,7 @@ void Replicated::EndStep() {
   account_.bytes += variables_->trained_size() * sizeof(float);
   account_.waited +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  for (size_t i = 0; i < variables_->specs().size(); ++i) {
-    if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate_, i);
-  }
+  UpdateAll();
 }
 
 }  // namespace recpack

@@ -10,20 +10,19 @@
 
 #include "recpack/train/collective.h"
 #include "src/train/buckets.h"
-#include "src/train/optimizer.h"
+#include "src/train/own_variables.h"
 
 namespace recpack {
 
 // Gradients are summed in buckets by a thread of its own, while the backward pass goes on; each
 // device then makes the same update.
-class Replicated final : public VariableStrategy {
+class Replicated final : public OwnVariables {
  public:
   // `collective`: of all devices, in the host's memory.
   Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
              size_t bucket_elements);
   ~Replicated() override;
 
-  int slots() const override { return 1; }
   void Start(Ops& ops, Variables& variables) override;
   void BeginStep(double rate) override;
   void Need(size_t) override {}
@@ -36,12 +35,8 @@ class Replicated final : public VariableStrategy {
   void SumBuckets();
   void Share(float* values, size_t count);
 
-  const OptimizerOptions options_;
   const std::unique_ptr<Collective> collective_;
   const size_t bucket_elements_;
-  double rate_ = 0;
-  Ops* ops_ = nullptr;
-  Variables* variables_ = nullptr;
   std::vector<Bucket> buckets_;
   std::vector<size_t> bucket_of_;
 

@@ -144,7 +144,8 @@ class Resnet final : public Model {
 
   std::string name() const override { return "resnet"; }
   std::string options() const override {
-    return format("width={} classes={} image={}", options_.width, options_.classes, options_.image);
+    return format(R"({{"classes":{},"image":{},"width":{}}})", options_.classes, options_.image,
+                  options_.width);
   }
 
   void Build(int slots, uint64_t seed) override {

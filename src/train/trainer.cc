@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,12 +17,15 @@
 #include "recpack/base/error.h"
 #include "recpack/device/feeder.h"
 #include "recpack/pipeline/recipe.h"
+#include "recpack/pipeline/token.h"
+#include "recpack/train/checkpoint_folder.h"
 #include "recpack/train/collective.h"
 #include "recpack/train/schedule.h"
 #include "src/base/format.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
 #include "src/train/tower.h"
+#include "src/train/training_state.h"
 
 namespace recpack {
 namespace {
@@ -124,14 +129,23 @@ struct Trainer::State {
   std::vector<float> statistics;             // of the first tower
   std::vector<double> losses;                // of whole steps
 
+  std::optional<CheckpointFolder> folder;
+  std::string resumed;    // path; empty: begun anew
+  CheckpointInfo begin;   // where this run begins
+  bool skip_end = false;  // its loader first tells of the end of the epoch before
+
   std::mutex mutex;  // of what follows
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
   std::atomic<size_t> running = 0;
 
+  void Resume(LoaderOptions& loader, const TrainerNotice& notice);
+  void RestoreTower(size_t index);
+  void Save(size_t index, const CheckpointInfo& at, const LossSums& train);
   void RunTower(size_t index) noexcept;
   void TrainAndEvaluate(size_t index);
-  void TrainEpoch(size_t index, int64_t& step, LossSums& total, double& wait);
+  // Goes on to the end of the epoch, or of the training.
+  void TrainEpoch(size_t index, CheckpointInfo& at, LossSums& total, double& wait);
   LossSums EvaluateAll(size_t index);
   void AddUpLosses();
   void Fail(size_t index) noexcept;
@@ -139,12 +153,18 @@ struct Trainer::State {
                                const DeviceBatch& batch);
 };
 
-Trainer::Trainer(TrainerOptions given) : state_(std::make_unique<State>(std::move(given))) {
+Trainer::Trainer(TrainerOptions given, const TrainerNotice& notice)
+    : state_(std::make_unique<State>(std::move(given))) {
   TrainerOptions& options = state_->options;
   const size_t count = options.devices.size();
   const Dataset train = Dataset::Open(options.data, {.split = options.train_split});
-  state_->feeder = std::make_unique<DeviceFeeder>(train, LoaderOf(options, options.recipe, true),
-                                                  FeederOf(options));
+  LoaderOptions loader = LoaderOf(options, options.recipe, true);
+  if (!options.resume.empty()) state_->Resume(loader, notice);
+  if (!options.checkpoints.empty()) {
+    state_->folder.emplace(PosixFiles(), options.checkpoints,
+                           CheckpointFolderOptions{.keep = options.keep_checkpoints});
+  }
+  state_->feeder = std::make_unique<DeviceFeeder>(train, std::move(loader), FeederOf(options));
   if (options.evaluate) {
     state_->eval_feeder = std::make_unique<DeviceFeeder>(
         OpenEvaluation(options), LoaderOf(options, options.eval_recipe, false), FeederOf(options));
@@ -228,6 +248,61 @@ void Trainer::State::Fail(size_t index) noexcept {
   norms[index]->Abort(reason);
 }
 
+// Takes the place and the seed; the variables come when the towers are built.
+void Trainer::State::Resume(LoaderOptions& loader, const TrainerNotice& notice) {
+  resumed = options.resume;
+  if (std::filesystem::is_directory(resumed)) {
+    const LatestCheckpoint latest = FindLatestCheckpoint(PosixFiles(), resumed);
+    for (const SkippedCheckpoint& skipped : latest.skipped) {
+      if (notice) notice(format("passed over {}: {}", skipped.path, skipped.reason));
+    }
+    if (!latest.path) {
+      throw Error(ErrorKind::kNotFound, "there is no checkpoint to go on from", {.path = resumed},
+                  "begin without resuming");
+    }
+    resumed = *latest.path;
+  }
+  begin = ReadCheckpoint(PosixFiles(), resumed).info;
+  if (begin.seed != options.seed) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("the checkpoint was made with seed {}, not {}", begin.seed, options.seed),
+                {.path = resumed}, "give the same seed");
+  }
+  loader.resume = begin.loader_token;
+  skip_end = ParseToken(begin.loader_token).epoch < begin.epoch;
+  if (notice) notice(format("going on from {}, step {}", resumed, begin.step));
+}
+
+void Trainer::State::RestoreTower(size_t index) {
+  Tower& tower = *towers[index];
+  const TrainingState fitting(tower.model().variables());
+  const Checkpoint checkpoint = LoadCheckpoint(PosixFiles(), resumed,
+                                               {.model = tower.model().name(),
+                                                .model_options = tower.model().options(),
+                                                .arrays = fitting.arrays()});
+  TrainingState::Write(checkpoint.stored.arrays, tower.ops(), tower.model().variables(),
+                       tower.strategy());
+}
+
+// All towers stand behind the same step. `train`: of this tower in the epoch so far.
+void Trainer::State::Save(size_t index, const CheckpointInfo& at, const LossSums& train) {
+  Tower& tower = *towers[index];
+  tower.strategy().Settle();
+  std::array<float, 3> sums = {train.loss, train.correct, train.samples};
+  control[index]->AllReduce(sums);
+  if (index == 0) {
+    CheckpointInfo info = at;
+    info.model = tower.model().name();
+    info.model_options = tower.model().options();
+    info.seed = options.seed;
+    info.sums = {{"loss", sums[0]}, {"correct", sums[1]}, {"samples", sums[2]}};
+    TrainingState state(tower.model().variables());
+    state.Read(tower.ops(), tower.model().variables(), tower.strategy());
+    folder->Save(info, state.arrays());
+  }
+  control[index]->Barrier();
+}
+
 void Trainer::State::TrainAndEvaluate(size_t index) {
   Tower& tower = *towers[index];
   const TrainerOptions& o = options;
@@ -247,20 +322,29 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
         return MakeResnet(context, o.resnet);
       },
       o.seed);
-  int64_t step = 0;
-  for (uint64_t number = 0; number < o.epochs && step < rate.steps; ++number) {
-    LossSums train, evaluation;
-    EpochReport now{.epoch = number};
+  if (!resumed.empty()) RestoreTower(index);
+  control[index]->Barrier();
+  CheckpointInfo at = begin;
+  LossSums train;
+  if (index == 0 && !at.sums.empty()) {
+    train = {static_cast<float>(at.sums["loss"]), static_cast<float>(at.sums["correct"]),
+             static_cast<float>(at.sums["samples"])};
+  }
+  for (; at.epoch < o.epochs && static_cast<int64_t>(at.step) < rate.steps; train = {}) {
+    LossSums evaluation;
+    EpochReport now{.epoch = at.epoch};
     const ExchangeAccount before = tower.strategy().account();
-    auto begin = Clock::now();
-    TrainEpoch(index, step, train, now.input_wait_seconds);
+    auto since = Clock::now();
+    TrainEpoch(index, at, train, now.input_wait_seconds);
     tower.strategy().Settle();
     control[index]->Barrier();
-    now.steps = step;
-    now.train_seconds = SecondsSince(begin);
-    begin = Clock::now();
+    now.steps = static_cast<int64_t>(at.step);
+    now.train_seconds = SecondsSince(since);
+    ++at.epoch;
+    if (folder) Save(index, at, {});
+    since = Clock::now();
     if (eval_feeder) evaluation = EvaluateAll(index);
-    now.evaluation_seconds = SecondsSince(begin);
+    now.evaluation_seconds = SecondsSince(since);
 
     const ExchangeAccount& account = tower.strategy().account();
     EpochSums sums = {train.loss,
@@ -282,17 +366,30 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
   }
 }
 
-void Trainer::State::TrainEpoch(size_t index, int64_t& step, LossSums& total, double& wait) {
-  while (step < rate.steps && !failed) {
-    const auto begin = Clock::now();
+void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, LossSums& total, double& wait) {
+  bool past_end = !skip_end || at.step > begin.step;
+  while (static_cast<int64_t>(at.step) < rate.steps && !failed) {
+    const auto since = Clock::now();
     auto batch = feeder->Next(index);
-    wait += SecondsSince(begin);
+    wait += SecondsSince(since);
+    if (!batch && !past_end) {
+      past_end = true;
+      continue;
+    }
     if (!batch) return;
+    past_end = true;
+    const auto step = static_cast<int64_t>(at.step);
     const LossSums sums = towers[index]->Train(*batch, rate.At(step));
     if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, *batch);
     steps[index].push_back(sums);
     Add(sums, total);
-    ++step;
+    ++at.step;
+    at.loader_token = batch->token();
+    batch.reset();
+    if (folder && options.checkpoint_steps > 0 &&
+        static_cast<int64_t>(at.step) % options.checkpoint_steps == 0) {
+      Save(index, at, total);
+    }
   }
 }
 

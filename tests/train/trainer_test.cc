@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "tests/base/temporary_folder.h"
 #include "tests/train/small_cifar.h"
 
 namespace recpack {
@@ -130,6 +132,62 @@ TEST(Trainer, AsynchronousUpdatesLearnAsWell) {
   EXPECT_LT(ran.epochs.back().train.loss, 0.8 * ran.epochs.front().train.loss);
   options.strategy = StrategyKind::kReplicated;
   EXPECT_THAT(MessageOf(options), HasSubstr("parameter server"));
+}
+
+// A run that stops at a checkpoint and goes on is the run that did not stop, bit for bit.
+TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
+  const SmallCifar data(80);
+  for (const auto& [devices, strategy] : {std::pair("cpu:0", StrategyKind::kReplicated),
+                                          {"cpu:0,cpu:1", StrategyKind::kReplicated},
+                                          {"cpu:0,cpu:1", StrategyKind::kParameterServer}}) {
+    TrainerOptions options = Options(data, devices, 8);
+    options.strategy = strategy;
+    options.epochs = 3;
+    const Ran whole = Train(options);
+    const auto steps = static_cast<int64_t>(whole.losses.size());
+    for (const int64_t stop : {int64_t{3}, steps / 3, steps - 2}) {  // also at an epoch's end
+      SCOPED_TRACE(stop);
+      const TemporaryFolder folder;
+      TrainerOptions first = options;
+      first.checkpoints = folder.path();
+      first.checkpoint_steps = stop;
+      first.keep_checkpoints = 100;
+      const Ran with_checkpoints = Train(first);
+      EXPECT_EQ(with_checkpoints.losses, whole.losses) << "checkpoints change nothing";
+      TrainerOptions rest = options;
+      rest.resume = format("{}/step-{:08}.safetensors", folder.path(), stop);
+      const Ran resumed = Train(rest);
+      EXPECT_EQ(resumed.losses, std::vector(whole.losses.begin() + stop, whole.losses.end()));
+      EXPECT_EQ(resumed.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
+      EXPECT_EQ(resumed.epochs.back().train.samples, whole.epochs.back().train.samples);
+      EXPECT_NEAR(resumed.epochs.back().train.loss, whole.epochs.back().train.loss, 1e-5);
+    }
+  }
+}
+
+TEST(Trainer, RefusesCheckpointsThatDoNotFit) {
+  const SmallCifar data(32);
+  const TemporaryFolder folder;
+  TrainerOptions options = Options(data);
+  options.epochs = 1;
+  options.resume = folder.path();
+  EXPECT_THAT(MessageOf(options), HasSubstr("no checkpoint"));
+  options.checkpoints = folder.path();
+  options.resume.clear();
+  Train(options);
+  options.checkpoints.clear();
+  options.resume = folder.path();
+  TrainerOptions other = options;
+  other.seed = 9;
+  EXPECT_THAT(MessageOf(other), HasSubstr("seed 3, not 9"));
+  other = options;
+  other.resnet.width = 16;
+  other.epochs = 2;
+  EXPECT_THAT(MessageOf(other), HasSubstr("width"));
+  const SmallCifar other_data(48);
+  other = options;
+  other.data = other_data.folder();
+  EXPECT_THAT(MessageOf(other), HasSubstr("token"));
 }
 
 TEST(Trainer, NamesStepLayerAndTokenOfANumberThatIsNone) {

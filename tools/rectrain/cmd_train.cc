@@ -14,6 +14,8 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  rectrain train shards/cifar10 --epochs 3\n"
     "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n"
+    "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
+    "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
     "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n";
 
 struct TrainFlags {
@@ -77,7 +79,8 @@ void RunTrain(TrainFlags& flags) {
   if (flags.variables == "spread") options.variables = VariablePlace::kSpread;
   options.norm_sync = flags.norm_statistics == "sync";
   options.evaluate = !flags.no_evaluation;
-  Trainer trainer(options);
+  Trainer trainer(options,
+                  [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   if (!flags.json) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
   nlohmann::json epochs = nlohmann::json::array();
   trainer.Run([&](const EpochReport& report) {
@@ -152,6 +155,17 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
   command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
+  command.add_option("--checkpoints", options.checkpoints,
+                     "Folder for checkpoints, written after each epoch.");
+  command
+      .add_option("--checkpoint-steps", options.checkpoint_steps,
+                  "Write one every so many steps as well; 0: do not.")
+      ->capture_default_str();
+  command.add_option("--keep", options.keep_checkpoints, "Checkpoints to keep.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--resume", options.resume,
+                     "Checkpoint to go on from, or a folder of them: its latest.");
   command.add_flag("--no-evaluation", flags->no_evaluation, "Do not evaluate after each epoch.");
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] {

@@ -26,7 +26,7 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // "resnet", and its options as "width=16 classes=10": a checkpoint of others is refused.
+  // "resnet", and its options as a JSON object: a checkpoint of others is refused.
   virtual std::string name() const = 0;
   virtual std::string options() const = 0;
 

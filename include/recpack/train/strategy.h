@@ -39,6 +39,12 @@ class VariableStrategy {
   virtual void EndStep() = 0;
   // Variables and statistics are up to date and the same on all devices, to be evaluated or stored.
   virtual void Settle() = 0;
+  // Momentum, of Settle()'s moment or before the first step: copied to and from the host's memory.
+  // Of devices that share it, each is told the same.
+  virtual void ReadMomentum(size_t variable, float* to) = 0;
+  virtual void WriteMomentum(size_t variable, const float* from) = 0;
+  // The device's own variables were set, the same on all devices, before the first step.
+  virtual void VariablesSet() = 0;
   // Another device failed: nothing waits for it any more.
   virtual void Abort(const std::string& reason) noexcept = 0;
 

@@ -62,6 +62,14 @@ struct TrainerOptions {
   OptimizerOptions optimizer;
   uint64_t seed = 0;
   bool evaluate = true;  // after each epoch
+
+  // Folder that checkpoints are written to, after each epoch and every so many steps; empty: none.
+  std::string checkpoints = {};
+  int64_t checkpoint_steps = 0;  // 0: after epochs only
+  size_t keep_checkpoints = 3;
+  // A checkpoint, or a folder of them, whose latest whole one is taken: the training goes on behind
+  // it as if it had not stopped. Its seed, model and data must be those of these options.
+  std::string resume = {};
 };
 
 // Over the samples of an epoch, or of some steps.
@@ -84,18 +92,21 @@ struct EpochReport {
   uint64_t exchange_bytes = 0;
 };
 
+// A checkpoint was written, or taken up, or passed over: for the user.
+using TrainerNotice = std::function<void(const std::string& text)>;
+
 // Runs to its end. Throws Error: what the loader or a device threw; kInvalidArgument for options
 // that make no sense, labels that are out of range, and numbers that became infinite, with the
 // step, the layer and the token of its batch. `report` is called after each epoch, by one thread.
 class Trainer {
  public:
-  explicit Trainer(TrainerOptions options);
+  explicit Trainer(TrainerOptions options, const TrainerNotice& notice = {});
   ~Trainer();
 
   void Run(const std::function<void(const EpochReport&)>& report);
 
   std::string Describe() const;  // devices, model, how many variables
-  // Mean loss of each step so far, in order.
+  // Mean loss of each step that this run has made, in order.
   const std::vector<double>& losses() const noexcept;
 
  private:

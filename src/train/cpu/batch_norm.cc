@@ -1,6 +1,7 @@
 #include "recpack/kernels/batch_norm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -46,8 +47,11 @@ class CpuBatchNorm final : public BatchNorm {
 
   void Train(const BatchNormVariables& variables, const void* x, const void* residual,
              void* y) override {
-    // The running mean is near the batch's, and the same on all devices.
-    for (size_t c = 0; c < channels_; ++c) Set(shift_, c, variables.running_mean[c]);
+    // Of the batch alone, so that a step does not depend on statistics that other devices have
+    // otherwise; where they have the same, on those, since all must shift alike.
+    for (size_t c = 0; c < channels_; ++c) {
+      Set(shift_, c, spec_.sum_over_devices ? variables.running_mean[c] : FirstOf(x, c));
+    }
     SumUp([&](const Stretch& at, float* sums, float* squares) {
       NormSums(type_, {At(x, at), shift_.data() + at.channel, sums, squares}, at.rows, at.width);
     });
@@ -55,7 +59,7 @@ class CpuBatchNorm final : public BatchNorm {
     for (size_t c = 0; c < channels_; ++c) {
       const double first = sums_[c] / count;
       const double variance = std::max(0.0, sums_[channels_ + c] / count - first * first);
-      const auto mean = static_cast<float>(variables.running_mean[c] + first);
+      const auto mean = static_cast<float>(shift_[c * lanes_] + first);
       Set(mean_, c, mean);
       inverse_std_[c] = static_cast<float>(1 / std::sqrt(variance + spec_.epsilon));
       const double unbiased = count > 1 ? variance * count / (count - 1) : variance;
@@ -138,6 +142,14 @@ class CpuBatchNorm final : public BatchNorm {
     if (!array) return nullptr;
     using Bytes = std::conditional_t<std::is_const_v<T>, const uint8_t, uint8_t>;
     return static_cast<Bytes*>(array) + at.first * bytes_;
+  }
+
+  // The channel's first value.
+  float FirstOf(const void* x, size_t c) const {
+    const size_t at = nhwc_ ? c : c * plane_;
+    if (type_ == ElementType::kF32) return static_cast<const float*>(x)[at];
+    const uint32_t bits = static_cast<uint32_t>(static_cast<const uint16_t*>(x)[at]) << 16;
+    return std::bit_cast<float>(bits);
   }
 
   Tensor Whole(void* data) const {

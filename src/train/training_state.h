@@ -1,0 +1,31 @@
+// What a checkpoint holds of a tower.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recpack/train/checkpoint.h"
+#include "recpack/train/strategy.h"
+
+namespace recpack {
+
+// Variables, statistics and momentum in the host's memory.
+class TrainingState {
+ public:
+  // Names, types and shapes, with memory for them.
+  explicit TrainingState(const Variables& variables);
+
+  // After VariableStrategy::Settle().
+  void Read(Ops& ops, const Variables& variables, VariableStrategy& strategy);
+  // Before the first step. `arrays`: as arrays() has them.
+  static void Write(const std::vector<NamedArray>& arrays, Ops& ops, const Variables& variables,
+                    VariableStrategy& strategy);
+
+  const std::vector<NamedArray>& arrays() const noexcept { return arrays_; }
+
+ private:
+  std::vector<std::vector<float>> values_;
+  std::vector<NamedArray> arrays_;  // of all variables, then the momentum of the trained ones
+};
+
+}  // namespace recpack
