@@ -224,7 +224,8 @@ struct DeviceFeeder::State {
 
   std::optional<DeviceBatch> Next(Queue& queue) {
     std::unique_lock lock(mutex);
-    while (queue.batches.empty()) {
+    while (queue.batches.empty() || abort_reason) {
+      if (abort_reason) throw Error(ErrorKind::kDevice, *abort_reason);
       if (failure) std::rethrow_exception(failure);
       if (queue.lane->pool()->AllDelivered()) {
         throw Error(ErrorKind::kInvalidArgument,
@@ -264,7 +265,8 @@ struct DeviceFeeder::State {
   std::condition_variable changed;
   std::deque<Queue> queues;    // their batches
   std::exception_ptr failure;  // behind what the queues hold
-  uint64_t steps_taken = 0;    // the feeder's thread alone
+  std::optional<std::string> abort_reason;
+  uint64_t steps_taken = 0;  // the feeder's thread alone
   std::jthread thread;
 };
 
@@ -289,6 +291,14 @@ std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
                 "they count from 0, as the feeder's `devices`");
   }
   return state_->Next(state_->queues[index]);
+}
+
+void DeviceFeeder::Abort(const std::string& reason) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->abort_reason) state_->abort_reason = reason;
+  }
+  state_->changed.notify_all();
 }
 
 size_t DeviceFeeder::devices() const noexcept { return state_->queues.size(); }

@@ -137,7 +137,6 @@ struct Trainer::State {
   std::mutex mutex;  // of what follows
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
-  std::atomic<size_t> running = 0;
 
   void Resume(LoaderOptions& loader, const TrainerNotice& notice);
   void RestoreTower(size_t index);
@@ -208,7 +207,6 @@ std::string Trainer::Describe() const {
 void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
   State& state = *state_;
   state.report = report;
-  state.running = state.towers.size();
   std::vector<std::thread> threads;
   for (size_t i = 0; i < state.towers.size(); ++i) {
     threads.emplace_back([&state, i] { state.RunTower(i); });
@@ -223,15 +221,6 @@ void Trainer::State::RunTower(size_t index) noexcept {
   } catch (...) {
     Fail(index);
   }
-  --running;
-  // Others may wait for batches that are dealt only while all devices take theirs.
-  while (failed && running > 0) {
-    try {
-      if (!feeder->Next(index)) std::this_thread::yield();
-    } catch (...) {
-      break;
-    }
-  }
 }
 
 // The first failure is what is told; what it brings upon the others is not.
@@ -243,6 +232,8 @@ void Trainer::State::Fail(size_t index) noexcept {
     failure = std::current_exception();
     failed = true;
   }
+  feeder->Abort(reason);
+  if (eval_feeder) eval_feeder->Abort(reason);
   for (const auto& tower : towers) tower->strategy().Abort(reason);
   control[index]->Abort(reason);
   norms[index]->Abort(reason);

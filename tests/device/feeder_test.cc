@@ -72,6 +72,29 @@ TEST(Feeder, WaitsForTheSlabOfABatchThatIsHeldLong) {
   }
 }
 
+TEST(Feeder, AnAbortReachesAConsumerThatWaits) {
+  const SmallSplit split(64);
+  DeviceFeeder feeder(Dataset::Open(split.folder()), SmallOptions(),
+                      {.runtime = nullptr, .devices = {0, 1}, .depth = 1});
+  auto held = feeder.Next(0);
+  const std::jthread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    feeder.Abort("the other device failed");
+    feeder.Abort("another reason");
+  });
+  auto first = feeder.Next(1);
+  first.reset();
+  for (int i = 0; i < 2; ++i) {  // waits for a step that needs room for device 0
+    try {
+      feeder.Next(1);
+      FAIL() << "nothing ended the wait";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+      EXPECT_STREQ(error.what(), "the other device failed");
+    }
+  }
+}
+
 struct Case {
   Mode mode;
   int devices;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "recpack/device/batch.h"
@@ -51,6 +52,10 @@ class DeviceFeeder {
   // batches itself; kIo where another device's consumer took nothing for the loader's
   // stall_timeout, so that nothing came.
   std::optional<DeviceBatch> Next(size_t index = 0);
+
+  // Ends the run for all consumers: Next() where one waits, and from then on, throws Error (kDevice)
+  // with the first reason given. Any thread.
+  void Abort(const std::string& reason);
 
   size_t devices() const noexcept;
   // What the arrays of its batches are.
