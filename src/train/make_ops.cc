@@ -5,6 +5,7 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/train/cpu_ops.h"
+#include "recpack/train/cuda_ops.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -27,11 +28,32 @@ CpuOptions CpuShare(const TrainerOptions& options, size_t index) {
   return cpu;
 }
 
+bool IsCuda(const DeviceSpec& device) { return device.kind == DeviceKind::kCuda; }
+
 }  // namespace
+
+DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
+  const auto found = std::find_if(options.devices.begin(), options.devices.end(), IsCuda);
+  if (found == options.devices.end()) return nullptr;
+  if (options.devices.size() > 1) {
+    throw Error(ErrorKind::kUnsupported,
+                format("{} cannot be trained on beside other devices yet", DeviceName(*found)), {},
+                "name it alone");
+  }
+  DeviceRuntime* const runtime = LinkedRuntime();
+  if (runtime == nullptr) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("{} cannot be trained on: this program was linked without CUDA", DeviceName(*found)),
+        {}, "build where CMake finds a CUDA compiler and cudnn.h, or choose cpu:0");
+  }
+  return runtime;
+}
 
 std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index) {
   const DeviceSpec& device = options.devices[index];
   if (device.kind == DeviceKind::kCpu) return MakeCpuOps(CpuShare(options, index));
+  if (IsCuda(device)) return MakeCudaOps({.device = device.number});
   throw Error(ErrorKind::kUnsupported, format("{} cannot be trained on yet", DeviceName(device)));
 }
 

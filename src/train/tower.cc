@@ -31,6 +31,7 @@ void Tower::Build(const MakeModel& make, uint64_t seed) {
 }
 
 LossSums Tower::Train(DeviceBatch& batch, double rate) {
+  batch.OnStream(ops_->Stream());
   const ArraysOf arrays(batch);
   strategy_->BeginStep(rate);
   model_->Forward(arrays, nullptr, true, scale_, sums_.As<LossSums>());
@@ -40,6 +41,7 @@ LossSums Tower::Train(DeviceBatch& batch, double rate) {
 }
 
 LossSums Tower::Evaluate(DeviceBatch& batch) {
+  batch.OnStream(ops_->Stream());
   const ArraysOf arrays(batch);
   ops_->Upload(mask_.data(), batch.mask().data(), batch.mask().size());
   model_->Forward(arrays, mask_.As<uint8_t>(), false, 0, sums_.As<LossSums>());

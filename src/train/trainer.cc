@@ -79,10 +79,10 @@ LoaderOptions LoaderOf(const TrainerOptions& options, const std::string& recipe,
 
 DeviceFeederOptions FeederOf(const TrainerOptions& options) {
   DeviceFeederOptions feeder;
+  feeder.runtime = FeedingRuntime(options);
   for (size_t i = 0; i < options.devices.size(); ++i) {
-    feeder.devices.push_back(static_cast<int>(i));
+    feeder.devices.push_back(feeder.runtime ? options.devices[i].number : static_cast<int>(i));
   }
-  feeder.runtime = nullptr;  // CPU devices
   return feeder;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "recpack/device/runtime.h"
 #include "recpack/train/tensor.h"
 
 namespace recpack {
@@ -164,6 +165,8 @@ class Ops {
   virtual std::string Describe() const = 0;  // "CPU: oneDNN 3.2.0, 2 threads"
   // Makes the calling thread the one that uses it.
   virtual void Attach() = 0;
+  // Where its work is enqueued; null: it is done when a call returns.
+  virtual DeviceStream Stream() const noexcept { return nullptr; }
 
   // Aligned to 256, zeroed.
   DeviceArray Allocate(size_t bytes);

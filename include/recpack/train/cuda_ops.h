@@ -1,0 +1,31 @@
+// Devices of CUDA: convolutions by cuDNN 9, matrix products by cuBLAS, all else by kernels of ours.
+// Compiled, not yet run on a GPU.
+#pragma once
+
+#include <memory>
+
+#include "recpack/train/ops.h"
+
+namespace recpack {
+
+struct CudaOptions {
+  int device = 0;    // as CUDA numbers them
+  bool tf32 = true;  // products of f32 are of inputs rounded to TF32 (10 bits of fraction)
+};
+
+// A logical device: several of them on one GPU have a stream and memory each. Work is enqueued on
+// that stream, Ops::Stream(), and no operation waits or allocates but
+//   Upload(), Download(), Synchronise(): wait for all that was enqueued before,
+//   BatchNorm with sum_over_devices: waits, since the hook takes sums on the host,
+//   SoftmaxCrossEntropy(): allocates when the batch is larger than any before it.
+// so that all others can be captured in a CUDA graph, once every operation was made.
+//
+// The same calls on the same GPU give the same bits. Gradients of bf16 convolutions' weights are
+// rounded to bf16 by cuDNN before they become f32.
+//
+// Throws Error: kUnsupported where this build has no CUDA half, kDevice where there is no such
+// device, where cuDNN or cuBLAS cannot be loaded (both are looked for now, not when the program
+// starts), and for memory that is not to be had.
+std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options = {});
+
+}  // namespace recpack

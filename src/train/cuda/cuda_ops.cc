@@ -1,0 +1,103 @@
+#include "recpack/train/cuda_ops.h"
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/train/cuda/context.h"
+#include "src/train/cuda/kernels.h"
+
+namespace recpack {
+namespace {
+
+class CudaOps final : public Ops {
+ public:
+  explicit CudaOps(const CudaOptions& options) : context_(options) {}
+
+  std::string Describe() const override {
+    cudaDeviceProp properties;
+    Check(cudaGetDeviceProperties(&properties, context_.device()), "cudaGetDeviceProperties");
+    const size_t version = context_.libraries().cudnn.GetVersion();  // 90100 is 9.1.0
+    return format("CUDA: {}, cuDNN {}.{}.{}{}", static_cast<const char*>(properties.name),
+                  version / 10000, version / 100 % 100, version % 100,
+                  context_.tf32() ? ", f32 by TF32" : "");
+  }
+  void Attach() override { Check(cudaSetDevice(context_.device()), "cudaSetDevice"); }
+  DeviceStream Stream() const noexcept override { return stream(); }
+
+  void Upload(void* to, const void* from, size_t bytes) override {
+    Copy(to, from, bytes, cudaMemcpyHostToDevice);
+    Synchronise();  // of pinned memory it is not read yet
+  }
+  void Download(void* to, const void* from, size_t bytes) override {
+    Copy(to, from, bytes, cudaMemcpyDeviceToHost);
+    Synchronise();
+  }
+  void Copy(void* to, const void* from, size_t bytes) override {
+    Copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+  }
+  void Zero(void* to, size_t bytes) override {
+    if (bytes > 0) Check(cudaMemsetAsync(to, 0, bytes, stream()), "cudaMemsetAsync");
+  }
+  void Synchronise() override { Check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
+
+  std::unique_ptr<Convolution> MakeConvolution(const ConvolutionSpec& spec) override {
+    return MakeCudaConvolution(context_, spec);
+  }
+  std::unique_ptr<Dense> MakeDense(const DenseSpec& spec) override {
+    return MakeCudaDense(context_, spec);
+  }
+  std::unique_ptr<BatchNorm> MakeBatchNorm(const BatchNormSpec& spec) override {
+    return MakeCudaBatchNorm(*this, context_, spec);
+  }
+  std::unique_ptr<Pooling> MakePooling(const PoolingSpec& spec) override {
+    return MakeCudaPooling(context_, spec);
+  }
+
+  void Activate(Activation activation, const Tensor& x, const Tensor& y) override {
+    LaunchActivate(activation, x.type, x.data, y.data, Count(x), stream());
+  }
+  void ActivateBackward(Activation activation, const Tensor& y, const Tensor& dy,
+                        const Tensor& dx) override {
+    LaunchActivateBackward(activation, y.type, y.data, dy.data, dx.data, Count(y), stream());
+  }
+  void Add(const Tensor& x, const Tensor& to) override {
+    LaunchAdd(to.type, x.data, to.data, Count(to), stream());
+  }
+  void Convert(const Tensor& from, const Tensor& to) override { LaunchConvert(from, to, stream()); }
+
+  void SoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, const uint8_t* mask,
+                           float scale, float* d_logits, LossSums* sums) override {
+    context_.Reserve(static_cast<size_t>(logits.shape[0]) * sizeof(LossSums));
+    LaunchSoftmaxCrossEntropy(logits, labels, mask, scale, d_logits, context_.Workspace<LossSums>(),
+                              sums, stream());
+  }
+
+  void Sgd(const SgdUpdate& update, float* value, const float* gradient, float* velocity,
+           size_t count) override {
+    LaunchSgd(update, value, gradient, velocity, count, stream());
+  }
+  void Adam(const AdamUpdate& update, float* value, const float* gradient, float* first,
+            float* second, size_t count) override {
+    LaunchAdam(update, value, gradient, first, second, count, stream());
+  }
+
+ private:
+  cudaStream_t stream() const noexcept { return context_.stream(); }
+  static size_t Count(const Tensor& tensor) { return static_cast<size_t>(tensor.elements()); }
+
+  void Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    if (bytes > 0) Check(cudaMemcpyAsync(to, from, bytes, kind, stream()), "cudaMemcpyAsync");
+  }
+
+  void* AllocateBytes(size_t bytes) override { return CudaAllocate(bytes); }
+  void FreeBytes(void* memory) noexcept override { cudaFree(memory); }
+
+  CudaContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options) {
+  return std::make_unique<CudaOps>(options);
+}
+
+}  // namespace recpack

@@ -1,0 +1,148 @@
+#include <cmath>
+
+#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/launch.h"
+
+namespace recpack {
+namespace {
+
+struct Relu {
+  __device__ float operator()(float x) const { return ReluOf(x); }
+};
+struct Tanh {
+  __device__ float operator()(float x) const { return tanhf(x); }
+};
+// Of the result y and its gradient.
+struct ReluBackward {
+  __device__ float operator()(float y, float dy) const { return y > 0 ? dy : 0; }
+};
+struct TanhBackward {
+  __device__ float operator()(float y, float dy) const { return dy * (1 - y * y); }
+};
+struct Sum {
+  __device__ float operator()(float x, float to) const { return to + x; }
+};
+
+template <typename T, int kCount, typename Function>
+__global__ void MapOne(size_t groups, const T* x, T* y, const Function function) {
+  const size_t step = size_t{gridDim.x} * kThreads;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < groups; i += step) {
+    float value[kCount];
+    Load(x + i * kCount, value);
+    for (int j = 0; j < kCount; ++j) value[j] = function(value[j]);
+    Store(value, y + i * kCount);
+  }
+}
+
+template <typename T, int kCount, typename Function>
+__global__ void MapTwo(size_t groups, const T* a, const T* b, T* to, const Function function) {
+  const size_t step = size_t{gridDim.x} * kThreads;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < groups; i += step) {
+    float one[kCount], other[kCount];
+    Load(a + i * kCount, one);
+    Load(b + i * kCount, other);
+    for (int j = 0; j < kCount; ++j) one[j] = function(one[j], other[j]);
+    Store(one, to + i * kCount);
+  }
+}
+
+template <typename Function>
+void StartOne(const char* what, ValueType type, const void* x, void* y, size_t count,
+              const Function& function, cudaStream_t stream) {
+  if (count == 0) return;
+  AsElement(type, [&](auto element) {
+    using T = decltype(element);
+    const auto* from = static_cast<const T*>(x);
+    auto* to = static_cast<T*>(y);
+    AsVector<T>(count % kVector<T> == 0 && Aligned(from, to), [&](auto vector) {
+      const size_t groups = count / vector();
+      Launch(what, MapOne<T, vector(), Function>, GridFor(groups), dim3(kThreads), stream, groups,
+             from, to, function);
+    });
+  });
+}
+
+template <typename Function>
+void StartTwo(const char* what, ValueType type, const void* a, const void* b, void* y, size_t count,
+              const Function& function, cudaStream_t stream) {
+  if (count == 0) return;
+  AsElement(type, [&](auto element) {
+    using T = decltype(element);
+    const auto* one = static_cast<const T*>(a);
+    const auto* other = static_cast<const T*>(b);
+    auto* to = static_cast<T*>(y);
+    AsVector<T>(count % kVector<T> == 0 && Aligned(one, other, to), [&](auto vector) {
+      const size_t groups = count / vector();
+      Launch(what, MapTwo<T, vector(), Function>, GridFor(groups), dim3(kThreads), stream, groups,
+             one, other, to, function);
+    });
+  });
+}
+
+__global__ void SgdStep(const SgdUpdate update, float* value, const float* gradient,
+                        float* velocity, size_t count) {
+  const size_t step = size_t{gridDim.x} * kThreads;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step) {
+    const float moved = update.momentum * velocity[i] + (gradient[i] + update.decay * value[i]);
+    velocity[i] = moved;
+    value[i] -= update.rate * moved;
+  }
+}
+
+// `rate` and `correction` have the corrections of this step's biases in them.
+__global__ void AdamStep(const AdamUpdate update, float rate, float correction, float* value,
+                         const float* gradient, float* first, float* second, size_t count) {
+  const size_t step = size_t{gridDim.x} * kThreads;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step) {
+    const float g = gradient[i];
+    const float mean = update.beta1 * first[i] + (1 - update.beta1) * g;
+    const float square = update.beta2 * second[i] + (1 - update.beta2) * g * g;
+    first[i] = mean;
+    second[i] = square;
+    const float size = sqrtf(square * correction) + update.epsilon;
+    value[i] -= rate * mean / size + update.rate * update.decay * value[i];
+  }
+}
+
+}  // namespace
+
+void LaunchActivate(Activation activation, ValueType type, const void* x, void* y, size_t count,
+                    CUstream_st* stream) {
+  if (activation == Activation::kRelu) {
+    StartOne("ReLU", type, x, y, count, Relu(), stream);
+  } else {
+    StartOne("tanh", type, x, y, count, Tanh(), stream);
+  }
+}
+
+void LaunchActivateBackward(Activation activation, ValueType type, const void* y, const void* dy,
+                            void* dx, size_t count, CUstream_st* stream) {
+  if (activation == Activation::kRelu) {
+    StartTwo("ReLU's gradient", type, y, dy, dx, count, ReluBackward(), stream);
+  } else {
+    StartTwo("tanh's gradient", type, y, dy, dx, count, TanhBackward(), stream);
+  }
+}
+
+void LaunchAdd(ValueType type, const void* x, void* to, size_t count, CUstream_st* stream) {
+  StartTwo("an addition", type, x, to, to, count, Sum(), stream);
+}
+
+void LaunchSgd(const SgdUpdate& update, float* value, const float* gradient, float* velocity,
+               size_t count, CUstream_st* stream) {
+  if (count == 0) return;
+  Launch("SGD", SgdStep, GridFor(count), dim3(kThreads), stream, update, value, gradient, velocity,
+         count);
+}
+
+void LaunchAdam(const AdamUpdate& update, float* value, const float* gradient, float* first,
+                float* second, size_t count, CUstream_st* stream) {
+  if (count == 0) return;
+  const auto step = static_cast<double>(update.step);
+  const auto rate = static_cast<float>(update.rate / (1 - std::pow(update.beta1, step)));
+  const auto correction = static_cast<float>(1 / (1 - std::pow(update.beta2, step)));
+  Launch("Adam", AdamStep, GridFor(count), dim3(kThreads), stream, update, rate, correction, value,
+         gradient, first, second, count);
+}
+
+}  // namespace recpack

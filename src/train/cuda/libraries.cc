@@ -1,0 +1,118 @@
+#include "src/train/cuda/libraries.h"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+#define RECPACK_TEXT_OF(value) #value
+#define RECPACK_TEXT(value) RECPACK_TEXT_OF(value)
+
+class SharedLibrary {
+ public:
+  // By its name, as the loader's search goes, then in `folder`, where the build found it. It stays
+  // loaded.
+  SharedLibrary(const std::string& name, const std::string& folder) : name_(name) {
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (handle_) return;
+    const std::string reason = LastError();
+    if (!folder.empty()) {
+      handle_ = dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_GLOBAL);
+    }
+    if (handle_) return;
+    throw Error(ErrorKind::kDevice, format("{} cannot be loaded: {}", name, reason), {},
+                format("install it (tools/setup.sh --cuda brings it), or name its folder in "
+                       "LD_LIBRARY_PATH{}",
+                       folder.empty() ? "" : "; this build also looks in " + folder));
+  }
+
+  template <typename Function>
+  void Find(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    if (function) return;
+    throw Error(ErrorKind::kDevice, format("{} has no function {}", name_, name), {},
+                "install the version that the program was built with");
+  }
+
+ private:
+  static std::string LastError() {
+    const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): it is by thread in glibc
+    return text ? text : "for no reason that is given";
+  }
+
+  std::string name_;
+  void* handle_ = nullptr;
+};
+
+CudaLibraries Load() {
+  CudaLibraries all{};
+  // cuBLAS first: cuDNN then finds it loaded.
+  const SharedLibrary blas("libcublas.so." RECPACK_TEXT(CUBLAS_VER_MAJOR), RECPACK_CUBLAS_FOLDER);
+  auto& cublas = all.cublas;
+  blas.Find(cublas.GetStatusString, "cublasGetStatusString");
+  blas.Find(cublas.Create, "cublasCreate_v2");
+  blas.Find(cublas.Destroy, "cublasDestroy_v2");
+  blas.Find(cublas.SetStream, "cublasSetStream_v2");
+  blas.Find(cublas.SetWorkspace, "cublasSetWorkspace_v2");
+  blas.Find(cublas.GemmEx, "cublasGemmEx");
+
+  const SharedLibrary dnn("libcudnn.so." RECPACK_TEXT(CUDNN_MAJOR), RECPACK_CUDNN_FOLDER);
+  auto& cudnn = all.cudnn;
+  dnn.Find(cudnn.GetVersion, "cudnnGetVersion");
+  dnn.Find(cudnn.GetErrorString, "cudnnGetErrorString");
+  dnn.Find(cudnn.GetLastErrorString, "cudnnGetLastErrorString");
+  dnn.Find(cudnn.Create, "cudnnCreate");
+  dnn.Find(cudnn.Destroy, "cudnnDestroy");
+  dnn.Find(cudnn.SetStream, "cudnnSetStream");
+  dnn.Find(cudnn.CreateTensorDescriptor, "cudnnCreateTensorDescriptor");
+  dnn.Find(cudnn.DestroyTensorDescriptor, "cudnnDestroyTensorDescriptor");
+  dnn.Find(cudnn.SetTensor4dDescriptor, "cudnnSetTensor4dDescriptor");
+  dnn.Find(cudnn.CreateFilterDescriptor, "cudnnCreateFilterDescriptor");
+  dnn.Find(cudnn.DestroyFilterDescriptor, "cudnnDestroyFilterDescriptor");
+  dnn.Find(cudnn.SetFilter4dDescriptor, "cudnnSetFilter4dDescriptor");
+  dnn.Find(cudnn.CreateConvolutionDescriptor, "cudnnCreateConvolutionDescriptor");
+  dnn.Find(cudnn.DestroyConvolutionDescriptor, "cudnnDestroyConvolutionDescriptor");
+  dnn.Find(cudnn.SetConvolution2dDescriptor, "cudnnSetConvolution2dDescriptor");
+  dnn.Find(cudnn.SetConvolutionMathType, "cudnnSetConvolutionMathType");
+  dnn.Find(cudnn.GetConvolutionForwardAlgorithm, "cudnnGetConvolutionForwardAlgorithm_v7");
+  dnn.Find(cudnn.GetConvolutionForwardWorkspaceSize, "cudnnGetConvolutionForwardWorkspaceSize");
+  dnn.Find(cudnn.ConvolutionForward, "cudnnConvolutionForward");
+  dnn.Find(cudnn.GetConvolutionBackwardDataAlgorithm,
+           "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+  dnn.Find(cudnn.GetConvolutionBackwardDataWorkspaceSize,
+           "cudnnGetConvolutionBackwardDataWorkspaceSize");
+  dnn.Find(cudnn.ConvolutionBackwardData, "cudnnConvolutionBackwardData");
+  dnn.Find(cudnn.GetConvolutionBackwardFilterAlgorithm,
+           "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+  dnn.Find(cudnn.GetConvolutionBackwardFilterWorkspaceSize,
+           "cudnnGetConvolutionBackwardFilterWorkspaceSize");
+  dnn.Find(cudnn.ConvolutionBackwardFilter, "cudnnConvolutionBackwardFilter");
+  return all;
+}
+
+}  // namespace
+
+const CudaLibraries& LoadCudaLibraries() {
+  static const CudaLibraries libraries = Load();
+  return libraries;
+}
+
+void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* call) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  char more[512] = "";
+  libraries.cudnn.GetLastErrorString(more, sizeof more);
+  throw Error(ErrorKind::kDevice, format("{}: {}{}{}", call, libraries.cudnn.GetErrorString(status),
+                                         more[0] ? ": " : "", static_cast<const char*>(more)));
+}
+
+void Check(const CudaLibraries& libraries, cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(ErrorKind::kDevice, format("{}: {}", call, libraries.cublas.GetStatusString(status)));
+}
+
+}  // namespace recpack

@@ -1,0 +1,14 @@
+// Of builds that have no CUDA half.
+#include "recpack/base/error.h"
+#include "recpack/train/cuda_ops.h"
+#include "src/base/format.h"
+
+namespace recpack {
+
+std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options) {
+  throw Error(ErrorKind::kUnsupported,
+              format("cuda:{} cannot be trained on: this build has no CUDA half", options.device),
+              {}, "build where CMake finds a CUDA compiler and cudnn.h, or choose cpu:0");
+}
+
+}  // namespace recpack

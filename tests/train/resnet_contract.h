@@ -1,0 +1,200 @@
+// What the network keeps on every backend: each backend's tests instantiate these.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/train/model.h"
+#include "tests/train/directional.h"
+#include "tests/train/on_device.h"
+
+namespace recpack {
+
+constexpr int64_t kBatch = 4;
+
+using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // null: there is no such device here
+
+class Resident final : public BatchArrays {
+ public:
+  Resident(OnDevice& device, ValueType type, ImageLayout layout) {
+    const Shape shape = {kBatch, 3, 32, 32};
+    image_ = device.Of(RandomValues(static_cast<size_t>(Elements(shape)), 1), shape, type, layout);
+    labels_ = device.Raw(std::vector<int64_t>{3, 0, 9, 3});
+  }
+  const void* Raw(const std::string& name) const override {
+    return name == "image" ? image_.data : labels_;
+  }
+
+ private:
+  Tensor image_;
+  const int64_t* labels_;
+};
+
+struct Form {
+  ValueType type = ValueType::kF32;
+  ImageLayout layout = ImageLayout::kNhwc;
+  bool fused = true;
+};
+
+// A small network on a device, with its batch.
+class Small {
+ public:
+  explicit Small(const OpsFactory& make, const Form& form = {})
+      : ops_(make()),
+        device_(*ops_),
+        batch_(device_, form.type, form.layout),
+        sums_(device_.Raw(std::vector<LossSums>(1))) {
+    ops_->Attach();
+    model_ = MakeResnet({.ops = ops_.get(),
+                         .batch = kBatch,
+                         .type = form.type,
+                         .layout = form.layout,
+                         .fused_norm = form.fused},
+                        {.width = 8});
+    model_->Build(1, 7);
+  }
+
+  double Loss(bool training = true) {
+    model_->Forward(batch_, nullptr, training, 1, sums_);
+    LossSums sums;
+    ops_->Download(&sums, sums_, sizeof sums);
+    return sums.loss;
+  }
+  std::vector<size_t> Backward() {
+    std::vector<size_t> order;
+    model_->Backward(batch_, [&](size_t variable) { order.push_back(variable); });
+    return order;
+  }
+  std::vector<float> Gradient(size_t variable) {
+    return device_.Floats(variables().Gradient(variable), variables().size(variable));
+  }
+  std::vector<float> Value(size_t variable) {
+    return device_.Floats(variables().At(variable), variables().size(variable));
+  }
+  void Set(size_t variable, const std::vector<float>& values) {
+    ops_->Upload(variables().At(variable), values.data(), values.size() * sizeof(float));
+  }
+  Variables& variables() { return model_->variables(); }
+  Model& model() { return *model_; }
+  Ops& ops() { return *ops_; }
+
+ private:
+  std::unique_ptr<Ops> ops_;
+  OnDevice device_;
+  Resident batch_;
+  LossSums* sums_;
+  std::unique_ptr<Model> model_;
+};
+
+class ResnetContract : public testing::TestWithParam<OpsFactory> {
+ protected:
+  void SetUp() override {
+    if (!make()) GTEST_SKIP() << "no such device here";
+  }
+  static std::unique_ptr<Ops> make() { return GetParam()(); }
+};
+
+TEST_P(ResnetContract, EveryVariablesGradientIsThatOfTheLoss) {
+  Small network(make);
+  network.Loss();
+  network.Backward();
+  for (size_t i = 0; i < network.variables().specs().size(); ++i) {
+    if (!network.variables().specs()[i].trained) continue;
+    SCOPED_TRACE(network.variables().specs()[i].name);
+    const auto gradient = network.Gradient(i), before = network.Value(i);
+    const auto loss = [&](const std::vector<float>& at) {
+      network.Set(i, at);
+      return network.Loss();
+    };
+    ExpectGradient(loss, before, gradient, 2e-3F, 0.1);
+    network.Set(i, before);
+  }
+}
+
+TEST_P(ResnetContract, TellsOfEachVariableOnceAndTheLastLayerFirst) {
+  Small network(make);
+  network.Loss();
+  auto order = network.Backward();
+  std::vector<size_t> trained;
+  for (size_t i = 0; i < network.variables().specs().size(); ++i) {
+    if (network.variables().specs()[i].trained) trained.push_back(i);
+  }
+  EXPECT_EQ(network.variables().specs()[order.front()].name, "fc.bias");
+  EXPECT_EQ(network.variables().specs()[order.back()].name, "conv1.weight");
+  std::sort(order.begin(), order.end());
+  EXPECT_EQ(order, trained);
+}
+
+TEST_P(ResnetContract, FormsOfTheSameNetworkAgree) {
+  Small plain(make);
+  const double loss = plain.Loss();
+  plain.Backward();
+  for (const Form& form :
+       {Form{.fused = false}, Form{.layout = ImageLayout::kNchw},
+        Form{.layout = ImageLayout::kNchw, .fused = false}, Form{.type = ValueType::kBf16}}) {
+    Small other(make, form);
+    const bool exact = form.type == ValueType::kF32;
+    EXPECT_NEAR(other.Loss(), loss, exact ? 1e-3 : 0.3);
+    other.Backward();
+    for (size_t i = 0; i < plain.variables().specs().size(); ++i) {
+      if (!plain.variables().specs()[i].trained || !exact) continue;
+      const auto expected = plain.Gradient(i), seen = other.Gradient(i);
+      const double scale = std::sqrt(Dot(expected, expected)) + 1e-6;
+      double difference = 0;
+      for (size_t k = 0; k < seen.size(); ++k) {
+        difference += std::pow(static_cast<double>(seen[k]) - expected[k], 2);
+      }
+      EXPECT_TRUE(std::sqrt(difference) <= 1e-2 * scale) << plain.variables().specs()[i].name;
+    }
+  }
+}
+
+TEST_P(ResnetContract, TrainsItsBatchByHeart) {
+  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+    Small network(make, {.type = type});
+    const double first = network.Loss();
+    for (int step = 0; step < 30; ++step) {
+      network.Loss();
+      network.Backward();
+      network.ops().Sgd({.rate = 0.02F, .momentum = 0.9F}, network.variables().trained(),
+                        network.variables().gradients(), network.variables().Slot(0, 0),
+                        network.variables().trained_size());
+    }
+    EXPECT_LT(network.Loss(), 0.1 * first);
+  }
+}
+
+TEST_P(ResnetContract, StepsOfTheSameSeedAreTheSameBits) {
+  Small one(make), two(make);
+  for (Small* network : {&one, &two}) {
+    network->Loss();
+    network->Backward();
+  }
+  for (size_t i = 0; i < one.variables().specs().size(); ++i) {
+    EXPECT_EQ(one.Value(i), two.Value(i));
+    if (one.variables().specs()[i].trained) {
+      EXPECT_EQ(one.Gradient(i), two.Gradient(i));
+    }
+  }
+}
+
+TEST_P(ResnetContract, NamesItsVariablesAsPyTorchDoes) {
+  Small network(make);
+  std::map<std::string, Shape> shapes;
+  for (const auto& spec : network.variables().specs()) shapes[spec.name] = spec.shape;
+  EXPECT_EQ(shapes.size(), network.variables().specs().size()) << "no name is there twice";
+  EXPECT_EQ(shapes["conv1.weight"], (Shape{8, 3, 3, 3}));
+  EXPECT_EQ(shapes["layer2.0.downsample.0.weight"], (Shape{16, 8, 1, 1}));
+  EXPECT_EQ(shapes["layer2.0.downsample.1.running_var"], (Shape{16}));
+  EXPECT_EQ(shapes["layer4.1.conv2.weight"], (Shape{64, 64, 3, 3}));
+  EXPECT_EQ(shapes["fc.weight"], (Shape{10, 64}));
+  EXPECT_FALSE(shapes.contains("layer1.0.downsample.0.weight"));
+}
+
+}  // namespace recpack
