@@ -62,7 +62,8 @@ std::string DeviceName(const DeviceSpec& device) {
     case DeviceKind::kCpu:
       return format("cpu:{}", device.number);
     case DeviceKind::kCuda:
-      return format("cuda:{}/{}", device.number, device.logical);
+      return device.logical == 0 ? format("cuda:{}", device.number)
+                                 : format("cuda:{}/{}", device.number, device.logical);
     case DeviceKind::kSimulated:
       break;
   }

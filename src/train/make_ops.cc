@@ -47,6 +47,14 @@ DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
         format("{} cannot be trained on: this program was linked without CUDA", DeviceName(*found)),
         {}, "build where CMake finds a CUDA compiler and cudnn.h, or choose cpu:0");
   }
+  const DeviceCount there = runtime->Count();
+  if (found->number >= there.devices) {
+    throw Error(ErrorKind::kDevice,
+                format("there is no {}: {}", DeviceName(*found),
+                       there.reason.empty() ? format("this machine has {} GPUs", there.devices)
+                                            : there.reason),
+                {}, "choose cpu:0");
+  }
   return runtime;
 }
 

@@ -11,6 +11,8 @@ TEST(Devices, AreReadFromTheirNames) {
   const auto devices = ParseDevices("cpu:0,cpu:1,cuda:3,cuda:0/1,sim:12ms,sim:0.5s,sim:12ms");
   ASSERT_EQ(devices.size(), 7u);
   EXPECT_EQ(DeviceName(devices[1]), "cpu:1");
+  EXPECT_EQ(DeviceName(devices[2]), "cuda:3");
+  EXPECT_EQ(DeviceName(devices[3]), "cuda:0/1");
   EXPECT_EQ(devices[2], (DeviceSpec{.kind = DeviceKind::kCuda, .number = 3}));
   EXPECT_EQ(DeviceName(devices[3]), "cuda:0/1");
   EXPECT_EQ(devices[4].step_time, std::chrono::milliseconds(12));

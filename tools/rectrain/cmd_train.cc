@@ -101,7 +101,9 @@ void AddTrain(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
   command.footer(kExamples);
   command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
-  command.add_option("--devices", flags->devices, "Devices: cpu:0, several separated by commas.")
+  command
+      .add_option("--devices", flags->devices,
+                  "Devices: cpu:0, several separated by commas; or one GPU, cuda:0.")
       ->capture_default_str();
   command.add_option("--batch-size", options.batch_size, "Samples a step, of each device.")
       ->capture_default_str()
