@@ -46,6 +46,7 @@ CudaContext::CudaContext(const CudaOptions& options)
 CudaContext::~CudaContext() { Release(); }
 
 void CudaContext::Release() noexcept {
+  cudaSetDevice(device());  // the thread may not be the one that used it
   if (stream_) cudaStreamSynchronize(stream_);
   if (cublas_) libraries_.cublas.Destroy(cublas_);
   if (cudnn_) libraries_.cudnn.Destroy(cudnn_);
