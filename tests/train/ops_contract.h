@@ -428,6 +428,51 @@ TEST_P(OpsContract, PoolingAndItsGradients) {
   }
 }
 
+TEST_P(OpsContract, PoolingGivesTheFirstOfEqualsTheGradientAndAddsUpWhatOverlaps) {
+  for (const int stride : {1, 2}) {
+    const PoolingSpec spec{.batch = 2,
+                           .channels = 16,
+                           .height = 4,
+                           .width = 4,
+                           .window_height = 2,
+                           .window_width = 2,
+                           .stride = stride,
+                           .type = type(),
+                           .layout = layout()};
+    const Shape shape = {2, 16, 4, 4};
+    const auto operation = ops_->MakePooling(spec);
+    const Tensor x = Put(std::vector<float>(512, 0.5F), shape), y = Empty(spec.out_shape());
+    const Tensor dy = Put(std::vector<float>(static_cast<size_t>(y.elements()), 1), y.shape);
+    const Tensor dx = Empty(shape);
+    operation->Forward(x.data, y.data);
+    operation->Backward(dy.data, dx.data);
+    const auto seen = device_->Back(dx);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      const size_t row = i / 4 % 4, column = i % 4;
+      const bool first = stride == 1 ? row < 3 && column < 3 : row % 2 == 0 && column % 2 == 0;
+      ASSERT_EQ(seen[i], first ? 1 : 0) << "at " << i << ", stride " << stride;
+    }
+  }
+  // Averages: a pixel in the middle is in four windows, one at a corner in one.
+  const PoolingSpec spec{.kind = PoolingKind::kAverage,
+                         .batch = 1,
+                         .channels = 16,
+                         .height = 3,
+                         .width = 3,
+                         .window_height = 2,
+                         .window_width = 2,
+                         .type = type(),
+                         .layout = layout()};
+  const auto operation = ops_->MakePooling(spec);
+  const Tensor x = Put(std::vector<float>(144, 1), {1, 16, 3, 3}), y = Empty(spec.out_shape());
+  const Tensor dy = Put(std::vector<float>(64, 1), y.shape), dx = Empty({1, 16, 3, 3});
+  operation->Forward(x.data, y.data);
+  operation->Backward(dy.data, dx.data);
+  const auto seen = device_->Back(dx);
+  const float expected[] = {0.25F, 0.5F, 0.25F, 0.5F, 1, 0.5F, 0.25F, 0.5F, 0.25F};
+  for (size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], expected[i % 9]) << "at " << i;
+}
+
 TEST_P(OpsContract, ActivationsAndTheirGradients) {
   for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
     const Shape shape = {2, 16, 4, 4};
