@@ -1,5 +1,5 @@
 #if defined(__x86_64__)
-#define RECPACK_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,prefer-vector-width=512")))
+#define RECPACK_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #include "kernels/host/norm_rows.h"
 
 namespace recpack {
