@@ -8,15 +8,18 @@ cifar_sha256=6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce
 
 usage() {
   cat <<END
-usage: tools/demo.sh [--data PATH] [--out FOLDER] [--no-setup]
+usage: tools/demo.sh [--data PATH] [--out FOLDER] [--epochs N] [--no-setup]
 
 Packs CIFAR-10 into TFRecord shards, lists and verifies them, draws a contact sheet, loads them as a
-trainer would and says how long each step and an epoch took. Installs what is missing and builds recpack first.
+trainer would, trains a small network on them, and says how long each step and an epoch took.
+Installs what is missing and builds the programs first.
 
   --data PATH   the CIFAR-10 archive (python or binary version) or its extracted folder. Without it
                 the official archive (170 MB) is downloaded once, its SHA-256 checked; where that
                 fails, a stand-in with the same files and layout, but drawn pictures, is made
   --out FOLDER  where the results go (default: demo-out; what an earlier run left is replaced)
+  --epochs N    the long form: train for N passes over the data, not for 100 steps. Three take some
+                minutes on two cores
   --no-setup    install nothing
 
 The archive is kept in \${XDG_CACHE_HOME:-~/.cache}/recpack.
@@ -24,6 +27,7 @@ END
 }
 
 data=
+epochs=
 out=$repository/demo-out
 setup=yes
 while [ $# -gt 0 ]; do
@@ -32,6 +36,8 @@ while [ $# -gt 0 ]; do
     --data=*) data=${1#*=} ;;
     --out) out=${2:?--out needs a value} && shift ;;
     --out=*) out=${1#*=} ;;
+    --epochs) epochs=${2:?--epochs needs a value} && shift ;;
+    --epochs=*) epochs=${1#*=} ;;
     --no-setup) setup=no ;;
     --help | -h) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
@@ -43,6 +49,7 @@ cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/recpack
 archive=$cache/cifar-10-python.tar.gz
 stand_in=$out/stand-in
 recpack=$repository/build/release/tools/recpack/recpack
+rectrain=$repository/build/release/tools/rectrain/rectrain
 steps=()
 
 # step TITLE COMMAND...: shows the command, runs it and notes its time.
@@ -50,7 +57,7 @@ step() {
   local title=$1 begin end
   shift
   say "$title"
-  printf '$ %s\n' "${*/#$recpack/recpack}"
+  printf '$ %s %s\n' "${1##*/}" "${*:2}"
   begin=$(date +%s%N)
   "$@"
   end=$(date +%s%N)
@@ -88,7 +95,15 @@ build_program() {
   if [ ! -e "$repository/build/release/CMakeCache.txt" ]; then
     choice=(-DRECPACK_BUILD_TESTS=OFF)
   fi
-  configure release ${choice[@]:+"${choice[@]}"} && build release recpack_tool
+  configure release ${choice[@]:+"${choice[@]}"} || return 1
+  local programs=(recpack_tool)
+  # Where there is no oneDNN 3, the trainer is not built.
+  if grep -q '^build rectrain_tool:' "$repository/build/release/build.ninja"; then
+    programs+=(rectrain_tool)
+  else
+    rectrain=
+  fi
+  build release "${programs[@]}"
 }
 
 log=$(mktemp)
@@ -125,6 +140,13 @@ step "verify" "$recpack" verify "$shards"
 step "contact sheet" "$recpack" sheet "$shards" "$out/sheet.png"
 # Two seconds of the loader as a trainer would see it, with what limits it.
 step "load, 2 s and ceilings" "$recpack" bench "$shards" --recipe cifar10-train
+if [ -n "$rectrain" ]; then
+  length=(--epochs "${epochs:-1}")
+  if [ -z "$epochs" ]; then length+=(--max-steps 100); fi
+  step "train" "$rectrain" train "$shards" "${length[@]}"
+else
+  echo "no oneDNN 3 here: the trainer is not built"
+fi
 epoch=$("$recpack" bench "$shards" --recipe cifar10-train --seconds 1 --json |
   sed -n 's/^{"samples_per_s": *\([0-9]*\).*/\1/p')
 records=$("$recpack" ls "$shards" --split train --json |

@@ -21,6 +21,12 @@ RECPACK_TARGET_INLINE void ForBlocks(size_t channels, const Body& body) {
   for (; c < channels; ++c) body.template Run<float, 1>(c);
 }
 
+// Element `c`; of an array that is not there, nothing.
+template <typename T, typename Array>
+RECPACK_TARGET_INLINE T* At(Array* array, size_t c) {
+  return array ? static_cast<T*>(array) + c : nullptr;
+}
+
 // kCount values by channel from `from` on.
 template <typename V, int kCount>
 struct ByChannel {
@@ -46,7 +52,7 @@ struct SumsOfRows {
   template <typename V, int kCount>
   RECPACK_TARGET_INLINE void Run(size_t c) const {
     using Access = LaneAccess<V>;
-    const T* x = static_cast<const T*>(a.x) + c;
+    const T* x = At<const T>(a.x, c);
     ByChannel<V, kCount> shift, sums{}, squares{};
     shift.Load(a.shift + c);
     for (size_t row = 0; row < rows; ++row, x += channels) {
@@ -69,9 +75,9 @@ struct ApplyToRows {
   template <typename V, int kCount>
   RECPACK_TARGET_INLINE void Run(size_t c) const {
     using Access = LaneAccess<V>;
-    const T* x = static_cast<const T*>(a.x) + c;
-    const T* residual = static_cast<const T*>(a.residual) + c;
-    T* y = static_cast<T*>(a.y) + c;
+    const T* x = At<const T>(a.x, c);
+    const T* residual = At<const T>(a.residual, c);
+    T* y = At<T>(a.y, c);
     ByChannel<V, kCount> factor, term;
     factor.Load(a.factor + c);
     term.Load(a.term + c);
@@ -95,11 +101,11 @@ struct GradientSumsOfRows {
   template <typename V, int kCount>
   RECPACK_TARGET_INLINE void Run(size_t c) const {
     using Access = LaneAccess<V>;
-    const T* dy = static_cast<const T*>(a.dy) + c;
-    const T* more = static_cast<const T*>(a.dy_more) + c;
-    const T* x = static_cast<const T*>(a.x) + c;
-    const T* y = static_cast<const T*>(a.y) + c;
-    T* g_out = static_cast<T*>(a.g) + c;
+    const T* dy = At<const T>(a.dy, c);
+    const T* more = At<const T>(a.dy_more, c);
+    const T* x = At<const T>(a.x, c);
+    const T* y = At<const T>(a.y, c);
+    T* g_out = At<T>(a.g, c);
     ByChannel<V, kCount> factor{}, term{}, mean, sums{}, products{};
     mean.Load(a.mean + c);
     if constexpr (kMask == NormMask::kFromX) {
@@ -135,9 +141,9 @@ struct GradientOfRows {
   template <typename V, int kCount>
   RECPACK_TARGET_INLINE void Run(size_t c) const {
     using Access = LaneAccess<V>;
-    const T* dy = static_cast<const T*>(a.dy) + c;
-    const T* x = static_cast<const T*>(a.x) + c;
-    T* dx = static_cast<T*>(a.dx) + c;
+    const T* dy = At<const T>(a.dy, c);
+    const T* x = At<const T>(a.x, c);
+    T* dx = At<T>(a.dx, c);
     ByChannel<V, kCount> factor{}, term{}, of_g, of_x, constant;
     if constexpr (kMasked) {
       factor.Load(a.factor + c);

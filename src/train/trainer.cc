@@ -24,7 +24,9 @@
 #include "src/base/format.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
+#include "src/train/simulated.h"
 #include "src/train/tower.h"
+#include "src/train/tower_input.h"
 #include "src/train/training_state.h"
 
 namespace recpack {
@@ -86,6 +88,20 @@ DeviceFeederOptions FeederOf(const TrainerOptions& options) {
   return feeder;
 }
 
+// Throws where simulated devices stand beside others.
+bool Simulated(const TrainerOptions& options) {
+  const auto simulated =
+      std::count_if(options.devices.begin(), options.devices.end(),
+                    [](const DeviceSpec& device) { return device.kind == DeviceKind::kSimulated; });
+  if (simulated == 0) return false;
+  if (static_cast<size_t>(simulated) < options.devices.size() || !options.checkpoints.empty() ||
+      !options.resume.empty()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "simulated devices train nothing: they have no checkpoints and stand alone");
+  }
+  return true;
+}
+
 void Add(const LossSums& sums, LossSums& to) {
   to.loss += sums.loss;
   to.correct += sums.correct;
@@ -144,7 +160,7 @@ struct Trainer::State {
   void RunTower(size_t index) noexcept;
   void TrainAndEvaluate(size_t index);
   // Goes on to the end of the epoch, or of the training.
-  void TrainEpoch(size_t index, CheckpointInfo& at, LossSums& total, double& wait);
+  void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, LossSums& total);
   LossSums EvaluateAll(size_t index);
   void AddUpLosses();
   void Fail(size_t index) noexcept;
@@ -159,12 +175,15 @@ Trainer::Trainer(TrainerOptions given, const TrainerNotice& notice)
   const Dataset train = Dataset::Open(options.data, {.split = options.train_split});
   LoaderOptions loader = LoaderOf(options, options.recipe, true);
   if (!options.resume.empty()) state_->Resume(loader, notice);
+  if (options.input != InputKind::kReal && !options.checkpoints.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "a training on repeated batches has no checkpoints");
+  }
   if (!options.checkpoints.empty()) {
     state_->folder.emplace(PosixFiles(), options.checkpoints,
                            CheckpointFolderOptions{.keep = options.keep_checkpoints});
   }
   state_->feeder = std::make_unique<DeviceFeeder>(train, std::move(loader), FeederOf(options));
-  if (options.evaluate) {
+  if (options.evaluate && !Simulated(options)) {
     state_->eval_feeder = std::make_unique<DeviceFeeder>(
         OpenEvaluation(options), LoaderOf(options, options.eval_recipe, false), FeederOf(options));
   }
@@ -180,6 +199,7 @@ Trainer::Trainer(TrainerOptions given, const TrainerNotice& notice)
       .warmup_steps = static_cast<int64_t>(options.warmup_epochs * static_cast<double>(steps)),
       .steps =
           options.max_steps ? options.max_steps : steps * static_cast<int64_t>(options.epochs)};
+  if (Simulated(options)) return;
   state_->control = ThreadCollectives(static_cast<int>(count));
   state_->norms = ThreadCollectives(static_cast<int>(count));
   state_->steps.resize(count);
@@ -196,6 +216,7 @@ Trainer::~Trainer() = default;
 const std::vector<double>& Trainer::losses() const noexcept { return state_->losses; }
 
 std::string Trainer::Describe() const {
+  if (state_->towers.empty()) return format("{} simulated devices", state_->options.devices.size());
   std::string text;
   for (size_t i = 0; i < state_->towers.size(); ++i) {
     text += format("{}{}: {}", i == 0 ? "" : "; ", DeviceName(state_->options.devices[i]),
@@ -206,6 +227,7 @@ std::string Trainer::Describe() const {
 
 void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
   State& state = *state_;
+  if (state.towers.empty()) return RunSimulated(state.options, *state.feeder, report);
   state.report = report;
   std::vector<std::thread> threads;
   for (size_t i = 0; i < state.towers.size(); ++i) {
@@ -315,6 +337,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
       o.seed);
   if (!resumed.empty()) RestoreTower(index);
   control[index]->Barrier();
+  TowerInput input(*feeder, index, o.input);
   CheckpointInfo at = begin;
   LossSums train;
   if (index == 0 && !at.sums.empty()) {
@@ -326,7 +349,9 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     EpochReport now{.epoch = at.epoch};
     const ExchangeAccount before = tower.strategy().account();
     auto since = Clock::now();
-    TrainEpoch(index, at, train, now.input_wait_seconds);
+    const double waited = input.waited();
+    TrainEpoch(index, at, input, train);
+    now.input_wait_seconds = input.waited() - waited;
     tower.strategy().Settle();
     control[index]->Barrier();
     now.steps = static_cast<int64_t>(at.step);
@@ -357,12 +382,11 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
   }
 }
 
-void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, LossSums& total, double& wait) {
+void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
+                                LossSums& total) {
   bool past_end = !skip_end || at.step > begin.step;
   while (static_cast<int64_t>(at.step) < rate.steps && !failed) {
-    const auto since = Clock::now();
-    auto batch = feeder->Next(index);
-    wait += SecondsSince(since);
+    DeviceBatch* batch = input.Next();
     if (!batch && !past_end) {
       past_end = true;
       continue;
@@ -376,7 +400,6 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, LossSums& tota
     Add(sums, total);
     ++at.step;
     at.loader_token = batch->token();
-    batch.reset();
     if (folder && options.checkpoint_steps > 0 &&
         static_cast<int64_t>(at.step) % options.checkpoint_steps == 0) {
       Save(index, at, total);

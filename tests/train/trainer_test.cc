@@ -190,6 +190,34 @@ TEST(Trainer, RefusesCheckpointsThatDoNotFit) {
   EXPECT_THAT(MessageOf(other), HasSubstr("token"));
 }
 
+TEST(Trainer, RepeatsBatchesWhereAsked) {
+  const SmallCifar data(80);
+  for (const InputKind input : {InputKind::kCached, InputKind::kSynthetic}) {
+    TrainerOptions options = Options(data, "cpu:0,cpu:1", 8);
+    options.input = input;
+    options.epochs = 6;
+    options.evaluate = false;
+    const Ran ran = Train(options);
+    ASSERT_EQ(ran.losses.size(), 30u);
+    EXPECT_LT(ran.losses.back(), 0.3 * ran.losses.front()) << "known by heart";
+    options.checkpoints = "/nowhere";
+    EXPECT_THAT(MessageOf(options), HasSubstr("no checkpoints"));
+  }
+}
+
+TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
+  const SmallCifar data(80);
+  TrainerOptions options = Options(data, "sim:2ms,sim:3ms", 8);
+  const Ran ran = Train(options);
+  ASSERT_EQ(ran.epochs.size(), 2u);
+  EXPECT_EQ(ran.epochs[1].steps, 10);
+  EXPECT_EQ(ran.epochs[1].train.samples, 80u);
+  EXPECT_GE(ran.epochs[1].train_seconds, 5 * 0.003);
+  options.max_steps = 3;
+  EXPECT_EQ(Train(options).epochs.back().steps, 3);
+  EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("stand alone"));
+}
+
 TEST(Trainer, NamesStepLayerAndTokenOfANumberThatIsNone) {
   const SmallCifar data(64);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {

@@ -27,6 +27,7 @@ struct TrainFlags {
   std::string strategy = "replicated";
   std::string variables = "cpu";
   std::string norm_statistics = "local";
+  std::string input = "real";
   bool no_evaluation = false;
   bool json = false;
 };
@@ -49,15 +50,18 @@ nlohmann::json JsonOf(const EpochReport& report) {
             {"wait_seconds", report.exchange_wait_seconds}}}};
 }
 
-void Print(const EpochReport& report) {
+void Print(const EpochReport& report, bool trained) {
   const double seconds = report.train_seconds;
-  std::string line = format("epoch {}: loss {:.4f}, accuracy {:.2f} %", report.epoch,
-                            report.train.loss, 100 * report.train.accuracy);
+  std::string line = format("epoch {}: ", report.epoch);
+  if (trained) {
+    line +=
+        format("loss {:.4f}, accuracy {:.2f} %", report.train.loss, 100 * report.train.accuracy);
+  }
   if (report.evaluation.samples > 0) {
     line += format("; evaluation: loss {:.4f}, accuracy {:.2f} %", report.evaluation.loss,
                    100 * report.evaluation.accuracy);
   }
-  line += format("; {:.0f} samples/s, {:.1f} % of it waiting for input",
+  line += format("{}{:.0f} samples/s, {:.1f} % of it waiting for input", trained ? "; " : "",
                  static_cast<double>(report.train.samples) / seconds,
                  100 * report.input_wait_seconds / seconds);
   if (report.exchange_calls > 0) {
@@ -77,6 +81,8 @@ void RunTrain(TrainFlags& flags) {
   if (flags.strategy == "parameter_server") options.strategy = StrategyKind::kParameterServer;
   if (flags.variables == "device") options.variables = VariablePlace::kFirstDevice;
   if (flags.variables == "spread") options.variables = VariablePlace::kSpread;
+  if (flags.input == "cached") options.input = InputKind::kCached;
+  if (flags.input == "synthetic") options.input = InputKind::kSynthetic;
   options.norm_sync = flags.norm_statistics == "sync";
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
@@ -87,7 +93,7 @@ void RunTrain(TrainFlags& flags) {
     if (flags.json) {
       epochs.push_back(JsonOf(report));
     } else {
-      Print(report);
+      Print(report, options.devices[0].kind != DeviceKind::kSimulated);
     }
   });
   if (flags.json) std::printf("%s\n", nlohmann::json({{"epochs", epochs}}).dump().c_str());
@@ -102,8 +108,10 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.footer(kExamples);
   command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
   command
-      .add_option("--devices", flags->devices,
-                  "Devices: cpu:0, several separated by commas; or one GPU, cuda:0.")
+      .add_option(
+          "--devices", flags->devices,
+          "Devices, separated by commas: cpu:0, cuda:0 (alone), or sim:12ms, which takes that "
+          "long a step.")
       ->capture_default_str();
   command.add_option("--batch-size", options.batch_size, "Samples a step, of each device.")
       ->capture_default_str()
@@ -155,6 +163,11 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
+  command
+      .add_option("--input", flags->input,
+                  "real: the loader's batches; cached: some of them over and over; synthetic: one.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"real", "cached", "synthetic"}));
   command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
   command.add_option("--checkpoints", options.checkpoints,

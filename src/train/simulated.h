@@ -1,0 +1,16 @@
+// Accelerators that one does not have.
+#pragma once
+
+#include <functional>
+
+#include "recpack/device/feeder.h"
+#include "recpack/train/trainer.h"
+
+namespace recpack {
+
+// Takes the batches as devices would that need options.devices[i].step_time a step, and no
+// processor: what they wait is what the loader owes them. Reports each epoch.
+void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
+                  const std::function<void(const EpochReport&)>& report);
+
+}  // namespace recpack

@@ -1,0 +1,41 @@
+#include "src/train/tower_input.h"
+
+#include <chrono>
+#include <utility>
+
+namespace recpack {
+namespace {
+
+constexpr size_t kCached = 2;  // batches; the feeder's depth leaves one more
+
+}  // namespace
+
+TowerInput::TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind)
+    : feeder_(feeder), index_(index), kind_(kind) {}
+
+DeviceBatch* TowerInput::Next() {
+  const auto begin = std::chrono::steady_clock::now();
+  DeviceBatch* batch = Take();
+  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return batch;
+}
+
+DeviceBatch* TowerInput::Take() {
+  if (kind_ == InputKind::kReal) {
+    batch_.reset();
+    batch_ = feeder_.Next(index_);
+    return batch_ ? &*batch_ : nullptr;
+  }
+  if (given_ == feeder_.steps_per_epoch()) {
+    given_ = 0;
+    return nullptr;
+  }
+  const size_t most = kind_ == InputKind::kCached ? kCached : 1;
+  const size_t next = given_++ % most;
+  while (kept_.size() <= next) {
+    if (auto batch = feeder_.Next(index_)) kept_.push_back(std::move(*batch));
+  }
+  return &kept_[next];
+}
+
+}  // namespace recpack

@@ -1,0 +1,71 @@
+"""rectrain train: what it prints, checkpoints, and what it refuses."""
+import os
+import re
+import subprocess
+import unittest
+
+from support import CIFAR, CliTest
+
+RECTRAIN = os.environ['RECTRAIN']
+
+
+class Train(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / 'out'
+        self.pack(CIFAR / 'cifar-10-batches-py')
+
+    def train(self, *arguments, code=0):
+        command = [RECTRAIN, 'train', self.out, '--width', '8', '--threads', '1', *arguments]
+        if '--batch-size' not in arguments:
+            command += ['--batch-size', '8']
+        got = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.assertEqual(got.returncode, code, got.stderr)
+        return got
+
+    def test_prints_a_line_an_epoch(self):
+        got = self.train('--epochs', '2')
+        lines = got.stdout.splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[0], r'^epoch 0: loss \d+\.\d+, accuracy .* %; evaluation: loss ')
+        self.assertIn('cpu:0: CPU: oneDNN 3', got.stderr)
+
+    def test_strategies_give_the_same_losses(self):
+        def losses(*arguments):
+            stdout = self.train('--epochs', '1', '--devices', 'cpu:0,cpu:1', '--batch-size', '4',
+                                *arguments).stdout
+            return re.search(r'loss (\S+),', stdout)[1]
+        replicated = losses()
+        for place in 'cpu', 'device', 'spread':
+            self.assertEqual(
+                losses('--strategy', 'parameter_server', '--variables', place), replicated)
+
+    def test_goes_on_from_its_checkpoints(self):
+        run = str(self.folder / 'run')
+        whole = self.train('--epochs', '3').stdout.splitlines()
+        self.train('--epochs', '3', '--checkpoints', run, '--checkpoint-steps', '1', '--keep', '2')
+        self.assertEqual(len([f for f in os.listdir(run) if f.endswith('.safetensors')]), 2)
+        last = sorted(f for f in os.listdir(run) if f.endswith('.safetensors'))[-2]
+        rest = self.train('--epochs', '3', '--resume', f'{run}/{last}')
+        self.assertIn('going on from', rest.stderr)
+        scores = re.compile(r'^.*accuracy \S+ %')  # up to the times
+        self.assertEqual(scores.match(rest.stdout.splitlines()[-1])[0],
+                         scores.match(whole[-1])[0])
+
+    def test_refuses(self):
+        for arguments, words in [
+            (('--devices', 'cpu:0,gpu:1'), "'gpu:1' is no device"),
+            (('--devices', 'cpu:0,cpu:0'), 'named twice'),
+            (('--batch-size', '100000'), 'more than the 64 records'),
+            (('--classes', '2'), 'not in 0 to 1'),
+            (('--rate', '1e30'), 'is not a number'),
+            (('--async',), 'parameter server'),
+            (('--resume', str(self.folder / 'nothing')), 'nothing'),
+            (('--strategy', 'best'), '--strategy'),
+        ]:
+            with self.subTest(arguments):
+                self.assertIn(words, self.train(*arguments, code=2).stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
