@@ -66,9 +66,7 @@ RECPACK_TARGET_INLINE Floats WhereAbove0(Floats test, Floats value) {
 RECPACK_TARGET_INLINE float WhereAbove0(float test, float value) { return test > 0 ? value : 0; }
 
 // Zero below zero. NaN stays.
-RECPACK_TARGET_INLINE Floats Relu(Floats value) {
-  return value < Floats{} ? Floats{} : value;
-}
+RECPACK_TARGET_INLINE Floats Relu(Floats value) { return value < Floats{} ? Floats{} : value; }
 RECPACK_TARGET_INLINE float Relu(float value) { return value < 0 ? 0 : value; }
 
 // One type for loops over lanes and over what is left of them.

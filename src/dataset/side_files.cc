@@ -32,16 +32,16 @@ void Write(const SideFile& file, const PackFolder& folder, const PackOptions& op
 void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
                     Manifest& manifest) {
   for (const SideFile& file : source.SideFiles()) {
-    const ManifestFile row{.file = file.name,
-                           .bytes = file.text.size(),
-                           .sha256 = DigestOf(AsBytes(file.text))};
+    const ManifestFile row{
+        .file = file.name, .bytes = file.text.size(), .sha256 = DigestOf(AsBytes(file.text))};
     const auto there = std::ranges::find(manifest.files, row.file, &ManifestFile::file);
     if (there == manifest.files.end()) {
       manifest.files.push_back(row);
     } else if (*there != row) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  format("{} of the source is not that of the data set it is appended to", row.file),
-                  {.path = options.out}, "numbers would change their meaning: pack it on its own");
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          format("{} of the source is not that of the data set it is appended to", row.file),
+          {.path = options.out}, "numbers would change their meaning: pack it on its own");
     }
     Write(file, folder, options);
   }

@@ -53,8 +53,8 @@ class DeviceFeeder {
   // stall_timeout, so that nothing came.
   std::optional<DeviceBatch> Next(size_t index = 0);
 
-  // Ends the run for all consumers: Next() where one waits, and from then on, throws Error (kDevice)
-  // with the first reason given. Any thread.
+  // Ends the run for all consumers: Next() where one waits, and from then on, throws Error
+  // (kDevice) with the first reason given. Any thread.
   void Abort(const std::string& reason);
 
   size_t devices() const noexcept;
