@@ -13,6 +13,22 @@ void Activations::Allocate(const ModelContext& context, Shape shape, ValueType t
   gradient.data = gradient_memory.data();
 }
 
+ConvolutionSpec ConvolutionOf(const ModelContext& context, const Shape& in, int64_t channels,
+                              int kernel, int stride) {
+  return {.batch = context.batch,
+          .in_channels = in[1],
+          .height = in[2],
+          .width = in[3],
+          .out_channels = channels,
+          .kernel_height = kernel,
+          .kernel_width = kernel,
+          .stride = stride,
+          .pad_height = kernel / 2,
+          .pad_width = kernel / 2,
+          .type = context.type,
+          .layout = context.layout};
+}
+
 ConvolutionLayer::ConvolutionLayer(const ModelContext& context, const std::string& name,
                                    ConvolutionSpec spec)
     : spec_(spec) {

@@ -10,22 +10,6 @@ namespace {
 constexpr int kStages = 4;
 constexpr int kBlocks = 2;  // a stage
 
-ConvolutionSpec ConvolutionOf(const ModelContext& context, const Shape& in, int64_t channels,
-                              int kernel, int stride) {
-  return {.batch = context.batch,
-          .in_channels = in[1],
-          .height = in[2],
-          .width = in[3],
-          .out_channels = channels,
-          .kernel_height = kernel,
-          .kernel_width = kernel,
-          .stride = stride,
-          .pad_height = kernel / 2,
-          .pad_width = kernel / 2,
-          .type = context.type,
-          .layout = context.layout};
-}
-
 // Two convolutions, and a way round them: of the same shape, or a convolution of 1x1.
 class Block {
  public:

@@ -16,12 +16,12 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/device/feeder.h"
-#include "recpack/pipeline/recipe.h"
 #include "recpack/pipeline/token.h"
 #include "recpack/train/checkpoint_folder.h"
 #include "recpack/train/collective.h"
 #include "recpack/train/schedule.h"
 #include "src/base/format.h"
+#include "src/train/make_model.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
 #include "src/train/simulated.h"
@@ -36,18 +36,6 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// Pictures as the model's first layer reads them.
-std::vector<Field> FieldsOf(const TrainerOptions& options, const std::string& recipe) {
-  std::vector<Field> fields = Recipe(recipe);
-  for (Field& field : fields) {
-    if (auto* image = std::get_if<ImageField>(&field)) {
-      image->type = options.type == ValueType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
-      image->layout = options.layout;
-    }
-  }
-  return fields;
 }
 
 Dataset OpenEvaluation(const TrainerOptions& options) {
@@ -66,9 +54,9 @@ Dataset OpenEvaluation(const TrainerOptions& options) {
               "name one, or train without evaluation");
 }
 
-LoaderOptions LoaderOf(const TrainerOptions& options, const std::string& recipe, bool training) {
+LoaderOptions LoaderOf(const TrainerOptions& options, bool training) {
   LoaderOptions loader;
-  loader.fields = FieldsOf(options, recipe);
+  loader.fields = ModelFields(options, training);
   loader.batch_size = options.batch_size;
   loader.seed = options.seed;
   loader.threads = options.loader_threads;
@@ -169,11 +157,11 @@ struct Trainer::State {
 };
 
 Trainer::Trainer(TrainerOptions given, const TrainerNotice& notice)
-    : state_(std::make_unique<State>(std::move(given))) {
+    : state_(std::make_unique<State>(CompleteOptions(std::move(given)))) {
   TrainerOptions& options = state_->options;
   const size_t count = options.devices.size();
   const Dataset train = Dataset::Open(options.data, {.split = options.train_split});
-  LoaderOptions loader = LoaderOf(options, options.recipe, true);
+  LoaderOptions loader = LoaderOf(options, true);
   if (!options.resume.empty()) state_->Resume(loader, notice);
   if (options.input != InputKind::kReal && !options.checkpoints.empty()) {
     throw Error(ErrorKind::kInvalidArgument, "a training on repeated batches has no checkpoints");
@@ -185,7 +173,7 @@ Trainer::Trainer(TrainerOptions given, const TrainerNotice& notice)
   state_->feeder = std::make_unique<DeviceFeeder>(train, std::move(loader), FeederOf(options));
   if (options.evaluate && !Simulated(options)) {
     state_->eval_feeder = std::make_unique<DeviceFeeder>(
-        OpenEvaluation(options), LoaderOf(options, options.eval_recipe, false), FeederOf(options));
+        OpenEvaluation(options), LoaderOf(options, false), FeederOf(options));
   }
   const auto steps = static_cast<int64_t>(state_->feeder->steps_per_epoch());
   if (steps == 0) {
@@ -332,7 +320,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
             collective->AllReduce({values, count});
           };
         }
-        return MakeResnet(context, o.resnet);
+        return MakeModel(o, context);
       },
       o.seed);
   if (!resumed.empty()) RestoreTower(index);
@@ -429,11 +417,12 @@ void Trainer::State::AddUpLosses() {
 void Trainer::State::RefuseStep(size_t index, int64_t step, const LossSums& sums,
                                 const DeviceBatch& batch) {
   if (sums.bad_labels > 0) {
+    const LabelRange range = ModelLabels(options);
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} labels of step {} are not in 0 to {}", sums.bad_labels, step,
-                       options.resnet.classes - 1),
+                format("{} {} of step {} are not in 0 to {}", sums.bad_labels, range.name, step,
+                       range.size - 1),
                 {.path = options.data},
-                format("give the number of classes; the batch's token is {}", batch.token()));
+                format("{}; the batch's token is {}", range.fix, batch.token()));
   }
   const std::string layer = towers[index]->FirstBadLayer();
   throw Error(ErrorKind::kInvalidArgument,

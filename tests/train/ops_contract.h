@@ -24,6 +24,7 @@ struct OpsCase {
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool coarse = false;  // inputs of products of f32 are rounded
+  bool text = true;     // has the operations of models of text
 };
 
 inline std::ostream& operator<<(std::ostream& out, const OpsCase& one) { return out << one.name; }
@@ -539,6 +540,134 @@ TEST_P(OpsContract, SoftmaxCrossEntropyCountsWhatItShould) {
   const auto values = device_->Floats(gradient, 12);
   for (size_t i = 6; i < 12; ++i) EXPECT_EQ(values[i], 0) << "nothing of what does not count";
   ExpectGradient([&](const auto& at) { return 0.5 * plain(at); }, logits, values, 0.01F, 1e-2);
+}
+
+TEST_P(OpsContract, EmbeddingAndItsGradient) {
+  if (!GetParam().text) GTEST_SKIP() << "not done yet";
+  const Shape shape = {3, 16, 1, 5};
+  const std::vector<int64_t> ids = {1, 6, 6, 2, 0, 0, 7, -1,
+                                    3, 1, 6, 1, 1, 5, 0};  // two are no ids
+  const auto table = Values({7, 16, 1, 1}, 1), dy = Values(shape, 2);
+  const auto plain = [&](const std::vector<float>& at) {
+    std::vector<float> y;
+    for (size_t n = 0; n < 3; ++n)
+      for (size_t c = 0; c < 16; ++c)
+        for (size_t i = 0; i < 5; ++i) {
+          const int64_t id = ids[n * 5 + i];
+          y.push_back(id > 0 && id < 7 ? at[static_cast<size_t>(id) * 16 + c] : 0);
+        }
+    return y;
+  };
+  for (const ValueType id_type : {ValueType::kI64, ValueType::kI32}) {
+    const auto operation = ops_->MakeEmbedding({.batch = 3,
+                                                .length = 5,
+                                                .vocabulary = 7,
+                                                .dims = 16,
+                                                .id_type = id_type,
+                                                .type = type(),
+                                                .layout = layout()});
+    const void* there = device_->Raw(ids);
+    if (id_type == ValueType::kI32) {
+      there = device_->Raw(std::vector<int32_t>(ids.begin(), ids.end()));
+    }
+    LossSums* sums = device_->Raw(std::vector<LossSums>{{.loss = 4, .bad_labels = 1}});
+    const Tensor y = Empty(shape);
+    float* d_table = device_->Raw(std::vector<float>(table.size(), NAN));
+    operation->Forward(there, device_->Raw(table), y.data, sums);
+    operation->Backward(there, Put(dy, shape).data, d_table);
+    LossSums seen;
+    ops_->Download(&seen, sums, sizeof seen);
+    EXPECT_EQ(seen.bad_labels, 3) << "added to what was there";
+    EXPECT_EQ(seen.loss, 4);
+    EXPECT_EQ(device_->Back(y), plain(table));
+    const auto gradient = device_->Floats(d_table, table.size());
+    for (size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(gradient[i], 0) << "padding learns nothing";
+      EXPECT_EQ(gradient[4 * 16 + i], 0) << "nor does what is not there";
+    }
+    ExpectGradient([&](const auto& at) { return Dot(plain(at), dy); }, table, gradient, 0.1F,
+                   tolerance());
+  }
+}
+
+TEST_P(OpsContract, FactorisationMachineAndItsGradients) {
+  if (!GetParam().text) GTEST_SKIP() << "not done yet";
+  const FactorisationSpec spec{.batch = 5, .first = 6, .second = 10, .factors = 4, .type = type()};
+  const auto first = Values({5, 6}, 1), second = Values({5, 10}, 2);
+  const auto bias = RandomValues(1, 3), weights = RandomValues(16, 4);
+  const auto factors = RandomValues(64, 5), dy = RandomValues(5, 6);
+  // By pairs, as the paper defines it.
+  const auto plain = [&](const auto& a, const auto& b, const auto& w0, const auto& w,
+                         const auto& v) {
+    std::vector<float> y;
+    for (size_t n = 0; n < 5; ++n) {
+      const auto x = [&](size_t i) {
+        return static_cast<double>(i < 6 ? a[n * 6 + i] : b[n * 10 + i - 6]);
+      };
+      double sum = w0[0];
+      for (size_t i = 0; i < 16; ++i) {
+        sum += w[i] * x(i);
+        for (size_t j = i + 1; j < 16; ++j)
+          for (size_t f = 0; f < 4; ++f) sum += v[i * 4 + f] * v[j * 4 + f] * x(i) * x(j);
+      }
+      y.push_back(static_cast<float>(sum));
+    }
+    return y;
+  };
+  const auto operation = ops_->MakeFactorisation(spec);
+  const FactorisationArrays<const float> variables{device_->Raw(bias), device_->Raw(weights),
+                                                   device_->Raw(factors)};
+  const FactorisationArrays<float> gradients{device_->Raw(std::vector<float>(1, NAN)),
+                                             device_->Raw(std::vector<float>(16, NAN)),
+                                             device_->Raw(std::vector<float>(64, NAN))};
+  const Tensor first_there = Put(first, {5, 6}), second_there = Put(second, {5, 10});
+  const Tensor d_first = Empty({5, 6}), d_second = Empty({5, 10});
+  float* y = device_->Raw(std::vector<float>(5, NAN));
+  operation->Forward(variables, first_there.data, second_there.data, y);
+  operation->Backward(variables, first_there.data, second_there.data, device_->Raw(dy),
+                      d_first.data, d_second.data, gradients);
+  ExpectNear(device_->Floats(y, 5), plain(first, second, bias, weights, factors), 1e-5, "y");
+  const auto expect = [&](const auto& loss, const std::vector<float>& at,
+                          const std::vector<float>& gradient) {
+    ExpectGradient([&](const auto& moved) { return Dot(loss(moved), dy); }, at, gradient, 0.01F,
+                   tolerance());
+  };
+  expect([&](const auto& at) { return plain(at, second, bias, weights, factors); }, first,
+         device_->Back(d_first));
+  expect([&](const auto& at) { return plain(first, at, bias, weights, factors); }, second,
+         device_->Back(d_second));
+  expect([&](const auto& at) { return plain(first, second, at, weights, factors); }, bias,
+         device_->Floats(gradients.bias, 1));
+  expect([&](const auto& at) { return plain(first, second, bias, at, factors); }, weights,
+         device_->Floats(gradients.weights, 16));
+  expect([&](const auto& at) { return plain(first, second, bias, weights, at); }, factors,
+         device_->Floats(gradients.factors, 64));
+}
+
+TEST_P(OpsContract, SquaredErrorCountsWhatItShould) {
+  if (!GetParam().text) GTEST_SKIP() << "not done yet";
+  const auto predictions = RandomValues(4, 1, 4);
+  const std::vector<float> targets = {1, -2, 3, NAN};
+  const std::vector<uint8_t> mask = {1, 1, 1, 0};
+  const Tensor there{device_->Raw(predictions), ValueType::kF32, {4}};
+  float* gradient = device_->Raw(std::vector<float>(4, NAN));
+  LossSums* sums = device_->Raw(std::vector<LossSums>{{7, 7, 7, 2}});
+  ops_->SquaredError(there, device_->Raw(targets), device_->Raw(mask), 0.5F, gradient, sums);
+  LossSums seen;
+  ops_->Download(&seen, sums, sizeof seen);
+  const auto plain = [&](const std::vector<float>& at) {
+    double loss = 0;
+    for (size_t i = 0; i < 3; ++i) loss += std::pow(static_cast<double>(at[i]) - targets[i], 2);
+    return loss;
+  };
+  EXPECT_NEAR(seen.loss, plain(predictions), 1e-4);
+  EXPECT_EQ(seen.correct, 0);
+  EXPECT_EQ(seen.samples, 3);
+  EXPECT_EQ(seen.bad_labels, 2) << "stays as it was";
+  const auto values = device_->Floats(gradient, 4);
+  EXPECT_EQ(values[3], 0) << "nothing of what does not count";
+  ExpectGradient([&](const auto& at) { return 0.5 * plain(at); }, predictions, values, 0.01F, 1e-2);
+  ops_->SquaredError(there, device_->Raw(targets), device_->Raw(mask), 0, nullptr, sums);
 }
 
 TEST_P(OpsContract, OptimizersMoveVariablesAsTheirFormulasSay) {

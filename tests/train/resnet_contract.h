@@ -3,16 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "recpack/train/model.h"
-#include "tests/train/directional.h"
-#include "tests/train/on_device.h"
+#include "tests/train/small_network.h"
 
 namespace recpack {
 
@@ -20,76 +17,27 @@ constexpr int64_t kBatch = 4;
 
 using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // null: there is no such device here
 
-class Resident final : public BatchArrays {
- public:
-  Resident(OnDevice& device, ValueType type, ImageLayout layout) {
-    const Shape shape = {kBatch, 3, 32, 32};
-    image_ = device.Of(RandomValues(static_cast<size_t>(Elements(shape)), 1), shape, type, layout);
-    labels_ = device.Raw(std::vector<int64_t>{3, 0, 9, 3});
-  }
-  const void* Raw(const std::string& name) const override {
-    return name == "image" ? image_.data : labels_;
-  }
-
- private:
-  Tensor image_;
-  const int64_t* labels_;
-};
-
 struct Form {
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused = true;
 };
 
-// A small network on a device, with its batch.
-class Small {
+// With pictures and labels.
+class Small : public SmallNetwork {
  public:
-  explicit Small(const OpsFactory& make, const Form& form = {})
-      : ops_(make()),
-        device_(*ops_),
-        batch_(device_, form.type, form.layout),
-        sums_(device_.Raw(std::vector<LossSums>(1))) {
-    ops_->Attach();
-    model_ = MakeResnet({.ops = ops_.get(),
-                         .batch = kBatch,
-                         .type = form.type,
-                         .layout = form.layout,
-                         .fused_norm = form.fused},
-                        {.width = 8});
-    model_->Build(1, 7);
+  explicit Small(const OpsFactory& make, const Form& form = {}) : SmallNetwork(make()) {
+    const Shape shape = {kBatch, 3, 32, 32};
+    const auto pixels = RandomValues(static_cast<size_t>(Elements(shape)), 1);
+    Give("image", device().Of(pixels, shape, form.type, form.layout).data);
+    Give("label", device().Raw(std::vector<int64_t>{3, 0, 9, 3}));
+    Build(MakeResnet({.ops = &ops(),
+                      .batch = kBatch,
+                      .type = form.type,
+                      .layout = form.layout,
+                      .fused_norm = form.fused},
+                     {.width = 8}));
   }
-
-  double Loss(bool training = true) {
-    model_->Forward(batch_, nullptr, training, 1, sums_);
-    LossSums sums;
-    ops_->Download(&sums, sums_, sizeof sums);
-    return sums.loss;
-  }
-  std::vector<size_t> Backward() {
-    std::vector<size_t> order;
-    model_->Backward(batch_, [&](size_t variable) { order.push_back(variable); });
-    return order;
-  }
-  std::vector<float> Gradient(size_t variable) {
-    return device_.Floats(variables().Gradient(variable), variables().size(variable));
-  }
-  std::vector<float> Value(size_t variable) {
-    return device_.Floats(variables().At(variable), variables().size(variable));
-  }
-  void Set(size_t variable, const std::vector<float>& values) {
-    ops_->Upload(variables().At(variable), values.data(), values.size() * sizeof(float));
-  }
-  Variables& variables() { return model_->variables(); }
-  Model& model() { return *model_; }
-  Ops& ops() { return *ops_; }
-
- private:
-  std::unique_ptr<Ops> ops_;
-  OnDevice device_;
-  Resident batch_;
-  LossSums* sums_;
-  std::unique_ptr<Model> model_;
 };
 
 class ResnetContract : public testing::TestWithParam<OpsFactory> {
@@ -102,33 +50,14 @@ class ResnetContract : public testing::TestWithParam<OpsFactory> {
 
 TEST_P(ResnetContract, EveryVariablesGradientIsThatOfTheLoss) {
   Small network(make);
-  network.Loss();
-  network.Backward();
-  for (size_t i = 0; i < network.variables().specs().size(); ++i) {
-    if (!network.variables().specs()[i].trained) continue;
-    SCOPED_TRACE(network.variables().specs()[i].name);
-    const auto gradient = network.Gradient(i), before = network.Value(i);
-    const auto loss = [&](const std::vector<float>& at) {
-      network.Set(i, at);
-      return network.Loss();
-    };
-    ExpectGradient(loss, before, gradient, 2e-3F, 0.1);
-    network.Set(i, before);
-  }
+  ExpectGradientsOfTheLoss(network, 2e-3F, 0.1);
 }
 
 TEST_P(ResnetContract, TellsOfEachVariableOnceAndTheLastLayerFirst) {
   Small network(make);
-  network.Loss();
-  auto order = network.Backward();
-  std::vector<size_t> trained;
-  for (size_t i = 0; i < network.variables().specs().size(); ++i) {
-    if (network.variables().specs()[i].trained) trained.push_back(i);
-  }
-  EXPECT_EQ(network.variables().specs()[order.front()].name, "fc.bias");
-  EXPECT_EQ(network.variables().specs()[order.back()].name, "conv1.weight");
-  std::sort(order.begin(), order.end());
-  EXPECT_EQ(order, trained);
+  const auto order = ExpectEachVariableOnce(network);
+  EXPECT_EQ(order.front(), "fc.bias");
+  EXPECT_EQ(order.back(), "conv1.weight");
 }
 
 TEST_P(ResnetContract, FormsOfTheSameNetworkAgree) {

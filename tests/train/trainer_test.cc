@@ -66,6 +66,17 @@ TEST(Trainer, LearnsAndReportsEachEpoch) {
   EXPECT_GT(ran.epochs.back().evaluation.accuracy, 0.3);
 }
 
+TEST(Trainer, TrainsTheOtherModelOfPictures) {
+  const SmallCifar data(80);
+  TrainerOptions options = Options(data);
+  options.model = "alexnet";
+  options.alexnet = {.filters = 8, .dense = 64};
+  options.epochs = 8;
+  const Ran ran = Train(options);
+  EXPECT_LT(ran.epochs.back().train.loss, 0.8 * ran.epochs.front().train.loss);
+  EXPECT_EQ(ran.losses, Train(options).losses) << "the same bits again";
+}
+
 TEST(Trainer, EvaluatesEverySampleOnceWhenTheLastBatchIsShort) {
   const SmallCifar data(50);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {

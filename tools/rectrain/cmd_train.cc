@@ -16,6 +16,7 @@ constexpr char kExamples[] =
     "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n"
     "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
     "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
+    "  rectrain train shards/reviews --model deepconn --rate 0.01 --decay 0\n"
     "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n";
 
 struct TrainFlags {
@@ -32,15 +33,20 @@ struct TrainFlags {
   bool json = false;
 };
 
-nlohmann::json JsonOf(const Score& score) {
-  return {{"loss", score.loss}, {"accuracy", score.accuracy}, {"samples", score.samples}};
+// Deepconn predicts a number, which is right or wrong only by how far it is off.
+bool Classifies(const TrainerOptions& options) { return options.model != "deepconn"; }
+
+nlohmann::json JsonOf(const Score& score, bool accuracy) {
+  nlohmann::json json = {{"loss", score.loss}, {"samples", score.samples}};
+  if (accuracy) json["accuracy"] = score.accuracy;
+  return json;
 }
 
-nlohmann::json JsonOf(const EpochReport& report) {
+nlohmann::json JsonOf(const EpochReport& report, bool accuracy) {
   return {{"epoch", report.epoch},
           {"steps", report.steps},
-          {"train", JsonOf(report.train)},
-          {"evaluation", JsonOf(report.evaluation)},
+          {"train", JsonOf(report.train, accuracy)},
+          {"evaluation", JsonOf(report.evaluation, accuracy)},
           {"train_seconds", report.train_seconds},
           {"evaluation_seconds", report.evaluation_seconds},
           {"input_wait_seconds", report.input_wait_seconds},
@@ -50,16 +56,18 @@ nlohmann::json JsonOf(const EpochReport& report) {
             {"wait_seconds", report.exchange_wait_seconds}}}};
 }
 
-void Print(const EpochReport& report, bool trained) {
+std::string TextOf(const Score& score, bool accuracy) {
+  std::string text = format("loss {:.4f}", score.loss);
+  if (accuracy) text += format(", accuracy {:.2f} %", 100 * score.accuracy);
+  return text;
+}
+
+void Print(const EpochReport& report, bool trained, bool accuracy) {
   const double seconds = report.train_seconds;
   std::string line = format("epoch {}: ", report.epoch);
-  if (trained) {
-    line +=
-        format("loss {:.4f}, accuracy {:.2f} %", report.train.loss, 100 * report.train.accuracy);
-  }
+  if (trained) line += TextOf(report.train, accuracy);
   if (report.evaluation.samples > 0) {
-    line += format("; evaluation: loss {:.4f}, accuracy {:.2f} %", report.evaluation.loss,
-                   100 * report.evaluation.accuracy);
+    line += "; evaluation: " + TextOf(report.evaluation, accuracy);
   }
   line += format("{}{:.0f} samples/s, {:.1f} % of it waiting for input", trained ? "; " : "",
                  static_cast<double>(report.train.samples) / seconds,
@@ -74,6 +82,7 @@ void Print(const EpochReport& report, bool trained) {
 
 void RunTrain(TrainFlags& flags) {
   TrainerOptions& options = flags.options;
+  options.alexnet.classes = options.resnet.classes;
   options.devices = ParseDevices(flags.devices);
   options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
   options.layout = flags.layout == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
@@ -91,12 +100,46 @@ void RunTrain(TrainFlags& flags) {
   nlohmann::json epochs = nlohmann::json::array();
   trainer.Run([&](const EpochReport& report) {
     if (flags.json) {
-      epochs.push_back(JsonOf(report));
+      epochs.push_back(JsonOf(report, Classifies(options)));
     } else {
-      Print(report, options.devices[0].kind != DeviceKind::kSimulated);
+      Print(report, options.devices[0].kind != DeviceKind::kSimulated, Classifies(options));
     }
   });
   if (flags.json) std::printf("%s\n", nlohmann::json({{"epochs", epochs}}).dump().c_str());
+}
+
+void AddModelFlags(CLI::App& command, TrainerOptions& options) {
+  command
+      .add_option("--model", options.model, "What is trained: docs/training.md says what each is.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"resnet", "alexnet", "deepconn"}));
+  command.add_option("--width", options.resnet.width, "Of resnet: channels of the first stage.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--classes", options.resnet.classes, "Of resnet and alexnet: classes.")
+      ->capture_default_str();
+  command.add_option("--dense", options.alexnet.dense, "Of alexnet: values of a hidden layer.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--max-tokens", options.deepconn.max_tokens,
+                  "Of deepconn: tokens that are read of a user's and of an item's reviews.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+  const auto size = [&command](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->capture_default_str()->check(CLI::PositiveNumber);
+  };
+  DeepconnOptions& deepconn = options.deepconn;
+  size("--dims", deepconn.dims, "Of deepconn: values of a token's vector.");
+  size("--filters", deepconn.filters, "Of deepconn: filters of a tower.");
+  size("--kernel", deepconn.kernel, "Of deepconn: tokens that a filter sees.");
+  size("--latent", deepconn.latent, "Of deepconn: values that a tower ends in.");
+  size("--factors", deepconn.factors, "Of deepconn: factors of the factorisation machine.");
+  command
+      .add_option("--vocabulary", options.deepconn.vocabulary,
+                  "Of deepconn: number of tokens; 0: as vocabulary.txt beside the shards says.")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace
@@ -121,10 +164,7 @@ void AddTrain(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
       ->capture_default_str();
-  command.add_option("--width", options.resnet.width, "Channels of the first stage.")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--classes", options.resnet.classes, "Classes.")->capture_default_str();
+  AddModelFlags(command, options);
   command.add_option("--type", flags->type, "Of activations; variables are f32.")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "bf16"}));

@@ -36,6 +36,10 @@ struct Activations {
 // Called once a variable's gradient is whole.
 using GradientReady = std::function<void(size_t variable)>;
 
+// Of square kernels, padded so that with stride 1 the picture keeps its size. `in`: its shape.
+ConvolutionSpec ConvolutionOf(const ModelContext& context, const Shape& in, int64_t channels,
+                              int kernel, int stride);
+
 // Without bias, as before a BatchNorm, or with.
 class ConvolutionLayer {
  public:

@@ -71,4 +71,34 @@ struct ResnetOptions {
 // three channels) and `label` (i64).
 std::unique_ptr<Model> MakeResnet(const ModelContext& context, const ResnetOptions& options);
 
+struct AlexnetOptions {
+  int64_t filters = 64;  // of the first convolution; the second has three times as many
+  int64_t dense = 2048;  // values of each of the two hidden dense layers
+  int64_t classes = 10;
+  int64_t image = 32;  // height and width of a picture, at least 7
+};
+
+// After Krizhevsky et al., "ImageNet classification with deep convolutional neural networks", 2012,
+// for small pictures: two convolutions of 5x5, each with ReLU and overlapping max pooling, and
+// three dense layers, which hold nearly all variables. Neither dropout nor response normalisation.
+// Reads what the ResNet reads. Throws Error (kInvalidArgument) for options that make no network.
+std::unique_ptr<Model> MakeAlexnet(const ModelContext& context, const AlexnetOptions& options);
+
+struct DeepconnOptions {
+  int64_t vocabulary = 0;    // tokens, padding (0) included
+  int64_t max_tokens = 256;  // of a user's and of an item's reviews, each
+  int64_t dims = 64;         // of a token's vector
+  int64_t filters = 100;
+  int kernel = 3;       // tokens that a filter sees
+  int64_t latent = 64;  // values that a tower ends in
+  int64_t factors = 8;  // of the factorisation machine
+};
+
+// Zheng, Noroozi and Yu, "Joint deep modeling of users and items using reviews for recommendation",
+// 2017: a tower for the user's reviews and one for the item's, and a factorisation machine over
+// what they end in. Reads `user_tokens` and `item_tokens` (i32 (batch, max_tokens), padded with 0)
+// and `rating` (f32); the loss is the squared error. Throws Error (kInvalidArgument) for options
+// that make no network.
+std::unique_ptr<Model> MakeDeepconn(const ModelContext& context, const DeepconnOptions& options);
+
 }  // namespace recpack

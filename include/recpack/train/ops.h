@@ -132,7 +132,59 @@ struct LossSums {
   float loss = 0;        // of samples whose mask is 1
   float correct = 0;     // samples whose largest logit is their label's (the first of equal ones)
   float samples = 0;     // whose mask is 1
-  float bad_labels = 0;  // out of range: neither in the loss nor in the gradient
+  float bad_labels = 0;  // out of range: neither in the loss nor in the gradient; and tokens
+};
+
+// A vector for each token: rows of a table, as pictures of height 1 whose channels are the vector's
+// values. Token 0 is padding: its vector is 0, whatever the table has there.
+struct EmbeddingSpec {
+  int64_t batch = 0, length = 0;  // of tokens
+  int64_t vocabulary = 0, dims = 0;
+  ValueType id_type = ValueType::kI64;  // or kI32
+  ValueType type = ValueType::kF32;     // of y and its gradient
+  ImageLayout layout = ImageLayout::kNhwc;
+
+  Shape table_shape() const { return {vocabulary, dims}; }
+  Shape out_shape() const { return {batch, dims, 1, length}; }
+};
+
+class Embedding {
+ public:
+  virtual ~Embedding() = default;
+  // ids (batch, length). Ids out of range have the vector 0 and are added to sums->bad_labels.
+  virtual void Forward(const void* ids, const float* table, void* y, LossSums* sums) = 0;
+  // Overwrites the gradient of the whole table, with the same bits each time.
+  virtual void Backward(const void* ids, const void* dy, float* d_table) = 0;
+};
+
+// Rendle, "Factorization machines", 2010, of degree 2: for each sample
+// y = bias + <weights, x> + 1/2 * sum over f of ((sum_i factors[i][f] x_i)^2
+//                                                - sum_i factors[i][f]^2 x_i^2)
+// where x is two arrays behind each other: (batch, first) and (batch, second).
+struct FactorisationSpec {
+  int64_t batch = 0, first = 0, second = 0, factors = 0;
+  ValueType type = ValueType::kF32;  // of x and its gradient; y is f32
+
+  int64_t in() const { return first + second; }
+};
+
+template <typename T>
+struct FactorisationArrays {
+  T* bias = nullptr;     // one
+  T* weights = nullptr;  // (in)
+  T* factors = nullptr;  // (in, factors)
+};
+
+class Factorisation {
+ public:
+  virtual ~Factorisation() = default;
+  virtual void Forward(const FactorisationArrays<const float>& variables, const void* first,
+                       const void* second, float* y) = 0;
+  // Of the last Forward(), whose variables and x are still there. Overwrites the gradients, with
+  // the same bits each time.
+  virtual void Backward(const FactorisationArrays<const float>& variables, const void* first,
+                        const void* second, const float* dy, void* d_first, void* d_second,
+                        const FactorisationArrays<float>& gradients) = 0;
 };
 
 // velocity = momentum * velocity + gradient + decay * value; value -= rate * velocity: PyTorch's
@@ -201,6 +253,14 @@ class Ops {
                    size_t count) = 0;
   virtual void Adam(const AdamUpdate& update, float* value, const float* gradient, float* first,
                     float* second, size_t count) = 0;
+
+  // Of models that read text and predict a number.
+  virtual std::unique_ptr<Embedding> MakeEmbedding(const EmbeddingSpec& spec) = 0;
+  virtual std::unique_ptr<Factorisation> MakeFactorisation(const FactorisationSpec& spec) = 0;
+  // The sum of (prediction - target)^2; both f32, one a sample. As SoftmaxCrossEntropy(), but
+  // `correct` is 0, and bad_labels stays as it was.
+  virtual void SquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
+                            float scale, float* d_predictions, LossSums* sums) = 0;
 
  private:
   friend class DeviceArray;

@@ -37,10 +37,15 @@ struct TrainerOptions {
   std::string data;  // as Dataset::Open() takes it
   std::string train_split = "train";
   std::string eval_split = {};  // empty: the first there is of test, eval, validation
+  // Of pictures: resnet and alexnet.
   std::string recipe = "cifar10-train";
   std::string eval_recipe = "cifar10-eval";
 
-  ResnetOptions resnet;
+  std::string model = "resnet";  // or "alexnet", "deepconn"
+  ResnetOptions resnet;          // those of the model that is chosen count
+  AlexnetOptions alexnet;
+  DeepconnOptions
+      deepconn;  // vocabulary 0: the number of lines of vocabulary.txt beside the shards
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
@@ -74,8 +79,8 @@ struct TrainerOptions {
 
 // Over the samples of an epoch, or of some steps.
 struct Score {
-  double loss = 0;      // mean
-  double accuracy = 0;  // share
+  double loss = 0;      // mean; of deepconn the mean squared error
+  double accuracy = 0;  // share; 0 of deepconn, which predicts a number
   uint64_t samples = 0;
 };
 
@@ -96,8 +101,9 @@ struct EpochReport {
 using TrainerNotice = std::function<void(const std::string& text)>;
 
 // Runs to its end. Throws Error: what the loader or a device threw; kInvalidArgument for options
-// that make no sense, labels that are out of range, and numbers that became infinite, with the
-// step, the layer and the token of its batch. `report` is called after each epoch, by one thread.
+// that make no sense, labels or tokens that are out of range, and numbers that became infinite,
+// with the step, the layer and the token of its batch. `report` is called after each epoch, by one
+// thread.
 class Trainer {
  public:
   explicit Trainer(TrainerOptions options, const TrainerNotice& notice = {});

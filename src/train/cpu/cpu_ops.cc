@@ -142,6 +142,27 @@ class CpuOps final : public Ops {
     });
   }
 
+  std::unique_ptr<Embedding> MakeEmbedding(const EmbeddingSpec& spec) override {
+    return MakeCpuEmbedding(context_, spec);
+  }
+  std::unique_ptr<Factorisation> MakeFactorisation(const FactorisationSpec& spec) override {
+    return MakeCpuFactorisation(context_, spec);
+  }
+
+  void SquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
+                    float scale, float* d_predictions, LossSums* sums) override {
+    double loss = 0;
+    int64_t samples = 0;
+    for (int64_t i = 0; i < predictions.elements(); ++i) {
+      const bool counts = !mask || mask[i];
+      const float error = counts ? predictions.As<float>()[i] - targets[i] : 0;
+      if (d_predictions) d_predictions[i] = 2 * scale * error;
+      loss += static_cast<double>(error) * error;
+      samples += counts;
+    }
+    *sums = {static_cast<float>(loss), 0, static_cast<float>(samples), sums->bad_labels};
+  }
+
  private:
   static CpuContext MakeContext(const CpuOptions& options) {
     return WithDnnl("an engine", [&] {

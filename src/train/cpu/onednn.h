@@ -62,5 +62,8 @@ std::unique_ptr<Dense> MakeCpuDense(const CpuContext& context, const DenseSpec& 
 std::unique_ptr<BatchNorm> MakeCpuBatchNorm(Ops& ops, const CpuContext& context,
                                             const BatchNormSpec& spec);
 std::unique_ptr<Pooling> MakeCpuPooling(const CpuContext& context, const PoolingSpec& spec);
+std::unique_ptr<Embedding> MakeCpuEmbedding(const CpuContext& context, const EmbeddingSpec& spec);
+std::unique_ptr<Factorisation> MakeCpuFactorisation(const CpuContext& context,
+                                                    const FactorisationSpec& spec);
 
 }  // namespace recpack

@@ -80,7 +80,21 @@ class CudaOps final : public Ops {
     LaunchAdam(update, value, gradient, first, second, count, stream());
   }
 
+  std::unique_ptr<Embedding> MakeEmbedding(const EmbeddingSpec&) override { RefuseText(); }
+  std::unique_ptr<Factorisation> MakeFactorisation(const FactorisationSpec&) override {
+    RefuseText();
+  }
+  void SquaredError(const Tensor&, const float*, const uint8_t*, float, float*,
+                    LossSums*) override {
+    RefuseText();
+  }
+
  private:
+  [[noreturn]] static void RefuseText() {
+    throw Error(ErrorKind::kUnsupported, "CUDA devices do not train models of text yet", {},
+                "choose cpu:0");
+  }
+
   cudaStream_t stream() const noexcept { return context_.stream(); }
   static size_t Count(const Tensor& tensor) { return static_cast<size_t>(tensor.elements()); }
 

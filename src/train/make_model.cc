@@ -1,0 +1,87 @@
+#include "src/train/make_model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/pipeline/recipe.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+constexpr char kVocabularyName[] = "vocabulary.txt";
+
+// Beside the shards. A token a line.
+int64_t CountTokens(const std::string& data) {
+  const std::filesystem::path path(data);
+  const auto file =
+      (std::filesystem::is_directory(path) ? path : path.parent_path()) / kVocabularyName;
+  if (!PosixFiles().Exists(file)) {
+    throw Error(ErrorKind::kNotFound, "there is no vocabulary", {.path = file},
+                "give its size, or make shards with 'recpack pack --from reviews'");
+  }
+  const ByteBuffer text = ReadWholeFile(PosixFiles(), file);
+  return std::count(text.begin(), text.end(), static_cast<uint8_t>('\n'));
+}
+
+// As the model's first layer reads them.
+std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
+  std::vector<Field> fields = Recipe(training ? options.recipe : options.eval_recipe);
+  for (Field& field : fields) {
+    if (auto* image = std::get_if<ImageField>(&field)) {
+      image->type = options.type == ValueType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
+      image->layout = options.layout;
+    }
+  }
+  return fields;
+}
+
+std::vector<Field> ReviewFields(const DeepconnOptions& options) {
+  const auto tokens = [&](const char* name) {
+    return NumbersField{.name = name,
+                        .type = ValueType::kI32,
+                        .length = static_cast<uint32_t>(options.max_tokens),
+                        .ragged = true,
+                        .truncate = true};
+  };
+  return {tokens("user_tokens"), tokens("item_tokens"),
+          NumbersField{.name = "rating", .type = ValueType::kF32}};
+}
+
+}  // namespace
+
+TrainerOptions CompleteOptions(TrainerOptions options) {
+  const auto is = [&](const char* name) { return options.model == name; };
+  if (!is("resnet") && !is("alexnet") && !is("deepconn")) {
+    throw Error(ErrorKind::kInvalidArgument, format("there is no model '{}'", options.model), {},
+                "choose resnet, alexnet or deepconn");
+  }
+  if (options.model == "deepconn" && options.deepconn.vocabulary == 0) {
+    options.deepconn.vocabulary = CountTokens(options.data);
+  }
+  return options;
+}
+
+std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context) {
+  if (options.model == "deepconn") return MakeDeepconn(context, options.deepconn);
+  if (options.model == "alexnet") return MakeAlexnet(context, options.alexnet);
+  return MakeResnet(context, options.resnet);
+}
+
+std::vector<Field> ModelFields(const TrainerOptions& options, bool training) {
+  return options.model == "deepconn" ? ReviewFields(options.deepconn)
+                                     : PictureFields(options, training);
+}
+
+LabelRange ModelLabels(const TrainerOptions& options) {
+  if (options.model == "deepconn") {
+    return {"tokens", options.deepconn.vocabulary, "give the size of the vocabulary"};
+  }
+  return {"labels", options.model == "alexnet" ? options.alexnet.classes : options.resnet.classes,
+          "give the number of classes"};
+}
+
+}  // namespace recpack

@@ -1,0 +1,30 @@
+// Models by name: what they are made of and what they read.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/field.h"
+#include "recpack/train/trainer.h"
+
+namespace recpack {
+
+// With what the data says: the size of the vocabulary where none is given. Throws Error:
+// kInvalidArgument for a model that there is not; what reading the vocabulary throws.
+TrainerOptions CompleteOptions(TrainerOptions options);
+
+std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context);
+
+// What the loader gives of each sample.
+std::vector<Field> ModelFields(const TrainerOptions& options, bool training);
+
+// What LossSums::bad_labels counts.
+struct LabelRange {
+  const char* name;  // "labels"
+  int64_t size;      // 0 to size - 1
+  const char* fix;
+};
+LabelRange ModelLabels(const TrainerOptions& options);
+
+}  // namespace recpack
