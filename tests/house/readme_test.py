@@ -8,6 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
+import train
 from harness.table import table
 
 
@@ -23,6 +24,8 @@ class Readme(unittest.TestCase):
         for name in 'records', 'loader':
             results = json.loads((ROOT / 'bench' / 'results' / f'{name}.json').read_text('utf-8'))
             self.assertIn(table(results), readme, f'python3 bench/{name}.py --table {name}.json')
+        results = json.loads((ROOT / 'bench' / 'results' / 'train.json').read_text('utf-8'))
+        self.assertIn(train.table(results), readme, 'python3 bench/train.py --table train.json')
 
 
 if __name__ == '__main__':
