@@ -1,6 +1,6 @@
 // Sixteen numbers at a time, in the compiler's vector types, for any kind of CPU. A path defines
-// RECPACK_TARGET (the attribute that its functions need) and includes this file; all is inlined
-// into its functions.
+// RECPACK_PATH (its namespace) and RECPACK_TARGET (the attribute that its functions need) and
+// includes this file; all is inlined into its functions.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,7 @@
 
 #define RECPACK_TARGET_INLINE RECPACK_TARGET __attribute__((always_inline)) inline
 
-// Vectors are passed between functions that are inlined only.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-namespace recpack {
-namespace {
+namespace recpack::RECPACK_PATH {
 
 constexpr size_t kLanes = 16;
 using Floats = float __attribute__((vector_size(64)));
@@ -97,5 +93,4 @@ struct LaneAccess<float> {
   }
 };
 
-}  // namespace
-}  // namespace recpack
+}  // namespace recpack::RECPACK_PATH

@@ -1,8 +1,9 @@
+#define RECPACK_PATH portable
 #define RECPACK_TARGET
 #include "kernels/host/norm_rows.h"
 
 namespace recpack {
 
-NormPath PortableNorm() { return kPath; }
+NormPath PortableNorm() { return portable::kPath; }
 
 }  // namespace recpack

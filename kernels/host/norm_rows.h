@@ -1,5 +1,6 @@
 // Batch normalisation of rows, for any kind of CPU: a path includes this once, after it defined
-// RECPACK_TARGET. Channels are taken in blocks that stay in registers while the rows go by.
+// RECPACK_PATH and RECPACK_TARGET. Channels are taken in blocks that stay in registers while the
+// rows go by.
 #pragma once
 
 #include <type_traits>
@@ -7,8 +8,7 @@
 #include "kernels/host/lanes.h"
 #include "kernels/host/norm_paths.h"
 
-namespace recpack {
-namespace {
+namespace recpack::RECPACK_PATH {
 
 // Calls body(block, first) for blocks of channels from left to right: of four vectors, one, and
 // single channels.
@@ -244,12 +244,12 @@ void AsType(ElementType type, const Body& body) {
   type == ElementType::kBf16 ? body(Of<Bf16>()) : body(Of<float>());
 }
 
-void Sums(ElementType type, const NormSumsArrays& arrays, size_t rows, size_t channels) {
+inline void Sums(ElementType type, const NormSumsArrays& arrays, size_t rows, size_t channels) {
   AsType(type, [&](auto t) { SumsOf<typename decltype(t)::Type>(arrays, rows, channels); });
 }
 
-void Apply(ElementType type, const NormApplyArrays& arrays, bool relu, size_t rows,
-           size_t channels) {
+inline void Apply(ElementType type, const NormApplyArrays& arrays, bool relu, size_t rows,
+                  size_t channels) {
   AsType(type, [&](auto t) {
     AsConstant(arrays.residual != nullptr, [&](auto residual) {
       AsConstant(relu, [&](auto with_relu) {
@@ -268,8 +268,8 @@ void MaskedGradientSums(const NormGradientSumsArrays& arrays, size_t rows, size_
   });
 }
 
-void GradientSums(ElementType type, const NormGradientSumsArrays& arrays, NormMask mask,
-                  size_t rows, size_t channels) {
+inline void GradientSums(ElementType type, const NormGradientSumsArrays& arrays, NormMask mask,
+                         size_t rows, size_t channels) {
   AsType(type, [&](auto t) {
     using T = typename decltype(t)::Type;
     switch (mask) {
@@ -283,8 +283,8 @@ void GradientSums(ElementType type, const NormGradientSumsArrays& arrays, NormMa
   });
 }
 
-void Gradient(ElementType type, const NormGradientApplyArrays& arrays, NormMask mask, size_t rows,
-              size_t channels) {
+inline void Gradient(ElementType type, const NormGradientApplyArrays& arrays, NormMask mask,
+                     size_t rows, size_t channels) {
   AsType(type, [&](auto t) {
     AsConstant(mask == NormMask::kFromX, [&](auto masked) {
       GradientOf<typename decltype(t)::Type, masked()>(arrays, rows, channels);
@@ -292,7 +292,6 @@ void Gradient(ElementType type, const NormGradientApplyArrays& arrays, NormMask 
   });
 }
 
-constexpr NormPath kPath = {Sums, Apply, GradientSums, Gradient};
+inline constexpr NormPath kPath = {Sums, Apply, GradientSums, Gradient};
 
-}  // namespace
-}  // namespace recpack
+}  // namespace recpack::RECPACK_PATH

@@ -36,8 +36,8 @@ ConvolutionLayer::ConvolutionLayer(const ModelContext& context, const std::strin
   weight_ =
       context.variables->Add({name + ".weight", spec.weight_shape(), Initial::kHeNormal, fan_in});
   if (spec.bias) {
-    bias_ =
-        context.variables->Add({name + ".bias", {spec.out_channels}, Initial::kUniform, fan_in});
+    bias_ = context.variables->Add(
+        {name + ".bias", {spec.out_channels}, Initial::kUniform, fan_in, true, false});
   }
 }
 
@@ -120,7 +120,8 @@ DenseLayer::DenseLayer(const ModelContext& context, const std::string& name, Den
     : spec_(spec) {
   weight_ =
       context.variables->Add({name + ".weight", {spec.out, spec.in}, Initial::kUniform, spec.in});
-  bias_ = context.variables->Add({name + ".bias", {spec.out}, Initial::kUniform, spec.in});
+  bias_ =
+      context.variables->Add({name + ".bias", {spec.out}, Initial::kUniform, spec.in, true, false});
 }
 
 void DenseLayer::Build(const ModelContext& context) {

@@ -59,6 +59,10 @@ TrainerOptions CompleteOptions(TrainerOptions options) {
     throw Error(ErrorKind::kInvalidArgument, format("there is no model '{}'", options.model), {},
                 "choose resnet, alexnet or deepconn");
   }
+  if (options.optimizer.rate == 0) {
+    options.optimizer.rate = is("resnet") ? 0.1 : is("alexnet") ? 0.02 : 0.01;
+  }
+  if (options.optimizer.decay < 0) options.optimizer.decay = is("deepconn") ? 0 : 5e-4;
   if (options.model == "deepconn" && options.deepconn.vocabulary == 0) {
     options.deepconn.vocabulary = CountTokens(options.data);
   }

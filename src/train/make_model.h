@@ -10,8 +10,8 @@
 
 namespace recpack {
 
-// With what the data says: the size of the vocabulary where none is given. Throws Error:
-// kInvalidArgument for a model that there is not; what reading the vocabulary throws.
+// With what the model and the data say where nothing is given: rate, decay, size of the vocabulary.
+// Throws Error: kInvalidArgument for a model that there is not; what reading the vocabulary throws.
 TrainerOptions CompleteOptions(TrainerOptions options);
 
 std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context);

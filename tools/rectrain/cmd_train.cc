@@ -175,11 +175,14 @@ void AddTrain(CLI::App& app, int& exit_code) {
       .add_option("--norm", flags->norm, "Batch normalisation with ReLU and addition, or apart.")
       ->capture_default_str()
       ->check(CLI::IsMember({"fused", "unfused"}));
-  command.add_option("--rate", options.optimizer.rate, "Learning rate at its peak.")
+  command
+      .add_option("--rate", options.optimizer.rate,
+                  "Learning rate at its peak; 0: the model's own.")
       ->capture_default_str();
   command.add_option("--momentum", options.optimizer.momentum, "Of gradient descent.")
       ->capture_default_str();
-  command.add_option("--decay", options.optimizer.decay, "Of weights.")->capture_default_str();
+  command.add_option("--decay", options.optimizer.decay, "Of weights; below 0: the model's own.")
+      ->capture_default_str();
   command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
       ->capture_default_str();
   command

@@ -10,9 +10,9 @@
 namespace recpack {
 
 struct OptimizerOptions {
-  double rate = 0.1;  // at its peak
+  double rate = 0;  // at its peak; 0: the model's (docs/training.md)
   double momentum = 0.9;
-  double decay = 5e-4;  // of weights, not of normalisation and biases
+  double decay = -1;  // of weights, not of normalisation and biases; below 0: the model's
 };
 
 // What exchanging variables cost a device.
