@@ -36,10 +36,14 @@ class CpuOps final : public Ops {
   }
   void Attach() override { context_.team.Attach(); }
 
-  void Upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void Download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void Copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
-  void Zero(void* to, size_t bytes) override { std::memset(to, 0, bytes); }
+  void Upload(void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+  void Download(void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+  void Copy(void* to, const void* from, size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);  // of nothing, arrays may be null
+  }
+  void Zero(void* to, size_t bytes) override {
+    if (bytes > 0) std::memset(to, 0, bytes);
+  }
   void Synchronise() override {}
 
   std::unique_ptr<Convolution> MakeConvolution(const ConvolutionSpec& spec) override {
