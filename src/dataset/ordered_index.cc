@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "recpack/base/error.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -23,8 +22,8 @@ OrderedIndex::~OrderedIndex() {
 
 void OrderedIndex::Add(size_t i, const ShardEntries& entries) {
   std::unique_lock lock(mutex_);
-  turn_.wait(lock, [&] { return next_ == i || given_up_; });
-  if (given_up_) throw Error(ErrorKind::kIo, "another shard failed", {.path = path_});
+  turn_.wait(lock, [&] { return next_ == i || failure_; });
+  if (failure_) std::rethrow_exception(failure_);
   writer_.AddShard(entries);
   ++next_;
   turn_.notify_all();
@@ -32,7 +31,7 @@ void OrderedIndex::Add(size_t i, const ShardEntries& entries) {
 
 void OrderedIndex::GiveUp() {
   const std::lock_guard lock(mutex_);
-  given_up_ = true;
+  if (!failure_) failure_ = std::current_exception();
   turn_.notify_all();
 }
 

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,11 +19,11 @@ class OrderedIndex {
   OrderedIndex(FileSystem& files, std::string path);
   ~OrderedIndex();
 
-  // Waits for the shards before `i`, which other threads must add, then adds it. Throws Error
-  // where one of them was given up.
+  // Waits for the shards before `i`, which other threads must add, then adds it. Throws what the
+  // first one that was given up failed with.
   void Add(size_t i, const ShardEntries& entries);
 
-  // Wakes who waits: shard `i` will never come.
+  // Called where a shard's exception is handled: wakes who waits, for it will never come.
   void GiveUp();
 
   void Finish(bool sync);
@@ -35,7 +36,7 @@ class OrderedIndex {
   std::mutex mutex_;
   std::condition_variable turn_;
   size_t next_ = 0;
-  bool given_up_ = false;
+  std::exception_ptr failure_;
   bool finished_ = false;
 };
 
