@@ -7,6 +7,7 @@
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
 #include "tests/train/small_reviews.h"
+#include "tests/train/train_run.h"
 
 namespace recpack {
 namespace {
@@ -25,28 +26,6 @@ TrainerOptions Options(const SmallReviews& data, const std::string& devices = "c
   options.epochs = 2;
   options.optimizer.rate = 0.02;
   return options;
-}
-
-struct Ran {
-  std::vector<double> losses;
-  std::vector<EpochReport> epochs;
-};
-
-Ran Train(const TrainerOptions& options) {
-  Ran ran;
-  Trainer trainer(options);
-  trainer.Run([&](const EpochReport& report) { ran.epochs.push_back(report); });
-  ran.losses = trainer.losses();
-  return ran;
-}
-
-std::string MessageOf(const TrainerOptions& options) {
-  try {
-    Train(options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 // The ratings' variance is about 1: who knows nothing of the reviews is not below it.

@@ -9,6 +9,7 @@
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/small_cifar.h"
+#include "tests/train/train_run.h"
 
 namespace recpack {
 namespace {
@@ -28,28 +29,6 @@ TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu
   options.optimizer.rate = 0.02;
   options.seed = 3;
   return options;
-}
-
-struct Ran {
-  std::vector<double> losses;
-  std::vector<EpochReport> epochs;
-};
-
-Ran Train(const TrainerOptions& options) {
-  Ran ran;
-  Trainer trainer(options);
-  trainer.Run([&](const EpochReport& report) { ran.epochs.push_back(report); });
-  ran.losses = trainer.losses();
-  return ran;
-}
-
-std::string MessageOf(const TrainerOptions& options) {
-  try {
-    Train(options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Trainer, LearnsAndReportsEachEpoch) {
