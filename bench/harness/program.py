@@ -12,10 +12,10 @@ from harness.measure import Row, measure
 from harness.table import table
 
 
-def parse(about: str, arguments: list[str]) -> argparse.Namespace:
+def parse(about: str, arguments: list[str], reads_data: bool) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=about,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--data', type=pathlib.Path)
+    parser.add_argument('--data', type=pathlib.Path, default=None if reads_data else ROOT)
     parser.add_argument('--work', type=pathlib.Path, default=ROOT / 'build' / 'bench-work')
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build' / 'release')
     parser.add_argument('--venvs', type=pathlib.Path, default=ROOT / '.venvs')
@@ -51,12 +51,13 @@ def _write(results: dict, out: pathlib.Path | None) -> None:
     out.write_text(text, encoding='utf-8')
 
 
-def run(options: argparse.Namespace, prepare: Callable, all_rows: Callable) -> dict:
+def run(options: argparse.Namespace, prepare: Callable | None, all_rows: Callable) -> dict:
     """Measures row by row. What is measured already is kept in a file if it ends early; of rows
     that are not chosen, the file's stay."""
     setting = Setting(options.data.resolve(), options.work.resolve(), options.build.resolve(),
                       options.venvs.absolute(), 1 if options.quick else options.reps)
-    prepare(setting, say)
+    if prepare:
+        prepare(setting, say)
     chosen = tuple(options.rows.split(',')) if options.rows else ('',)
     recpack = str(setting.build / 'tools' / 'recpack' / 'recpack')
     results = {'date': machine.today(), 'reps': setting.reps,
@@ -75,9 +76,10 @@ def run(options: argparse.Namespace, prepare: Callable, all_rows: Callable) -> d
     return results
 
 
-def main(about: str, prepare: Callable[[Setting, Callable], None],
+def main(about: str, prepare: Callable[[Setting, Callable], None] | None,
          all_rows: Callable[[Setting], list[Row]]) -> None:
-    options = parse(about, sys.argv[1:])
+    """`prepare` makes what the rows read of --data; None: they read nothing."""
+    options = parse(about, sys.argv[1:], prepare is not None)
     if options.table:
         print(table(json.loads(options.table.read_text(encoding='utf-8'))))
         return

@@ -23,26 +23,12 @@
 namespace recpack {
 namespace {
 
+using bench::Flags;
 using Clock = std::chrono::steady_clock;
 
 double Since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
-
-class Flags {
- public:
-  Flags(int argc, char** argv) : argc_(argc), argv_(argv) {}
-  std::string Text(const char* name, const char* otherwise) const {
-    return bench::Flag(argc_, argv_, name, otherwise);
-  }
-  int Number(const char* name, const char* otherwise) const {
-    return std::stoi(Text(name, otherwise));
-  }
-
- private:
-  int argc_;
-  char** argv_;
-};
 
 std::vector<Field> FieldsOf(const Flags& flags) {
   const std::string recipe = flags.Text("--recipe", "cifar10-train");

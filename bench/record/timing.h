@@ -65,4 +65,20 @@ inline std::string Flag(int argc, char** argv, const std::string& name,
   return otherwise;
 }
 
+// A program's flags, each with a value.
+class Flags {
+ public:
+  Flags(int argc, char** argv) : argc_(argc), argv_(argv) {}
+  std::string Text(const char* name, const char* otherwise) const {
+    return Flag(argc_, argv_, name, otherwise);
+  }
+  int Number(const char* name, const char* otherwise) const {
+    return std::stoi(Text(name, otherwise));
+  }
+
+ private:
+  int argc_;
+  char** argv_;
+};
+
 }  // namespace recpack::bench

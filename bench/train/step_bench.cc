@@ -1,17 +1,16 @@
-// A training step of the ResNet on one CPU device, without input: one batch that stays. Prints a
-// line of JSON.
+// A training step on one CPU device, without input: one batch that stays.
 //
-//   step_bench [--batch N] [--width N] [--type f32|bf16] [--layout nhwc|nchw] [--threads N]
-//              [--steps N] [--unfused] [--profile]
+//   step_bench step    [--steps N] [--width N] [--type f32|bf16] [--layout nhwc|nchw]
+//                      [--norm fused|unfused]       of the ResNet
+//   step_bench product [--steps N] [--width N] [--type f32|bf16]
+//                      a product of square matrices with as many operations as its convolutions
+//   both: [--batch N] [--threads N] [--rounds N] [--serve 1]
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "bench/record/timing.h"
 #include "recpack/base/random.h"
 #include "recpack/train/cpu_ops.h"
 #include "recpack/train/model.h"
@@ -19,54 +18,39 @@
 namespace recpack {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using bench::Flags;
 
-struct Flags {
-  int64_t batch = 128, width = 16;
-  ValueType type = ValueType::kF32;
-  ImageLayout layout = ImageLayout::kNhwc;
-  int threads = 0, steps = 20;
-  bool fused = true;
-};
-
-Flags Parse(int argc, char** argv) {
-  Flags flags;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--unfused") {
-      flags.fused = false;
-      continue;
-    }
-    if (i + 1 == argc) std::exit(2);
-    const std::string value = argv[++i];
-    if (name == "--batch") flags.batch = std::stoll(value);
-    if (name == "--width") flags.width = std::stoll(value);
-    if (name == "--threads") flags.threads = std::stoi(value);
-    if (name == "--steps") flags.steps = std::stoi(value);
-    if (name == "--type" && value == "bf16") flags.type = ValueType::kBf16;
-    if (name == "--layout" && value == "nchw") flags.layout = ImageLayout::kNchw;
+ValueType TypeOf(const Flags& flags) {
+  return flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+}
+// Prints as the peers' scripts do.
+void Report(const std::string& job, const Flags& flags, const std::function<bench::Pass()>& pass) {
+  const int threads = flags.Number("--threads", "2");
+  if (flags.Number("--serve", "0") != 0) {
+    bench::Serve(
+        job + ", " + std::to_string(threads) + " threads", [] {}, pass);
+  } else {
+    bench::Measure(job, threads, flags.Number("--rounds", "5"), pass);
   }
-  return flags;
 }
 
 class ResidentBatch final : public BatchArrays {
  public:
-  ResidentBatch(Ops& ops, const Flags& flags) {
-    const Shape shape = {flags.batch, 3, 32, 32};
+  ResidentBatch(Ops& ops, int64_t batch, ValueType type, ImageLayout layout) {
+    const Shape shape = {batch, 3, 32, 32};
     std::vector<float> pixels(static_cast<size_t>(Elements(shape)));
-    std::vector<int64_t> labels(static_cast<size_t>(flags.batch));
+    std::vector<int64_t> labels(static_cast<size_t>(batch));
     KeyedRandom random(0, 1, 2);
     for (float& pixel : pixels) pixel = 2 * random.NextUnit() - 1;
     for (int64_t& label : labels) label = random.NextBelow(10);
-    DeviceArray plain = ops.Allocate(pixels.size() * sizeof(float));
+    const DeviceArray plain = ops.Allocate(pixels.size() * sizeof(float));
     ops.Upload(plain.data(), pixels.data(), pixels.size() * sizeof(float));
-    Tensor image{nullptr, flags.type, shape, flags.layout};
+    Tensor image{nullptr, type, shape, layout};
     image_ = ops.Allocate(image.bytes());
     image.data = image_.data();
-    ops.Convert({plain.data(), ValueType::kF32, shape, flags.layout}, image);
+    ops.Convert({plain.data(), ValueType::kF32, shape, layout}, image);
     labels_ = ops.Allocate(labels.size() * sizeof(int64_t));
     ops.Upload(labels_.data(), labels.data(), labels.size() * sizeof(int64_t));
-    ops.Synchronise();
   }
   const void* Raw(const std::string& name) const override {
     return name == "image" ? image_.data() : labels_.data();
@@ -76,54 +60,82 @@ class ResidentBatch final : public BatchArrays {
   DeviceArray image_, labels_;
 };
 
-void Run(const Flags& flags) {
-  const auto ops = MakeCpuOps({.threads = flags.threads});
-  ops->Attach();
-  const auto model = MakeResnet({.ops = ops.get(),
-                                 .batch = flags.batch,
-                                 .type = flags.type,
-                                 .layout = flags.layout,
-                                 .fused_norm = flags.fused},
-                                {.width = flags.width});
+void Step(Ops& ops, const Flags& flags) {
+  const int64_t batch = flags.Number("--batch", "128");
+  const int steps = flags.Number("--steps", "15");
+  const auto layout =
+      flags.Text("--layout", "nhwc") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
+  const auto model = MakeResnet({.ops = &ops,
+                                 .batch = batch,
+                                 .type = TypeOf(flags),
+                                 .layout = layout,
+                                 .fused_norm = flags.Text("--norm", "fused") == "fused"},
+                                {.width = flags.Number("--width", "16")});
   model->Build(1, 0);
-  const ResidentBatch batch(*ops, flags);
-  const DeviceArray sums = ops->Allocate(sizeof(LossSums));
+  const ResidentBatch resident(ops, batch, TypeOf(flags), layout);
+  const DeviceArray sums = ops.Allocate(sizeof(LossSums));
   Variables& variables = model->variables();
-  LossSums loss;
-  std::vector<double> forward, backward, update;
-  for (int step = -3; step < flags.steps; ++step) {
-    const auto begin = Clock::now();
-    model->Forward(batch, nullptr, true, 1.0F / static_cast<float>(flags.batch),
-                   sums.As<LossSums>());
-    ops->Synchronise();
-    const auto middle = Clock::now();
-    model->Backward(batch, [](size_t) {});
-    ops->Synchronise();
-    const auto last = Clock::now();
-    ops->Sgd({.rate = 0.01F, .momentum = 0.9F, .decay = 5e-4F}, variables.trained(),
-             variables.gradients(), variables.Slot(0, 0), variables.trained_size());
-    ops->Download(&loss, sums.data(), sizeof loss);
-    const auto end = Clock::now();
-    if (step < 0) continue;
-    using Seconds = std::chrono::duration<double>;
-    forward.push_back(Seconds(middle - begin).count());
-    backward.push_back(Seconds(last - middle).count());
-    update.push_back(Seconds(end - last).count());
+  Report("step", flags, [&] {
+    for (int i = 0; i < steps; ++i) {
+      model->Forward(resident, nullptr, true, 1.0F / static_cast<float>(batch),
+                     sums.As<LossSums>());
+      model->Backward(resident, [](size_t) {});
+      ops.Sgd({.rate = 0.01F, .momentum = 0.9F, .decay = 5e-4F}, variables.trained(),
+              variables.gradients(), variables.Slot(0, 0), variables.trained_size());
+    }
+    LossSums loss;
+    ops.Download(&loss, sums.data(), sizeof loss);
+    return bench::Pass{static_cast<uint64_t>(steps * batch), 0};
+  });
+}
+
+// Of the convolutions, for a picture of 32 x 32 and first stage of `width` channels: forward, and
+// twice back.
+double StepOperations(double width) {
+  double products = 3 * width * 9 * 1024 + 4 * width * width * 9 * 1024;
+  double channels = width, pixels = 1024;
+  for (int stage = 1; stage < 4; ++stage) {
+    const double wider = 2 * channels;
+    pixels /= 4;
+    products += (channels * wider + 3 * wider * wider) * 9 * pixels + channels * wider * pixels;
+    channels = wider;
   }
-  const auto median = [](std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2),
-                     values.end());
-    return values[values.size() / 2];
-  };
-  const double f = median(forward), b = median(backward), u = median(update);
-  std::printf(
-      "{\"samples_per_s\": %.1f, \"forward_ms\": %.2f, \"backward_ms\": %.2f, \"update_ms\": %.2f, "
-      "\"loss\": %.4f}\n",
-      static_cast<double>(flags.batch) / (f + b + u), f * 1e3, b * 1e3, u * 1e3,
-      static_cast<double>(loss.loss) / static_cast<double>(flags.batch));
+  return 3 * 2 * products;
+}
+
+void Product(Ops& ops, const Flags& flags) {
+  constexpr int64_t kSide = 2048;
+  const DenseSpec spec{.batch = kSide, .in = kSide, .out = kSide, .type = TypeOf(flags)};
+  const auto operation = ops.MakeDense(spec);
+  const auto count = static_cast<size_t>(kSide * kSide);
+  const DeviceArray x = ops.Allocate(count * sizeof(float));
+  const DeviceArray y = ops.Allocate(count * sizeof(float));
+  const DeviceArray weights = ops.Allocate(count * sizeof(float));
+  const DeviceArray bias = ops.Allocate(kSide * sizeof(float));
+  operation->SetWeights(weights.As<float>(), bias.As<float>());
+  const double a_product = 2.0 * kSide * kSide * kSide;
+  const double a_sample = StepOperations(flags.Number("--width", "16"));
+  const int samples = flags.Number("--batch", "128") * flags.Number("--steps", "15");
+  const int products = std::max(1, static_cast<int>(samples * a_sample / a_product));
+  Report("product", flags, [&] {
+    for (int i = 0; i < products; ++i) operation->Forward(x.data(), y.data());
+    ops.Synchronise();
+    return bench::Pass{static_cast<uint64_t>(products * a_product / a_sample), 0};
+  });
 }
 
 }  // namespace
 }  // namespace recpack
 
-int main(int argc, char** argv) { recpack::Run(recpack::Parse(argc, argv)); }
+int main(int argc, char** argv) {
+  using namespace recpack;
+  const std::string job = argc > 1 ? argv[1] : "";
+  if (job != "step" && job != "product") {
+    std::fprintf(stderr, "usage: step_bench step|product [FLAGS]\n");
+    return 2;
+  }
+  const Flags flags(argc, argv);
+  const auto ops = MakeCpuOps({.threads = flags.Number("--threads", "2")});
+  ops->Attach();
+  job == "step" ? Step(*ops, flags) : Product(*ops, flags);
+}
