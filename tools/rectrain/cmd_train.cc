@@ -6,6 +6,7 @@
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
 #include "tools/rectrain/command.h"
+#include "tools/rectrain/train_flags.h"
 
 namespace recpack::tool {
 namespace {
@@ -22,13 +23,6 @@ constexpr char kExamples[] =
 struct TrainFlags {
   TrainerOptions options;
   std::string devices = "cpu:0";
-  std::string type = "f32";
-  std::string layout = "nhwc";
-  std::string norm = "fused";
-  std::string strategy = "replicated";
-  std::string variables = "cpu";
-  std::string norm_statistics = "local";
-  std::string input = "real";
   bool no_evaluation = false;
   bool json = false;
 };
@@ -82,17 +76,8 @@ void Print(const EpochReport& report, bool trained, bool accuracy) {
 
 void RunTrain(TrainFlags& flags) {
   TrainerOptions& options = flags.options;
-  options.alexnet.classes = options.resnet.classes;
+  FinishTrainingFlags(options);
   options.devices = ParseDevices(flags.devices);
-  options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
-  options.layout = flags.layout == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
-  options.fused_norm = flags.norm == "fused";
-  if (flags.strategy == "parameter_server") options.strategy = StrategyKind::kParameterServer;
-  if (flags.variables == "device") options.variables = VariablePlace::kFirstDevice;
-  if (flags.variables == "spread") options.variables = VariablePlace::kSpread;
-  if (flags.input == "cached") options.input = InputKind::kCached;
-  if (flags.input == "synthetic") options.input = InputKind::kSynthetic;
-  options.norm_sync = flags.norm_statistics == "sync";
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
@@ -108,40 +93,6 @@ void RunTrain(TrainFlags& flags) {
   if (flags.json) std::printf("%s\n", nlohmann::json({{"epochs", epochs}}).dump().c_str());
 }
 
-void AddModelFlags(CLI::App& command, TrainerOptions& options) {
-  command
-      .add_option("--model", options.model, "What is trained: docs/training.md says what each is.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"resnet", "alexnet", "deepconn"}));
-  command.add_option("--width", options.resnet.width, "Of resnet: channels of the first stage.")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--classes", options.resnet.classes, "Of resnet and alexnet: classes.")
-      ->capture_default_str();
-  command.add_option("--dense", options.alexnet.dense, "Of alexnet: values of a hidden layer.")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command
-      .add_option("--max-tokens", options.deepconn.max_tokens,
-                  "Of deepconn: tokens that are read of a user's and of an item's reviews.")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
-  const auto size = [&command](const char* name, auto& value, const char* text) {
-    command.add_option(name, value, text)->capture_default_str()->check(CLI::PositiveNumber);
-  };
-  DeepconnOptions& deepconn = options.deepconn;
-  size("--dims", deepconn.dims, "Of deepconn: values of a token's vector.");
-  size("--filters", deepconn.filters, "Of deepconn: filters of a tower.");
-  size("--kernel", deepconn.kernel, "Of deepconn: tokens that a filter sees.");
-  size("--latent", deepconn.latent, "Of deepconn: values that a tower ends in.");
-  size("--factors", deepconn.factors, "Of deepconn: factors of the factorisation machine.");
-  command
-      .add_option("--vocabulary", options.deepconn.vocabulary,
-                  "Of deepconn: number of tokens; 0: as vocabulary.txt beside the shards says.")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-}
-
 }  // namespace
 
 void AddTrain(CLI::App& app, int& exit_code) {
@@ -149,32 +100,20 @@ void AddTrain(CLI::App& app, int& exit_code) {
   TrainerOptions& options = flags->options;
   CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
   command.footer(kExamples);
-  command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
+  AddTrainingFlags(command, options);
   command
       .add_option(
           "--devices", flags->devices,
           "Devices, separated by commas: cpu:0, cuda:0 (alone), or sim:12ms, which takes that "
           "long a step.")
       ->capture_default_str();
-  command.add_option("--batch-size", options.batch_size, "Samples a step, of each device.")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
   command.add_option("--max-steps", options.max_steps, "Stop after that many steps; 0: do not.")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
-      ->capture_default_str();
-  AddModelFlags(command, options);
-  command.add_option("--type", flags->type, "Of activations; variables are f32.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"f32", "bf16"}));
-  command.add_option("--layout", flags->layout, "Of activations in memory.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"nhwc", "nchw"}));
-  command
-      .add_option("--norm", flags->norm, "Batch normalisation with ReLU and addition, or apart.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"fused", "unfused"}));
+  AddChoice(command, "--type", options, TypeChoices(), "Of activations; variables are f32.");
+  AddChoice(command, "--layout", options, LayoutChoices(), "Of activations in memory.");
+  AddChoice(command, "--norm", options, NormChoices(),
+            "Batch normalisation with ReLU and addition, or apart.");
   command
       .add_option("--rate", options.optimizer.rate,
                   "Learning rate at its peak; 0: the model's own.")
@@ -185,34 +124,17 @@ void AddTrain(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
       ->capture_default_str();
-  command
-      .add_option("--strategy", flags->strategy,
-                  "replicated: every device has all variables; parameter_server: they are in one "
-                  "place.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"replicated", "parameter_server"}));
-  command
-      .add_option("--variables", flags->variables,
-                  "Where a parameter server has them: cpu, device (the first one), spread.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"cpu", "device", "spread"}));
+  AddChoice(command, "--strategy", options, StrategyChoices(),
+            "replicated: every device has all variables; parameter_server: they are in one place.");
+  AddChoice(command, "--variables", options, VariableChoices(),
+            "Where a parameter server has them: cpu, device (the first one), spread.");
   command.add_flag("--async", options.async,
                    "Of a parameter server: no device waits for the others' gradients.");
-  command
-      .add_option("--bn", flags->norm_statistics,
-                  "Batch statistics of each device's samples (local) or of all (sync).")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"local", "sync"}));
   command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
-  command
-      .add_option("--input", flags->input,
-                  "real: the loader's batches; cached: some of them over and over; synthetic: one.")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"real", "cached", "synthetic"}));
-  command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
-      ->capture_default_str();
+  AddChoice(command, "--input", options, InputChoices(),
+            "real: the loader's batches; cached: some of them over and over; synthetic: one.");
   command.add_option("--checkpoints", options.checkpoints,
                      "Folder for checkpoints, written after each epoch.");
   command

@@ -1,0 +1,28 @@
+// What a training can be told to do, by the names that users write.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "recpack/train/trainer.h"
+
+namespace recpack {
+
+struct TrainerChoice {
+  std::string name;
+  std::function<void(TrainerOptions& options)> apply;
+};
+
+// Those there are of one kind; the first is the default.
+using TrainerChoices = std::vector<TrainerChoice>;
+
+const TrainerChoices& TypeChoices();            // f32, bf16
+const TrainerChoices& LayoutChoices();          // nhwc, nchw
+const TrainerChoices& NormChoices();            // fused, unfused
+const TrainerChoices& NormStatisticsChoices();  // local, sync
+const TrainerChoices& StrategyChoices();        // replicated, parameter_server
+const TrainerChoices& VariableChoices();        // cpu, device, spread
+const TrainerChoices& InputChoices();           // real, cached, synthetic
+
+}  // namespace recpack

@@ -1,0 +1,62 @@
+#include "recpack/train/choices.h"
+
+namespace recpack {
+namespace {
+
+// Sets the option `member` to `value`.
+template <typename T>
+TrainerChoice Choice(const char* name, T TrainerOptions::*member, T value) {
+  return {name, [member, value](TrainerOptions& options) { options.*member = value; }};
+}
+
+}  // namespace
+
+const TrainerChoices& TypeChoices() {
+  static const TrainerChoices choices = {Choice("f32", &TrainerOptions::type, ValueType::kF32),
+                                         Choice("bf16", &TrainerOptions::type, ValueType::kBf16)};
+  return choices;
+}
+
+const TrainerChoices& LayoutChoices() {
+  static const TrainerChoices choices = {
+      Choice("nhwc", &TrainerOptions::layout, ImageLayout::kNhwc),
+      Choice("nchw", &TrainerOptions::layout, ImageLayout::kNchw)};
+  return choices;
+}
+
+const TrainerChoices& NormChoices() {
+  static const TrainerChoices choices = {Choice("fused", &TrainerOptions::fused_norm, true),
+                                         Choice("unfused", &TrainerOptions::fused_norm, false)};
+  return choices;
+}
+
+const TrainerChoices& NormStatisticsChoices() {
+  static const TrainerChoices choices = {Choice("local", &TrainerOptions::norm_sync, false),
+                                         Choice("sync", &TrainerOptions::norm_sync, true)};
+  return choices;
+}
+
+const TrainerChoices& StrategyChoices() {
+  static const TrainerChoices choices = {
+      Choice("replicated", &TrainerOptions::strategy, StrategyKind::kReplicated),
+      Choice("parameter_server", &TrainerOptions::strategy, StrategyKind::kParameterServer)};
+  return choices;
+}
+
+const TrainerChoices& VariableChoices() {
+  static const TrainerChoices choices = {
+      Choice("cpu", &TrainerOptions::variables, VariablePlace::kCpu),
+      Choice("device", &TrainerOptions::variables, VariablePlace::kFirstDevice),
+      Choice("spread", &TrainerOptions::variables, VariablePlace::kSpread)};
+  return choices;
+}
+
+const TrainerChoices& InputChoices() {
+  static const TrainerChoices choices = {
+      Choice("real", &TrainerOptions::input, InputKind::kReal),
+      Choice("cached", &TrainerOptions::input, InputKind::kCached),
+      Choice("synthetic", &TrainerOptions::input, InputKind::kSynthetic)};
+  return choices;
+}
+
+}  // namespace recpack

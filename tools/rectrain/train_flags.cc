@@ -1,0 +1,76 @@
+#include "tools/rectrain/train_flags.h"
+
+#include <algorithm>
+
+namespace recpack::tool {
+namespace {
+
+void AddModelFlags(CLI::App& command, TrainerOptions& options) {
+  command
+      .add_option("--model", options.model, "What is trained: docs/training.md says what each is.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"resnet", "alexnet", "deepconn"}));
+  command.add_option("--width", options.resnet.width, "Of resnet: channels of the first stage.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--classes", options.resnet.classes, "Of resnet and alexnet: classes.")
+      ->capture_default_str();
+  command.add_option("--dense", options.alexnet.dense, "Of alexnet: values of a hidden layer.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--max-tokens", options.deepconn.max_tokens,
+                  "Of deepconn: tokens that are read of a user's and of an item's reviews.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+  const auto size = [&command](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->capture_default_str()->check(CLI::PositiveNumber);
+  };
+  DeepconnOptions& deepconn = options.deepconn;
+  size("--dims", deepconn.dims, "Of deepconn: values of a token's vector.");
+  size("--filters", deepconn.filters, "Of deepconn: filters of a tower.");
+  size("--kernel", deepconn.kernel, "Of deepconn: tokens that a filter sees.");
+  size("--latent", deepconn.latent, "Of deepconn: values that a tower ends in.");
+  size("--factors", deepconn.factors, "Of deepconn: factors of the factorisation machine.");
+  command
+      .add_option("--vocabulary", options.deepconn.vocabulary,
+                  "Of deepconn: number of tokens; 0: as vocabulary.txt beside the shards says.")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+void AddChoice(CLI::App& command, const std::string& name, TrainerOptions& options,
+               const TrainerChoices& choices, const std::string& text) {
+  std::vector<std::string> names;
+  for (const TrainerChoice& choice : choices) names.push_back(choice.name);
+  const auto apply = [&options, &choices](const std::string& given) {
+    for (const TrainerChoice& choice : choices) {
+      if (choice.name == given) choice.apply(options);
+    }
+  };
+  command.add_option_function<std::string>(name, apply, text)
+      ->default_str(names.front())
+      ->check(CLI::IsMember(names));
+}
+
+void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
+  command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
+  command.add_option("--batch-size", options.batch_size, "Samples a step, of each device.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
+      ->capture_default_str();
+  command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
+      ->capture_default_str();
+  AddChoice(command, "--bn", options, NormStatisticsChoices(),
+            "Batch statistics of each device's samples (local) or of all (sync).");
+  AddModelFlags(command, options);
+}
+
+void FinishTrainingFlags(TrainerOptions& options) {
+  options.alexnet.classes = options.resnet.classes;
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,21 @@
+// The flags that say what is trained, which commands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "recpack/train/choices.h"
+#include "recpack/train/trainer.h"
+
+namespace recpack::tool {
+
+// An option with the names of `choices`, the one that is given applied to `options`.
+void AddChoice(CLI::App& command, const std::string& name, TrainerOptions& options,
+               const TrainerChoices& choices, const std::string& text);
+
+// DATA, --batch-size, --seed, --loader-threads, --bn; --model and the sizes of each model.
+// FinishTrainingFlags() is to be called once they were read.
+void AddTrainingFlags(CLI::App& command, TrainerOptions& options);
+void FinishTrainingFlags(TrainerOptions& options);
+
+}  // namespace recpack::tool
