@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "src/train/seconds.h"
 
 namespace recpack {
 
@@ -115,7 +116,7 @@ double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>
     const std::lock_guard hold(mutex_);
     throw Error(ErrorKind::kDevice, reason_);
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return SecondsSince(begin);
 }
 
 double ParameterServer::Push(size_t device, size_t number, double rate,

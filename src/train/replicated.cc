@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "src/train/seconds.h"
+
 namespace recpack {
 
 Replicated::Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
@@ -80,8 +82,7 @@ void Replicated::EndStep() {
   }
   account_.calls += buckets_.size();
   account_.bytes += variables_->trained_size() * sizeof(float);
-  account_.waited +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  account_.waited += SecondsSince(begin);
   UpdateAll();
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/train/seconds.h"
 #include "src/train/tower_input.h"
 
 namespace recpack {
@@ -56,7 +57,7 @@ void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
     for (std::thread& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
     EpochReport now{.epoch = epoch};
-    now.train_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    now.train_seconds = SecondsSince(begin);
     steps += accounts[0].steps;
     now.steps = steps;
     for (const Account& account : accounts) {

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "src/train/seconds.h"
+
 namespace recpack {
 namespace {
 
@@ -16,7 +18,7 @@ TowerInput::TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind)
 DeviceBatch* TowerInput::Next() {
   const auto begin = std::chrono::steady_clock::now();
   DeviceBatch* batch = Take();
-  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  waited_ += SecondsSince(begin);
   return batch;
 }
 

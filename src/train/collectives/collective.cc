@@ -2,6 +2,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/seconds.h"
 
 namespace recpack {
 
@@ -36,8 +37,7 @@ void Collective::CheckRoot(int root, const char* call) const {
 void Collective::Account(const CollectiveCall& call, size_t bytes, DeviceStream stream) {
   const auto begin = std::chrono::steady_clock::now();
   Run(call, stream);
-  account_.seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  account_.seconds += SecondsSince(begin);
   account_.bytes += bytes;
   ++account_.calls;
 }

@@ -1,0 +1,79 @@
+#include "src/train/run_checkpoints.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/pipeline/token.h"
+#include "src/base/format.h"
+#include "src/train/checkpoint_fit.h"
+#include "src/train/training_state.h"
+
+namespace recpack {
+namespace {
+
+// Of a folder, its latest.
+std::string FindCheckpoint(const std::string& named, const TrainerNotice& notice) {
+  if (!std::filesystem::is_directory(named)) return named;
+  const LatestCheckpoint latest = FindLatestCheckpoint(PosixFiles(), named);
+  for (const SkippedCheckpoint& skipped : latest.skipped) {
+    if (notice) notice(format("passed over {}: {}", skipped.path, skipped.reason));
+  }
+  if (latest.path) return *latest.path;
+  throw Error(ErrorKind::kNotFound, "there is no checkpoint to go on from", {.path = named},
+              "begin without resuming");
+}
+
+}  // namespace
+
+RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const TrainerNotice& notice)
+    : options_(options) {
+  if (!options.resume.empty()) Read(notice);
+  if (options.checkpoints.empty()) return;
+  if (options.input != InputKind::kReal) {
+    throw Error(ErrorKind::kInvalidArgument, "a training on repeated batches has no checkpoints");
+  }
+  folder_.emplace(PosixFiles(), options.checkpoints,
+                  CheckpointFolderOptions{.keep = options.keep_checkpoints});
+}
+
+void RunCheckpoints::Read(const TrainerNotice& notice) {
+  path_ = FindCheckpoint(options_.resume, notice);
+  stored_ = ReadCheckpoint(PosixFiles(), path_);
+  begin_ = stored_->info;
+  if (begin_.seed != options_.seed) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("the checkpoint was made with seed {}, not {}", begin_.seed, options_.seed),
+                {.path = path_}, "give the same seed");
+  }
+  skip_end_ = ParseToken(begin_.loader_token).epoch < begin_.epoch;
+  if (notice) notice(format("going on from {}, step {}", path_, begin_.step));
+}
+
+void RunCheckpoints::Restore(Tower& tower) const {
+  if (!stored_) return;
+  const TrainingState fitting(tower.model().variables());
+  const CheckpointTarget target{.model = tower.model().name(),
+                                .model_options = tower.model().options(),
+                                .arrays = fitting.arrays()};
+  CheckModel(stored_->info, target, path_);
+  TrainingState::Write(FittingArrays(stored_->stored, target, path_), tower.ops(),
+                       tower.model().variables(), tower.strategy());
+}
+
+bool RunCheckpoints::IsDue(uint64_t step) const noexcept {
+  const auto every = static_cast<uint64_t>(options_.checkpoint_steps);
+  return folder_ && options_.checkpoint_steps > 0 && step % every == 0;
+}
+
+void RunCheckpoints::Save(CheckpointInfo at, const LossSums& train, Tower& tower) {
+  at.model = tower.model().name();
+  at.model_options = tower.model().options();
+  at.seed = options_.seed;
+  at.sums = {{"loss", train.loss}, {"correct", train.correct}, {"samples", train.samples}};
+  TrainingState state(tower.model().variables());
+  state.Read(tower.ops(), tower.model().variables(), tower.strategy());
+  folder_->Save(at, state.arrays());
+}
+
+}  // namespace recpack

@@ -1,0 +1,12 @@
+// How long things took.
+#pragma once
+
+#include <chrono>
+
+namespace recpack {
+
+inline double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace recpack

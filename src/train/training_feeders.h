@@ -1,0 +1,22 @@
+// What brings a training its batches.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "recpack/device/feeder.h"
+#include "recpack/train/trainer.h"
+
+namespace recpack {
+
+// Of the split that is trained on. `token`: goes on behind it; empty: from the beginning. Throws
+// Error: what opening the data throws; kInvalidArgument where an epoch has no batch for each
+// device.
+std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
+                                             const std::string& token);
+
+// Every sample once, in order; the last batches are padded. Throws Error (kNotFound) where there is
+// no split to evaluate on.
+std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options);
+
+}  // namespace recpack
