@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "recpack/base/error.h"
-#include "recpack/base/stream_copy.h"
 #include "src/base/format.h"
 #include "src/pipeline/augment_policy.h"
 #include "src/pipeline/colour_jitter.h"
@@ -18,8 +17,8 @@ namespace {
 
 constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg", "png"};
 
-constexpr size_t kLeastStreamed = 4 << 10;
-constexpr size_t kMostStreamed = 64 << 10;
+constexpr size_t kLeastCopied = 4 << 10;
+constexpr size_t kMostCopied = 64 << 10;
 
 [[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
@@ -211,15 +210,17 @@ class ImageWriter final : public FieldWriter {
     std::memcpy(out[1], place.data(), sizeof place);
   }
 
-  // Small pictures of wide types are finished in the cache and go to the slab past it: their stores
-  // would each fetch a line that nobody reads. Large ones do not fit beside what they are made of.
+  // Small pictures of wide types are finished in the cache and copied to the slab: a copy of whole
+  // lines need not fetch them first, as finishing in place would. Streaming stores were no faster by
+  // one thread and 1.1 times slower by two (docs/decisions/0007). Large pictures do not fit beside
+  // what they are made of.
   void Finish(const uint8_t* pixels, const FinishGeometry& geometry, SampleTools& tools,
               uint8_t* out) const {
     const size_t bytes = finisher_.out_bytes();
-    if (bytes < kLeastStreamed || bytes > kMostStreamed) return finisher_(pixels, geometry, out);
+    if (bytes < kLeastCopied || bytes > kMostCopied) return finisher_(pixels, geometry, out);
     tools.finished.resize(bytes);
     finisher_(pixels, geometry, tools.finished.data());
-    StreamCopy(out, tools.finished.data(), bytes);
+    std::memcpy(out, tools.finished.data(), bytes);
   }
 
   std::vector<uint32_t> Shape(ImageLayout layout, int height, int width) const {
