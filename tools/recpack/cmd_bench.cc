@@ -1,7 +1,10 @@
 // recpack bench: how fast a loader is here, what limits it, and what more threads would give.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "recpack/base/cpu.h"
 #include "recpack/pipeline/recipe.h"
@@ -18,6 +21,7 @@ namespace recpack::tool {
 namespace {
 
 constexpr double kGoal = 0.1;  // mean error of the predictions
+constexpr int kRounds = 3;     // of a check: what else the machine does passes over all alike
 
 struct BenchFlags {
   SamplesFlags samples;
@@ -29,12 +33,19 @@ struct BenchFlags {
   bool json = false;
 };
 
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Of each round.
 struct Prediction {
   int threads = 0;
-  double predicted = 0;
-  double measured = 0;  // with --check
+  std::vector<double> predictions, measurements;  // the latter with --check
 
-  double error() const { return std::abs(predicted - measured) / measured; }
+  double predicted() const { return Median(predictions); }
+  double measured() const { return Median(measurements); }
+  double error() const { return std::abs(predicted() - measured()) / measured(); }
 };
 
 struct BenchResult {
@@ -57,19 +68,27 @@ BenchResult RunBench(BenchFlags& flags) {
   flags.loader.cache = ParseCache(flags.cache);
   flags.loader.last_batch = LastBatch::kKeep;  // a small data set will do
   const std::chrono::duration<double> time(flags.seconds);
-  BenchResult result{.run = RunLoader(samples, flags.loader, time),
-                     .scaling = Scaling::Measure(AvailableThreads())};
-  result.ceilings = CeilingsOf(samples.views().front().dataset(), result.run);
-  result.checked = flags.check;
-  for (int threads = 1; threads <= result.scaling.cores(); ++threads) {
-    Prediction each{threads, Predict(result.run, threads, result.scaling)};
-    if (flags.check) {
-      flags.loader.threads = threads;
-      each.measured = RunLoader(samples, flags.loader, time).per_second();
-    }
-    result.predictions.push_back(each);
+  const int given = flags.loader.threads;
+  std::vector<std::pair<BenchRun, Scaling>> rounds;
+  std::vector<Prediction> predictions;
+  for (int threads = 1; threads <= AvailableThreads(); ++threads) {
+    predictions.push_back({.threads = threads});
   }
-  return result;
+  for (int round = 0; round < (flags.check ? kRounds : 1); ++round) {
+    flags.loader.threads = given;
+    rounds.emplace_back(RunLoader(samples, flags.loader, time),
+                        Scaling::Measure(AvailableThreads()));
+    for (Prediction& each : predictions) {
+      each.predictions.push_back(Predict(rounds.back().first, each.threads, rounds.back().second));
+      if (!flags.check) continue;
+      flags.loader.threads = each.threads;
+      each.measurements.push_back(RunLoader(samples, flags.loader, time).per_second());
+    }
+  }
+  std::ranges::sort(rounds, {}, [](const auto& each) { return each.first.per_second(); });
+  auto& [run, scaling] = rounds[rounds.size() / 2];
+  const std::array<Rate, kStages> ceilings = CeilingsOf(samples.views().front().dataset(), run);
+  return {std::move(run), std::move(scaling), ceilings, std::move(predictions), flags.check};
 }
 
 bool Happened(const BenchRun& run, Stage stage) { return run.stage(stage).time.count() > 0; }
@@ -113,9 +132,9 @@ Json ToJson(const BenchResult& result) {
         {{"threads", at.threads}, {"compute", at.compute}, {"memory", at.memory}});
   }
   for (const Prediction& each : result.predictions) {
-    Json line = {{"threads", each.threads}, {"samples_per_s", each.predicted}};
+    Json line = {{"threads", each.threads}, {"samples_per_s", each.predicted()}};
     if (result.checked) {
-      line["measured_per_s"] = each.measured;
+      line["measured_per_s"] = each.measured();
       line["error"] = each.error();
     }
     json["predicted"].push_back(line);
@@ -158,9 +177,9 @@ void Print(const BenchResult& result) {
   std::printf("\n%7s %20s%s\n", "threads", "predicted samples/s",
               result.checked ? "             measured   error" : "");
   for (const Prediction& each : result.predictions) {
-    std::printf("%7d %20s", each.threads, Count(each.predicted).c_str());
+    std::printf("%7d %20s", each.threads, Count(each.predicted()).c_str());
     if (result.checked) {
-      std::printf(" %20s %6.1f%%", Count(each.measured).c_str(), 100 * each.error());
+      std::printf(" %20s %6.1f%%", Count(each.measured()).c_str(), 100 * each.error());
     }
     std::printf("\n");
   }
@@ -184,7 +203,8 @@ void AddBench(CLI::App& app, int& exit_code) {
       "whole JPEGs, memset. Limited by consumer: the workers mostly wait for the one thread that\n"
       "takes the batches. Predictions count in how much slower each thread computes and stores\n"
       "when others do the same, which is measured too. Cold data get warm while they are\n"
-      "measured: mind that with --check. A cache begins empty, in each run.\n\n"
+      "measured: mind that with --check, which does all in turns, three times, and tells medians.\n"
+      "A cache begins empty, in each run.\n\n"
       "Examples:\n"
       "  recpack bench shards --recipe cifar10-train --seconds 0.2\n"
       "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
