@@ -1,124 +1,37 @@
 #include "recpack/base/error.h"
 #include "recpack/train/model.h"
+#include "recpack/train/placement.h"
 #include "src/base/format.h"
+#include "src/train/review_tower.h"
 
 namespace recpack {
 namespace {
 
-// Reads one side's reviews: embedding, convolution over tokens, maximum over time, tanh, dense
-// layer with ReLU. tanh rises, so that the maximum of its values is that of its maximum, which is
-// taken first: fewer values to take it of.
-class ReviewTower {
- public:
-  ReviewTower(const ModelContext& context, const std::string& name, const DeepconnOptions& options)
-      : name_(name),
-        embedding_spec_{.batch = context.batch,
-                        .length = options.max_tokens,
-                        .vocabulary = options.vocabulary,
-                        .dims = options.dims,
-                        .id_type = ValueType::kI32,
-                        .type = context.type,
-                        .layout = context.layout},
-        // Without decay: it would wear off the vectors of tokens that are seldom seen.
-        table_(context.variables->Add({name + ".embedding.weight", embedding_spec_.table_shape(),
-                                       Initial::kEmbedding, 1, true, false})),
-        convolution_(context, name + ".conv", ConvolutionOver(context, options)),
-        pooling_({.kind = PoolingKind::kMax,
-                  .batch = context.batch,
-                  .channels = options.filters,
-                  .height = 1,
-                  .width = convolution_.spec().out_width(),
-                  .window_height = 1,
-                  .window_width = static_cast<int>(convolution_.spec().out_width()),
-                  .type = context.type,
-                  .layout = context.layout}),
-        dense_(context, name + ".fc",
-               {.batch = context.batch,
-                .in = options.filters,
-                .out = options.latent,
-                .type = context.type,
-                .out_type = context.type}) {}
-
-  void Build(const ModelContext& context) {
-    embedding_ = context.ops->MakeEmbedding(embedding_spec_);
-    embedded_.Allocate(context, embedding_spec_.out_shape(), context.type);
-    convolution_.Build(context);
-    pooling_.Build(context);
-    dense_.Build(context);
-  }
-
-  void Forward(const ModelContext& context, const BatchArrays& batch, bool training,
-               LossSums* sums) {
-    if (training) context.need(table_);
-    embedding_->Forward(Tokens(batch), context.variables->At(table_), embedded_.value.data, sums);
-    convolution_.Forward(context, embedded_.value.data, training);
-    pooling_.Forward(convolution_.out().value.data);
-    const Tensor& pooled = pooling_.out().value;
-    context.ops->Activate(Activation::kTanh, pooled, pooled);
-    dense_.Forward(context, pooled.data, training);
-    context.ops->Activate(Activation::kRelu, out().value, out().value);
-  }
-
-  // Of out().gradient, which it changes.
-  void Backward(const ModelContext& context, const BatchArrays& batch, const GradientReady& ready) {
-    const Activations& pooled = pooling_.out();
-    context.ops->ActivateBackward(Activation::kRelu, out().value, out().gradient, out().gradient);
-    dense_.Backward(context, pooled.value.data, pooled.gradient.data, ready);
-    context.ops->ActivateBackward(Activation::kTanh, pooled.value, pooled.gradient,
-                                  pooled.gradient);
-    pooling_.Backward(convolution_.out().gradient.data);
-    convolution_.Backward(context, embedded_.value.data, embedded_.gradient.data, ready);
-    embedding_->Backward(Tokens(batch), embedded_.gradient.data,
-                         context.variables->Gradient(table_));
-    ready(table_);
-  }
-
-  Activations& out() noexcept { return dense_.out(); }
-  void Name(std::vector<std::pair<std::string, Tensor>>& all) {
-    all.emplace_back(name_ + ".embedding", embedded_.value);
-    all.emplace_back(name_ + ".conv", convolution_.out().value);
-    all.emplace_back(name_ + ".pool", pooling_.out().value);
-    all.emplace_back(name_ + ".fc", out().value);
-  }
-
- private:
-  const void* Tokens(const BatchArrays& batch) const { return batch.Raw(name_ + "_tokens"); }
-
-  // Over text: a picture of height 1. Without padding, as every token list is padded to length.
-  static ConvolutionSpec ConvolutionOver(const ModelContext& context,
-                                         const DeepconnOptions& options) {
-    return {.batch = context.batch,
-            .in_channels = options.dims,
-            .height = 1,
-            .width = options.max_tokens,
-            .out_channels = options.filters,
-            .kernel_width = options.kernel,
-            .bias = true,
-            .type = context.type,
-            .layout = context.layout};
-  }
-
-  const std::string name_;
-  const EmbeddingSpec embedding_spec_;
-  const size_t table_;
-  std::unique_ptr<Embedding> embedding_;
-  Activations embedded_;
-  ConvolutionLayer convolution_;
-  PoolingLayer pooling_;
-  DenseLayer dense_;
-};
+// The operation that reads a variable: the name up to the last dot.
+std::string ReaderOf(const VariableSpec& variable) {
+  return variable.name.substr(0, variable.name.rfind('.'));
+}
 
 class Deepconn final : public Model {
  public:
   Deepconn(const ModelContext& context, const DeepconnOptions& options)
       : Model(context),
         options_(options),
-        user_(context_, "user", options),
-        item_(context_, "item", options),
+        own_placement_(context.placement ? nullptr : std::make_unique<Placement>(*context.ops)),
+        placement_(context.placement ? *context.placement : *own_placement_),
+        user_(context_, placement_, "user", options),
+        item_(context_, placement_, "item", options),
+        machine_at_(placement_.At("fm")),
+        loss_at_(placement_.At("fm.loss")),
         bias_(variables_.Add({"fm.bias", {1}, Initial::kZeros, 1, true, false})),
         weights_(variables_.Add({"fm.weight", {2 * options.latent}, Initial::kZeros})),
         factors_(variables_.Add(
-            {"fm.factors", {2 * options.latent, options.factors}, Initial::kEmbedding})) {}
+            {"fm.factors", {2 * options.latent, options.factors}, Initial::kEmbedding})),
+        from_user_(user_.out_queue(), machine_at_, placement_.transfers()),
+        from_item_(item_.out_queue(), machine_at_, placement_.transfers()),
+        to_loss_(machine_at_, loss_at_, placement_.transfers()),
+        targets_link_(placement_.first(), loss_at_, placement_.transfers()),
+        mask_link_(placement_.first(), loss_at_, placement_.transfers()) {}
 
   std::string name() const override { return "deepconn"; }
   std::string options() const override {
@@ -130,29 +43,64 @@ class Deepconn final : public Model {
   }
 
   void Build(int slots, uint64_t seed) override {
-    variables_.Allocate(*context_.ops, slots, seed);
+    if (placement_.several()) {
+      variables_.Allocate(
+          [this](const VariableSpec& variable) -> DeviceQueue& {
+            return placement_.At(ReaderOf(variable));
+          },
+          slots, seed);
+      for (PlacedSums* sums : {&user_sums_, &item_sums_, &loss_sums_}) sums->Build();
+    } else {
+      variables_.Allocate(*context_.ops, slots, seed);
+    }
     user_.Build(context_);
     item_.Build(context_);
-    machine_ = context_.ops->MakeFactorisation({.batch = context_.batch,
-                                                .first = options_.latent,
-                                                .second = options_.latent,
-                                                .factors = options_.factors,
-                                                .type = context_.type});
-    rating_.Allocate(context_, {context_.batch}, ValueType::kF32);
+    machine_at_.DoAndJoin([this] {
+      const ModelContext here = On(machine_at_);
+      from_user_.Build(here, user_.out());
+      from_item_.Build(here, item_.out());
+      machine_ = here.ops->MakeFactorisation({.batch = context_.batch,
+                                              .first = options_.latent,
+                                              .second = options_.latent,
+                                              .factors = options_.factors,
+                                              .type = context_.type});
+      rating_.Allocate(here, {context_.batch}, ValueType::kF32);
+    });
+    loss_at_.DoAndJoin([this] {
+      const auto batch = static_cast<size_t>(context_.batch);
+      to_loss_.Build(On(loss_at_), rating_);
+      targets_link_.Build(On(loss_at_), batch * sizeof(float));
+      mask_link_.Build(On(loss_at_), batch);
+    });
   }
 
   void Forward(const BatchArrays& batch, const uint8_t* mask, bool training, float scale,
                LossSums* sums) override {
-    context_.ops->Zero(sums, sizeof *sums);
-    user_.Forward(context_, batch, training, sums);
-    item_.Forward(context_, batch, training, sums);
-    if (training) {
-      for (const size_t variable : {bias_, weights_, factors_}) context_.need(variable);
-    }
-    machine_->Forward(MachineVariables(), user_.out().value.data, item_.out().value.data,
-                      rating_.value.As<float>());
-    context_.ops->SquaredError(rating_.value, static_cast<const float*>(batch.Raw("rating")), mask,
-                               scale, training ? rating_.gradient.As<float>() : nullptr, sums);
+    const void* const ratings = batch.Raw("rating");
+    if (!placement_.several()) context_.ops->Zero(sums, sizeof *sums);
+    Give(user_.Forward(context_, batch, training, user_sums_.Begin(sums)),
+         item_.Forward(context_, batch, training, item_sums_.Begin(sums)));
+    from_user_.Forward();
+    from_item_.Forward();
+    machine_at_.Do([this, training] {
+      if (training) {
+        for (const size_t variable : {bias_, weights_, factors_}) context_.need(variable);
+      }
+      machine_->Forward(MachineVariables(), from_user_.here().value.data,
+                        from_item_.here().value.data, rating_.value.As<float>());
+    });
+    to_loss_.Forward();
+    const void* const targets = targets_link_.Forward(ratings);
+    const void* const counted = mask ? mask_link_.Forward(mask) : nullptr;
+    LossSums* const loss = loss_sums_.Begin(sums);
+    loss_at_.Do([this, targets, counted, scale, training, loss] {
+      const Activations& rating = to_loss_.here();
+      loss_at_.ops().SquaredError(rating.value, static_cast<const float*>(targets),
+                                  static_cast<const uint8_t*>(counted), scale,
+                                  training ? rating.gradient.As<float>() : nullptr, loss);
+    });
+    placement_.Join();
+    if (placement_.several()) GatherSums(sums);
   }
 
   std::vector<std::pair<std::string, Tensor>> Activity() override {
@@ -163,26 +111,89 @@ class Deepconn final : public Model {
     return all;
   }
 
-  void Backward(const BatchArrays& batch, const GradientReady& ready) override {
-    machine_->Backward(
-        MachineVariables(), user_.out().value.data, item_.out().value.data,
-        rating_.gradient.As<float>(), user_.out().gradient.data, item_.out().gradient.data,
-        {variables_.Gradient(bias_), variables_.Gradient(weights_), variables_.Gradient(factors_)});
-    for (const size_t variable : {factors_, weights_, bias_}) ready(variable);
-    item_.Backward(context_, batch, ready);
-    user_.Backward(context_, batch, ready);
+  void Backward(const BatchArrays&, const GradientReady& ready) override {
+    to_loss_.Backward();
+    machine_at_.Do([&] {
+      const Activations &user = from_user_.here(), &item = from_item_.here();
+      machine_->Backward(MachineVariables(), user.value.data, item.value.data,
+                         rating_.gradient.As<float>(), user.gradient.data, item.gradient.data,
+                         {variables_.Gradient(bias_), variables_.Gradient(weights_),
+                          variables_.Gradient(factors_)});
+      for (const size_t variable : {factors_, weights_, bias_}) ready(variable);
+    });
+    from_item_.Backward();
+    from_user_.Backward();
+    Give(item_.Backward(context_, ready), user_.Backward(context_, ready));
+    placement_.Join();
   }
 
  private:
+  // Sums of one operation, on its device.
+  class PlacedSums {
+   public:
+    explicit PlacedSums(DeviceQueue& queue) : queue_(queue) {}
+    void Build() {
+      queue_.DoAndJoin([this] { memory_ = queue_.ops().Allocate(sizeof(LossSums)); });
+    }
+    // Those of the whole model, unless this was built.
+    LossSums* Begin(LossSums* whole) {
+      if (!memory_.data()) return whole;
+      queue_.Do([this] { queue_.ops().Zero(memory_.data(), sizeof(LossSums)); });
+      return memory_.As<LossSums>();
+    }
+    LossSums Read() {
+      LossSums sums;
+      queue_.DoAndJoin([&] { queue_.ops().Download(&sums, memory_.data(), sizeof sums); });
+      return sums;
+    }
+
+   private:
+    DeviceQueue& queue_;
+    DeviceArray memory_;
+  };
+
+  ModelContext On(DeviceQueue& queue) const {
+    ModelContext context = context_;
+    context.ops = &queue.ops();
+    return context;
+  }
+
+  // By turns where there are several devices, so that one tower computes while the other's
+  // activations are moved.
+  void Give(const ReviewTower::Pieces& first, const ReviewTower::Pieces& second) {
+    if (placement_.several()) {
+      for (size_t i = 0; i < first.size(); ++i) {
+        first[i]();
+        second[i]();
+      }
+      return;
+    }
+    for (const auto& piece : first) piece();
+    for (const auto& piece : second) piece();
+  }
+
+  void GatherSums(LossSums* sums) {
+    LossSums all = loss_sums_.Read();
+    all.bad_labels += user_sums_.Read().bad_labels + item_sums_.Read().bad_labels;
+    placement_.first().DoAndJoin([&] { context_.ops->Upload(sums, &all, sizeof all); });
+  }
+
   FactorisationArrays<const float> MachineVariables() const {
     return {variables_.At(bias_), variables_.At(weights_), variables_.At(factors_)};
   }
 
   const DeepconnOptions options_;
+  const std::unique_ptr<Placement> own_placement_;
+  Placement& placement_;
   ReviewTower user_, item_;
+  DeviceQueue &machine_at_, &loss_at_;
   const size_t bias_, weights_, factors_;
   std::unique_ptr<Factorisation> machine_;
   Activations rating_;  // as predicted
+  ActivationLink from_user_, from_item_, to_loss_;
+  InputLink targets_link_, mask_link_;
+  PlacedSums user_sums_{user_.embedding_queue()}, item_sums_{item_.embedding_queue()},
+      loss_sums_{loss_at_};
 };
 
 }  // namespace
@@ -205,6 +216,14 @@ std::unique_ptr<Model> MakeDeepconn(const ModelContext& context, const DeepconnO
                 {}, "give more tokens");
   }
   return std::make_unique<Deepconn>(context, options);
+}
+
+ModelGraph DeepconnGraph() {
+  ModelGraph graph = ReviewTower::Graph("user");
+  for (GraphOperation& operation : ReviewTower::Graph("item")) graph.push_back(operation);
+  graph.push_back({"fm", {"user.relu", "item.relu"}});
+  graph.push_back({"fm.loss", {"fm", "rating"}});
+  return graph;
 }
 
 }  // namespace recpack

@@ -32,30 +32,42 @@ bool IsCuda(const DeviceSpec& device) { return device.kind == DeviceKind::kCuda;
 
 }  // namespace
 
-DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
-  const auto found = std::find_if(options.devices.begin(), options.devices.end(), IsCuda);
-  if (found == options.devices.end()) return nullptr;
-  if (options.devices.size() > 1) {
-    throw Error(ErrorKind::kUnsupported,
-                format("{} cannot be trained on beside other devices yet", DeviceName(*found)), {},
-                "name it alone");
-  }
+bool IsPlaced(const TrainerOptions& options) { return options.place != "one"; }
+
+std::vector<DeviceSpec> FedDevices(const TrainerOptions& options) {
+  if (IsPlaced(options)) return {options.devices[0]};
+  return options.devices;
+}
+
+void CheckDevice(const DeviceSpec& device) {
+  if (!IsCuda(device)) return;
   DeviceRuntime* const runtime = LinkedRuntime();
   if (runtime == nullptr) {
     throw Error(
         ErrorKind::kUnsupported,
-        format("{} cannot be trained on: this program was linked without CUDA", DeviceName(*found)),
+        format("{} cannot be trained on: this program was linked without CUDA", DeviceName(device)),
         {}, "build where CMake finds a CUDA compiler and cudnn.h, or choose cpu:0");
   }
   const DeviceCount there = runtime->Count();
-  if (found->number >= there.devices) {
-    throw Error(ErrorKind::kDevice,
-                format("there is no {}: {}", DeviceName(*found),
-                       there.reason.empty() ? format("this machine has {} GPUs", there.devices)
-                                            : there.reason),
-                {}, "choose cpu:0");
+  if (device.number < there.devices) return;
+  throw Error(ErrorKind::kDevice,
+              format("there is no {}: {}", DeviceName(device),
+                     there.reason.empty() ? format("this machine has {} GPUs", there.devices)
+                                          : there.reason),
+              {}, "choose cpu:0, cpu:1 or further parts of the processor, or let --soft-placement");
+}
+
+DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
+  const std::vector<DeviceSpec> devices = FedDevices(options);
+  const auto found = std::find_if(devices.begin(), devices.end(), IsCuda);
+  if (found == devices.end()) return nullptr;
+  if (devices.size() > 1) {
+    throw Error(ErrorKind::kUnsupported,
+                format("{} cannot be trained on beside other devices yet", DeviceName(*found)), {},
+                "name it alone");
   }
-  return runtime;
+  CheckDevice(*found);
+  return LinkedRuntime();
 }
 
 std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index) {

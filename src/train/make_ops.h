@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "recpack/device/runtime.h"
 #include "recpack/train/trainer.h"
@@ -11,6 +12,16 @@ namespace recpack {
 // Of options.devices[index]. Throws Error: kUnsupported for a backend that this build has not,
 // kDevice for a device that is not there.
 std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index);
+
+// Whether one model is over all devices, and not a whole one on each.
+bool IsPlaced(const TrainerOptions& options);
+
+// The devices that are fed, each with batches of its own: of a placed model the first.
+std::vector<DeviceSpec> FedDevices(const TrainerOptions& options);
+
+// Throws Error where it is not there, or where this build has no backend for it: kDevice,
+// kUnsupported.
+void CheckDevice(const DeviceSpec& device);
 
 // What brings batches to these devices; null: they stay on the host. Throws Error: kUnsupported for
 // devices that cannot be fed, or trained on together; kDevice for one that is not there.

@@ -50,11 +50,12 @@ Strategies MakeStrategies(const TrainerOptions& options) {
                 "choose the parameter server");
   }
   Strategies strategies;
-  if (options.devices.size() == 1) {
+  const size_t devices = FedDevices(options).size();
+  if (devices == 1) {
     strategies.push_back(std::make_unique<SingleDevice>(options.optimizer));
     return strategies;
   }
-  for (auto& collective : ThreadCollectives(static_cast<int>(options.devices.size()))) {
+  for (auto& collective : ThreadCollectives(static_cast<int>(devices))) {
     strategies.push_back(
         std::make_unique<Replicated>(options.optimizer, std::move(collective), kBucketElements));
   }

@@ -8,29 +8,38 @@ namespace recpack {
 class OwnVariables : public VariableStrategy {
  public:
   int slots() const override { return 1; }
-  void Start(Ops& ops, Variables& variables) override {
-    ops_ = &ops;
-    variables_ = &variables;
-  }
+  void Start(Ops&, Variables& variables) override { variables_ = &variables; }
   void ReadMomentum(size_t variable, float* to) override {
-    ops_->Download(to, variables_->Slot(0, variable), variables_->size(variable) * sizeof(float));
+    DeviceQueue& queue = variables_->queue(variable);
+    queue.DoAndJoin([&] {
+      queue.ops().Download(to, variables_->Slot(0, variable),
+                           variables_->size(variable) * sizeof(float));
+    });
   }
   void WriteMomentum(size_t variable, const float* from) override {
-    ops_->Upload(variables_->Slot(0, variable), from, variables_->size(variable) * sizeof(float));
+    DeviceQueue& queue = variables_->queue(variable);
+    queue.DoAndJoin([&] {
+      queue.ops().Upload(variables_->Slot(0, variable), from,
+                         variables_->size(variable) * sizeof(float));
+    });
   }
   void VariablesSet() override {}
 
  protected:
   explicit OwnVariables(const OptimizerOptions& options) : options_(options) {}
 
+  // Each on its device.
   void UpdateAll() {
-    for (size_t i = 0; i < variables_->specs().size(); ++i) {
-      if (variables_->specs()[i].trained) UpdateVariable(*ops_, *variables_, options_, rate_, i);
+    const size_t count = variables_->specs().size();
+    for (size_t i = 0; i < count; ++i) {
+      if (!variables_->specs()[i].trained) continue;
+      DeviceQueue& queue = variables_->queue(i);
+      queue.Do([this, &queue, i] { UpdateVariable(queue.ops(), *variables_, options_, rate_, i); });
     }
+    for (size_t i = 0; i < count; ++i) variables_->queue(i).Join();
   }
 
   const OptimizerOptions options_;
-  Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
   double rate_ = 0;
 };

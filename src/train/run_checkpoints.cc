@@ -57,8 +57,8 @@ void RunCheckpoints::Restore(Tower& tower) const {
                                 .model_options = tower.model().options(),
                                 .arrays = fitting.arrays()};
   CheckModel(stored_->info, target, path_);
-  TrainingState::Write(FittingArrays(stored_->stored, target, path_), tower.ops(),
-                       tower.model().variables(), tower.strategy());
+  TrainingState::Write(FittingArrays(stored_->stored, target, path_), tower.model().variables(),
+                       tower.strategy());
 }
 
 bool RunCheckpoints::IsDue(uint64_t step) const noexcept {
@@ -72,7 +72,7 @@ void RunCheckpoints::Save(CheckpointInfo at, const LossSums& train, Tower& tower
   at.seed = options_.seed;
   at.sums = {{"loss", train.loss}, {"correct", train.correct}, {"samples", train.samples}};
   TrainingState state(tower.model().variables());
-  state.Read(tower.ops(), tower.model().variables(), tower.strategy());
+  state.Read(tower.model().variables(), tower.strategy());
   folder_->Save(at, state.arrays());
 }
 

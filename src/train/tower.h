@@ -1,4 +1,4 @@
-// One device of a training: its model, and the steps it takes.
+// One model of a training: its devices, and the steps it takes.
 #pragma once
 
 #include <memory>
@@ -7,28 +7,37 @@
 
 #include "recpack/device/batch.h"
 #include "recpack/train/model.h"
+#include "recpack/train/placement.h"
 #include "recpack/train/strategy.h"
 
 namespace recpack {
 
-// Used by one thread, that of Attach().
+// Used by one thread, that of Build().
 class Tower {
  public:
-  // `scale`: of the loss of a sample in the gradient, so that the step's gradient is the mean over
-  // all devices' samples.
-  Tower(std::unique_ptr<Ops> ops, std::unique_ptr<VariableStrategy> strategy, float scale);
+  // `ops`: of its devices; batches are on the first. `scale`: of the loss of a sample in the
+  // gradient, so that the step's gradient is the mean over all towers' samples.
+  Tower(std::vector<std::unique_ptr<Ops>> ops, std::unique_ptr<VariableStrategy> strategy,
+        float scale);
 
-  // Makes the model, by `make` of the tower's Ops, and gets its memory.
-  using MakeModel = std::function<std::unique_ptr<Model>(Ops& ops)>;
+  // For a model over several devices: before Build().
+  void Place(const ModelGraph& graph, const DeviceOfOperation& device_of);
+
+  // Makes the model, by `make` of the tower's first Ops and its placement (null: all is there), and
+  // gets its memory.
+  using MakeModel = std::function<std::unique_ptr<Model>(Ops& ops, Placement* placement)>;
   void Build(const MakeModel& make, uint64_t seed);
 
   // One step. The batch may go once this returned.
   LossSums Train(DeviceBatch& batch, double rate);
   LossSums Evaluate(DeviceBatch& batch);
 
-  Ops& ops() noexcept { return *ops_; }
+  const std::vector<std::unique_ptr<Ops>>& devices() const noexcept { return ops_; }
   Model& model() noexcept { return *model_; }
   VariableStrategy& strategy() noexcept { return *strategy_; }
+
+  // Between its devices, since the last call.
+  TransferAccount TakeTransfers();
 
   // The first layer with a number that is not finite, or empty.
   std::string FirstBadLayer();
@@ -38,9 +47,11 @@ class Tower {
   void SetStatistics(const std::vector<float>& values);
 
  private:
+  Ops& ops() noexcept { return *ops_[0]; }
   LossSums Read();
 
-  std::unique_ptr<Ops> ops_;
+  std::vector<std::unique_ptr<Ops>> ops_;
+  std::unique_ptr<Placement> placement_;  // of several devices
   std::unique_ptr<VariableStrategy> strategy_;
   const float scale_;
   std::unique_ptr<Model> model_;

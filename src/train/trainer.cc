@@ -18,6 +18,7 @@
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
+#include "src/train/model_placement.h"
 #include "src/train/run_checkpoints.h"
 #include "src/train/seconds.h"
 #include "src/train/simulated.h"
@@ -62,8 +63,9 @@ LossSums BeginningOf(const CheckpointInfo& info) {
 }  // namespace
 
 struct Trainer::State {
-  State(TrainerOptions given, const TrainerNotice& notice);
+  State(TrainerOptions complete, const TrainerNotice& notice);
 
+  const ModelPlacement placement;
   const TrainerOptions options;
   const bool simulated;
   std::optional<RunCheckpoints> checkpoints;
@@ -92,25 +94,34 @@ struct Trainer::State {
                                const DeviceBatch& batch);
 };
 
-Trainer::State::State(TrainerOptions given, const TrainerNotice& notice)
-    : options(CompleteOptions(std::move(given))), simulated(Simulated(options)) {
+Trainer::State::State(TrainerOptions complete, const TrainerNotice& notice)
+    : placement(PlaceModel(complete)),
+      options(OnDevicesThatAreThere(std::move(complete), notice)),
+      simulated(Simulated(options)) {
+  if (options.log_placement && notice && !placement.graph.empty()) {
+    notice(DescribePlacement(placement.graph, placement.device_of, options.devices));
+  }
   checkpoints.emplace(options, notice);
   feeder = TrainingFeeder(options, checkpoints->begin().loader_token);
   rate = RateOf(options, feeder->steps_per_epoch());
   if (simulated) return;
   if (options.evaluate) eval_feeder = EvaluationFeeder(options);
-  const size_t count = options.devices.size();
+  const size_t count = FedDevices(options).size();
   control = ThreadCollectives(static_cast<int>(count));
   norms = ThreadCollectives(static_cast<int>(count));
   auto strategies = MakeStrategies(options);
   const float scale = 1.0F / static_cast<float>(options.batch_size * (options.async ? 1 : count));
   for (size_t i = 0; i < count; ++i) {
-    towers.push_back(std::make_unique<Tower>(MakeOps(options, i), std::move(strategies[i]), scale));
+    std::vector<std::unique_ptr<Ops>> devices;
+    const size_t end = IsPlaced(options) ? options.devices.size() : i + 1;
+    for (size_t k = i; k < end; ++k) devices.push_back(MakeOps(options, k));
+    towers.push_back(std::make_unique<Tower>(std::move(devices), std::move(strategies[i]), scale));
+    if (IsPlaced(options)) towers[i]->Place(placement.graph, placement.device_of);
   }
 }
 
 Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice)
-    : state_(std::make_unique<State>(std::move(options), notice)) {}
+    : state_(std::make_unique<State>(CompleteOptions(std::move(options)), notice)) {}
 
 Trainer::~Trainer() = default;
 
@@ -119,9 +130,11 @@ const std::vector<double>& Trainer::losses() const noexcept { return state_->los
 std::string Trainer::Describe() const {
   if (state_->simulated) return format("{} simulated devices", state_->options.devices.size());
   std::string text;
-  for (size_t i = 0; i < state_->towers.size(); ++i) {
-    text += format("{}{}: {}", i == 0 ? "" : "; ", DeviceName(state_->options.devices[i]),
-                   state_->towers[i]->ops().Describe());
+  auto device = state_->options.devices.begin();
+  for (const auto& tower : state_->towers) {
+    for (const auto& ops : tower->devices()) {
+      text += format("{}{}: {}", text.empty() ? "" : "; ", DeviceName(*device++), ops->Describe());
+    }
   }
   return text;
 }
@@ -163,8 +176,9 @@ void Trainer::State::Fail(size_t index) noexcept {
 }
 
 void Trainer::State::Build(size_t index) {
-  const auto make = [&](Ops& ops) {
+  const auto make = [&](Ops& ops, Placement* placed) {
     ModelContext context{.ops = &ops,
+                         .placement = placed,
                          .batch = options.batch_size,
                          .type = options.type,
                          .layout = options.layout,
@@ -201,11 +215,13 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     all.Barrier();
     now.steps = static_cast<int64_t>(at.step);
     now.train_seconds = SecondsSince(since);
+    now.transfers = towers[index]->TakeTransfers();  // one tower where there are any
     ++at.epoch;
     if (checkpoints->written()) Save(index, at, {});
     since = Clock::now();
     if (eval_feeder) epoch.evaluation = EvaluateAll(index);
     now.evaluation_seconds = SecondsSince(since);
+    towers[index]->TakeTransfers();
 
     const ExchangeAccount& account = strategy.account();
     epoch.exchange = {account.calls - before.calls, account.bytes - before.bytes,

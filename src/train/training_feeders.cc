@@ -38,8 +38,9 @@ LoaderOptions LoaderOf(const TrainerOptions& options, bool training) {
 DeviceFeederOptions FeederOf(const TrainerOptions& options) {
   DeviceFeederOptions feeder;
   feeder.runtime = FeedingRuntime(options);
-  for (size_t i = 0; i < options.devices.size(); ++i) {
-    feeder.devices.push_back(feeder.runtime ? options.devices[i].number : static_cast<int>(i));
+  const std::vector<DeviceSpec> devices = FedDevices(options);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    feeder.devices.push_back(feeder.runtime ? devices[i].number : static_cast<int>(i));
   }
   return feeder;
 }
@@ -55,7 +56,7 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
   if (feeder->steps_per_epoch() == 0) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("an epoch has no batch of {} samples for each of {} devices",
-                       options.batch_size, options.devices.size()),
+                       options.batch_size, FedDevices(options).size()),
                 {.path = options.data}, "choose a smaller batch, or fewer devices");
   }
   return feeder;

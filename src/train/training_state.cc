@@ -13,19 +13,24 @@ TrainingState::TrainingState(const Variables& variables) {
   }
 }
 
-void TrainingState::Read(Ops& ops, const Variables& variables, VariableStrategy& strategy) {
+void TrainingState::Read(const Variables& variables, VariableStrategy& strategy) {
   size_t momentum = variables.specs().size();
   for (size_t i = 0; i < variables.specs().size(); ++i) {
-    ops.Download(values_[i].data(), variables.At(i), values_[i].size() * sizeof(float));
+    DeviceQueue& queue = variables.queue(i);
+    queue.DoAndJoin([&] {
+      queue.ops().Download(values_[i].data(), variables.At(i), values_[i].size() * sizeof(float));
+    });
     if (variables.specs()[i].trained) strategy.ReadMomentum(i, values_[momentum++].data());
   }
 }
 
-void TrainingState::Write(const std::vector<NamedArray>& arrays, Ops& ops,
-                          const Variables& variables, VariableStrategy& strategy) {
+void TrainingState::Write(const std::vector<NamedArray>& arrays, const Variables& variables,
+                          VariableStrategy& strategy) {
   size_t momentum = variables.specs().size();
   for (size_t i = 0; i < variables.specs().size(); ++i) {
-    ops.Upload(variables.At(i), arrays[i].data, arrays[i].bytes());
+    DeviceQueue& queue = variables.queue(i);
+    queue.DoAndJoin(
+        [&] { queue.ops().Upload(variables.At(i), arrays[i].data, arrays[i].bytes()); });
     if (!variables.specs()[i].trained) continue;
     strategy.WriteMomentum(i, static_cast<const float*>(arrays[momentum++].data));
   }

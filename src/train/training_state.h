@@ -16,9 +16,9 @@ class TrainingState {
   explicit TrainingState(const Variables& variables);
 
   // After VariableStrategy::Settle().
-  void Read(Ops& ops, const Variables& variables, VariableStrategy& strategy);
+  void Read(const Variables& variables, VariableStrategy& strategy);
   // Before the first step. `arrays`: as arrays() has them.
-  static void Write(const std::vector<NamedArray>& arrays, Ops& ops, const Variables& variables,
+  static void Write(const std::vector<NamedArray>& arrays, const Variables& variables,
                     VariableStrategy& strategy);
 
   const std::vector<NamedArray>& arrays() const noexcept { return arrays_; }

@@ -1,5 +1,6 @@
 #include "recpack/train/variables.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -46,33 +47,64 @@ std::vector<float> InitialValues(const VariableSpec& spec, uint64_t seed, size_t
 }  // namespace
 
 size_t Variables::Add(VariableSpec spec) {
-  size_t& size = spec.trained ? trained_size_ : statistics_size_;
-  offsets_.push_back(size);
-  const auto elements = static_cast<size_t>(Elements(spec.shape));
-  size += (elements + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
   specs_.push_back(std::move(spec));
   return specs_.size() - 1;
 }
 
 void Variables::Allocate(Ops& ops, int slots, uint64_t seed) {
-  trained_ = ops.Allocate(trained_size_ * sizeof(float));
-  gradients_ = ops.Allocate(trained_size_ * sizeof(float));
-  statistics_ = ops.Allocate(statistics_size_ * sizeof(float));
-  for (int i = 0; i < slots; ++i) slots_.push_back(ops.Allocate(trained_size_ * sizeof(float)));
+  own_queue_ = std::make_unique<DeviceQueue>(ops, DeviceQueue::Done::kAtOnce);
+  Allocate([&](const VariableSpec&) -> DeviceQueue& { return *own_queue_; }, slots, seed);
+}
+
+void Variables::Allocate(const QueueOf& queue_of, int slots, uint64_t seed) {
   for (size_t i = 0; i < specs_.size(); ++i) {
-    const std::vector<float> values = InitialValues(specs_[i], seed, i);
-    ops.Upload(At(i), values.data(), values.size() * sizeof(float));
+    part_of_.push_back(PartOf(queue_of(specs_[i])));
+    Part& part = parts_[part_of_[i]];
+    size_t& end = specs_[i].trained ? part.trained_size : part.statistics_size;
+    offsets_.push_back(end);
+    end += (size(i) + kAlignedElements - 1) / kAlignedElements * kAlignedElements;
   }
+  for (Part& part : parts_) {
+    part.queue->Do([&part, slots] {
+      Ops& ops = part.queue->ops();
+      part.trained = ops.Allocate(part.trained_size * sizeof(float));
+      part.gradients = ops.Allocate(part.trained_size * sizeof(float));
+      part.statistics = ops.Allocate(part.statistics_size * sizeof(float));
+      for (int i = 0; i < slots; ++i) {
+        part.slots.push_back(ops.Allocate(part.trained_size * sizeof(float)));
+      }
+    });
+  }
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    queue(i).Do([this, seed, i] {
+      const std::vector<float> values = InitialValues(specs_[i], seed, i);
+      queue(i).ops().Upload(At(i), values.data(), values.size() * sizeof(float));
+    });
+  }
+  for (const Part& part : parts_) part.queue->Join();
+}
+
+size_t Variables::PartOf(DeviceQueue& queue) {
+  const auto found = std::find_if(parts_.begin(), parts_.end(),
+                                  [&](const Part& part) { return part.queue == &queue; });
+  if (found != parts_.end()) return static_cast<size_t>(found - parts_.begin());
+  parts_.push_back({.queue = &queue});
+  return parts_.size() - 1;
 }
 
 float* Variables::At(size_t variable) const {
-  return (specs_[variable].trained ? trained() : statistics()) + offsets_[variable];
+  const Part& part = parts_[part_of_[variable]];
+  const DeviceArray& array = specs_[variable].trained ? part.trained : part.statistics;
+  return array.As<float>() + offsets_[variable];
 }
 
-float* Variables::Gradient(size_t variable) const { return gradients() + offsets_[variable]; }
+float* Variables::Gradient(size_t variable) const {
+  return parts_[part_of_[variable]].gradients.As<float>() + offsets_[variable];
+}
 
 float* Variables::Slot(int slot, size_t variable) const {
-  return slots_[static_cast<size_t>(slot)].As<float>() + offsets_[variable];
+  const Part& part = parts_[part_of_[variable]];
+  return part.slots[static_cast<size_t>(slot)].As<float>() + offsets_[variable];
 }
 
 size_t Variables::size(size_t variable) const {

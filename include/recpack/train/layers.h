@@ -11,9 +11,14 @@
 
 namespace recpack {
 
+class Placement;
+
 // What all layers of a model have in common.
 struct ModelContext {
   Ops* ops = nullptr;
+  // Of one model over several devices, where batches and losses are at `ops`, which is the first;
+  // models that cannot be placed do not look at it. Null: all at `ops`.
+  Placement* placement = nullptr;
   Variables* variables = nullptr;
   int64_t batch = 0;
   ValueType type = ValueType::kF32;  // of activations

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recpack/train/layers.h"
+#include "recpack/train/placement.h"
 
 namespace recpack {
 
@@ -100,5 +101,7 @@ struct DeepconnOptions {
 // and `rating` (f32); the loss is the squared error. Throws Error (kInvalidArgument) for options
 // that make no network.
 std::unique_ptr<Model> MakeDeepconn(const ModelContext& context, const DeepconnOptions& options);
+// What of it ModelContext::placement places; a variable lies where it is read.
+ModelGraph DeepconnGraph();
 
 }  // namespace recpack

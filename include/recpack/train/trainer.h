@@ -10,6 +10,7 @@
 #include "recpack/pipeline/dataset.h"
 #include "recpack/train/device_spec.h"
 #include "recpack/train/model.h"
+#include "recpack/train/placement.h"
 #include "recpack/train/strategy.h"
 
 namespace recpack {
@@ -51,6 +52,11 @@ struct TrainerOptions {
   bool fused_norm = true;
 
   std::vector<DeviceSpec> devices = {DeviceSpec{}};
+  // "one": each device has the whole model, with samples of its own. Else the devices have one
+  // together: as PlaceOperations() takes it. Of deepconn.
+  std::string place = "one";
+  bool log_placement = false;   // tells where each operation is, and what it reads from where
+  bool soft_placement = false;  // a device that is not there is replaced by one of the CPU
   StrategyKind strategy = StrategyKind::kReplicated;
   VariablePlace variables = VariablePlace::kCpu;
   bool async = false;      // of a parameter server: each device's gradient is an update of its own
@@ -95,6 +101,7 @@ struct EpochReport {
   double exchange_wait_seconds = 0;  // that devices stood still for variables or gradients; mean
   uint64_t exchange_calls = 0;       // of all devices
   uint64_t exchange_bytes = 0;
+  TransferAccount transfers;  // between the devices of one model, in the training
 };
 
 // A checkpoint was written, or taken up, or passed over: for the user.

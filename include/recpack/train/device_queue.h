@@ -1,0 +1,61 @@
+// Work for devices, in order: how one model uses several of them at a time.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "recpack/train/ops.h"
+
+namespace recpack {
+
+// What is given to a queue is done in order, by a thread of its own that the device's Ops is
+// attached to, or at once by the caller. Used by one thread.
+class DeviceQueue {
+ public:
+  enum class Done : uint8_t { kAtOnce, kByOwnThread };
+
+  // `ops` has to outlive it.
+  DeviceQueue(Ops& ops, Done done);
+  ~DeviceQueue();
+  DeviceQueue(const DeviceQueue&) = delete;
+
+  Ops& ops() const noexcept { return ops_; }
+
+  // Once a piece of work has thrown, those behind it are not done. What `work` refers to has to
+  // live until Join().
+  void Do(std::function<void()> work);
+  // How much was given to it so far, for Await().
+  uint64_t given() const noexcept { return given_; }
+
+  // Within another queue's work: until that much is done. False: something failed, and what is
+  // waited for may not have been done.
+  bool Await(uint64_t given);
+  // Until all that was given is done. Throws what a piece of work threw, once.
+  void Join();
+  // Both.
+  void DoAndJoin(const std::function<void()>& work) {
+    Do(work);
+    Join();
+  }
+
+ private:
+  void Work();
+
+  Ops& ops_;
+  uint64_t given_ = 0;  // of the thread that gives
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  uint64_t done_ = 0;
+  bool ended_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace recpack

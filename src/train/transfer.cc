@@ -1,0 +1,78 @@
+#include "recpack/train/transfer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace recpack {
+namespace {
+
+template <typename Work>
+double SecondsOf(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+void TransferLog::Add(uint64_t bytes, double seconds) {
+  const std::lock_guard lock(mutex_);
+  account_.shortest = account_.calls == 0 ? seconds : std::min(account_.shortest, seconds);
+  account_.longest = std::max(account_.longest, seconds);
+  account_.seconds += seconds;
+  account_.bytes += bytes;
+  ++account_.calls;
+}
+
+TransferAccount TransferLog::Take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(account_, {});
+}
+
+void Transfer::Move(const void* from, void* to, size_t bytes) {
+  const bool from_host = from_.ops().Stream() == nullptr;
+  if (!from_host) {
+    from_.Do([this, from, bytes] {
+      host_.resize(bytes);
+      from_.ops().Synchronise();  // what is enqueued before it is no part of its time
+      download_seconds_ = SecondsOf([&] { from_.ops().Download(host_.data(), from, bytes); });
+    });
+  }
+  const uint64_t given = from_.given();
+  to_.Do([this, from_host, given, from, to, bytes] {
+    if (!from_.Await(given)) return;
+    to_.ops().Synchronise();
+    const double seconds = SecondsOf([&] {
+      to_.ops().Upload(to, from_host ? from : host_.data(), bytes);
+      to_.ops().Synchronise();
+    });
+    log_.Add(bytes, seconds + (from_host ? 0 : download_seconds_));
+  });
+}
+
+void ActivationLink::Build(const ModelContext& context, Activations& source) {
+  source_ = &source;
+  if (moves_) copy_.Allocate(context, source.value.shape, source.value.type);
+}
+
+void ActivationLink::Forward() {
+  if (moves_) there_.Move(source_->value.data, copy_.value.data, copy_.value.bytes());
+}
+
+void ActivationLink::Backward() {
+  if (moves_) back_.Move(copy_.gradient.data, source_->gradient.data, copy_.gradient.bytes());
+}
+
+void InputLink::Build(const ModelContext& context, size_t bytes) {
+  bytes_ = bytes;
+  if (moves_) copy_ = context.ops->Allocate(bytes);
+}
+
+const void* InputLink::Forward(const void* array) {
+  if (!moves_) return array;
+  there_.Move(array, copy_.data(), bytes_);
+  return copy_.data();
+}
+
+}  // namespace recpack
