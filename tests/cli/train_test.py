@@ -1,4 +1,5 @@
 """rectrain train: what it prints, checkpoints, and what it refuses."""
+import json
 import os
 import re
 import subprocess
@@ -52,6 +53,32 @@ class Train(CliTest):
         self.assertEqual(scores.match(rest.stdout.splitlines()[-1])[0],
                          scores.match(whole[-1])[0])
 
+    def test_a_model_over_several_devices(self):
+        def train(*arguments):
+            command = [RECTRAIN, 'train', reviews, '--model', 'deepconn', '--max-tokens', '16',
+                       '--threads', '1', '--batch-size', '16', '--epochs', '1', *arguments]
+            return subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', '200')
+        reviews = self.folder / 'reviews'
+        self.recpack('pack', '--from', 'reviews', self.folder / 'made/reviews.jsonl',
+                     '--out', reviews)
+        places = ['--devices', 'cpu:0,cpu:1', '--place', 'user=cpu:0,item=cpu:1']
+        epoch, = json.loads(train('--json', *places).stdout)['epochs']
+        copies = epoch['transfers']
+        self.assertEqual(copies['calls'], 3 * epoch['steps'])
+        self.assertLessEqual(copies['shortest_seconds'], copies['longest_seconds'])
+        placed = train('--log-placement', *places)
+        self.assertIn('item.embedding on cpu:1 reads item_tokens copied from cpu:0\n', placed.stderr)
+        self.assertIn(f"{copies['calls']} copies between devices", placed.stdout)
+        self.assertNotIn('copies', train().stdout)
+        missing = ['--devices', 'cpu:0,cuda:99', '--place', 'alternate']
+        refused = train(*missing)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn('cuda:99', refused.stderr)
+        soft = train('--soft-placement', *missing)
+        self.assertEqual(soft.returncode, 0, soft.stderr)
+        self.assertIn('cpu:1 takes the place of cuda:99', soft.stderr)
+
     def test_refuses(self):
         for arguments, words in [
             (('--devices', 'cpu:0,gpu:1'), "'gpu:1' is no device"),
@@ -62,6 +89,7 @@ class Train(CliTest):
             (('--async',), 'parameter server'),
             (('--resume', str(self.folder / 'nothing')), 'nothing'),
             (('--strategy', 'best'), '--strategy'),
+            (('--place', 'alternate'), 'resnet cannot be placed'),
         ]:
             with self.subTest(arguments):
                 self.assertIn(words, self.train(*arguments, code=2).stderr)

@@ -18,7 +18,9 @@ constexpr char kExamples[] =
     "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
     "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
     "  rectrain train shards/reviews --model deepconn --rate 0.01 --decay 0\n"
-    "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n";
+    "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n"
+    "  rectrain train shards/reviews --model deepconn --devices cpu:0,cpu:1 \\\n"
+    "      --place user=cpu:0,item=cpu:1 --log-placement\n";
 
 struct TrainFlags {
   TrainerOptions options;
@@ -36,6 +38,15 @@ nlohmann::json JsonOf(const Score& score, bool accuracy) {
   return json;
 }
 
+nlohmann::json JsonOf(const TransferAccount& transfers) {
+  return {{"calls", transfers.calls},
+          {"bytes", transfers.bytes},
+          {"seconds", transfers.seconds},
+          {"average_seconds", transfers.average()},
+          {"shortest_seconds", transfers.shortest},
+          {"longest_seconds", transfers.longest}};
+}
+
 nlohmann::json JsonOf(const EpochReport& report, bool accuracy) {
   return {{"epoch", report.epoch},
           {"steps", report.steps},
@@ -47,7 +58,8 @@ nlohmann::json JsonOf(const EpochReport& report, bool accuracy) {
           {"exchange",
            {{"calls", report.exchange_calls},
             {"bytes", report.exchange_bytes},
-            {"wait_seconds", report.exchange_wait_seconds}}}};
+            {"wait_seconds", report.exchange_wait_seconds}}},
+          {"transfers", JsonOf(report.transfers)}};
 }
 
 std::string TextOf(const Score& score, bool accuracy) {
@@ -69,6 +81,14 @@ void Print(const EpochReport& report, bool trained, bool accuracy) {
   if (report.exchange_calls > 0) {
     line += format(", {:.1f} % for the exchange of variables",
                    100 * report.exchange_wait_seconds / seconds);
+  }
+  if (const TransferAccount& transfers = report.transfers; transfers.calls > 0) {
+    line += format(
+        "; {} copies between devices, {:.1f} MB, took {:.1f} % of it: {:.1f} us each, {:.1f} to "
+        "{:.1f}",
+        transfers.calls, static_cast<double>(transfers.bytes) / 1e6,
+        100 * transfers.seconds / seconds, 1e6 * transfers.average(), 1e6 * transfers.shortest,
+        1e6 * transfers.longest);
   }
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
@@ -107,6 +127,16 @@ void AddTrain(CLI::App& app, int& exit_code) {
           "Devices, separated by commas: cpu:0, cuda:0 (alone), or sim:12ms, which takes that "
           "long a step.")
       ->capture_default_str();
+  command
+      .add_option("--place", options.place,
+                  "one: each device has the whole model. Or else the devices have one deepconn "
+                  "together: alternate (its operations in turn), or parts by name, as in "
+                  "user=cpu:0,item=cpu:1,fm=cpu:0.")
+      ->capture_default_str();
+  command.add_flag("--log-placement", options.log_placement,
+                   "Say where each operation is and what it reads from where.");
+  command.add_flag("--soft-placement", options.soft_placement,
+                   "Take a CPU device in place of one that is not there.");
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
   command.add_option("--max-steps", options.max_steps, "Stop after that many steps; 0: do not.")
       ->capture_default_str();
