@@ -27,8 +27,8 @@ std::string Joined(const std::vector<std::string>& names) {
 }
 
 std::string NamesOf(const std::vector<DeviceSpec>& devices) {
-  std::vector<std::string> names;
-  for (const DeviceSpec& device : devices) names.push_back(DeviceName(device));
+  std::vector<std::string> names(devices.size());
+  std::transform(devices.begin(), devices.end(), names.begin(), DeviceName);
   return Joined(names);
 }
 

@@ -58,10 +58,9 @@ class Train(CliTest):
             command = [RECTRAIN, 'train', reviews, '--model', 'deepconn', '--max-tokens', '16',
                        '--threads', '1', '--batch-size', '16', '--epochs', '1', *arguments]
             return subprocess.run(command, capture_output=True, text=True, timeout=120)
-        self.recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', '200')
+        self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', 200)
         reviews = self.folder / 'reviews'
-        self.recpack('pack', '--from', 'reviews', self.folder / 'made/reviews.jsonl',
-                     '--out', reviews)
+        self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
         places = ['--devices', 'cpu:0,cpu:1', '--place', 'user=cpu:0,item=cpu:1']
         epoch, = json.loads(train('--json', *places).stdout)['epochs']
         copies = epoch['transfers']
