@@ -26,6 +26,7 @@ class Sample:
     records: int | None = None  # None: the row's
     bytes: int | None = None
     peak_mb: float | None = None  # resident memory of the process at its peak, where asked for
+    more: dict = dataclasses.field(default_factory=dict)  # numbers that only its program knows
 
 
 @dataclasses.dataclass
@@ -204,7 +205,8 @@ class Served(Entrant):
             raise Unavailable(f'its process ended: {_last_line(self.complaint)}') from error
         row = self.answer()
         self.signal(signal.SIGSTOP)
-        return Sample(row['seconds'], row['records'], row['bytes'])
+        more = {name: row[name] for name in row if name not in ('seconds', 'records', 'bytes')}
+        return Sample(row['seconds'], row['records'], row['bytes'], more=more)
 
     def stop(self):
         if self.process:

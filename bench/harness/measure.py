@@ -61,6 +61,7 @@ def _entry(row: Row, entrant: Entrant, samples: list[Sample], reason: str | None
         'records': samples[-1].records or row.records,
         'bytes': samples[-1].bytes,
         'peak_mb': max(peaks) if peaks else None,
+        **{name: statistics.median(s.more[name] for s in samples) for name in samples[-1].more},
     }
 
 

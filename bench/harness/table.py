@@ -69,10 +69,30 @@ def _memory(rows: list[dict]) -> str:
     return _markdown(['what', 'figure', 'MB'], lines)
 
 
+# Epoch, and which part of it was copying between devices, as the field reports them of DeepCoNN.
+_FIELD_PLACEMENT = {'one device': ('20.5 s', '0 %'), 'towers on two': ('22.5 s', '20.1 %'),
+                    'alternating': ('23.0 s', '24.5 %')}
+
+
+def _placement(row: dict) -> str:
+    """A line for each placement of a model's operations on devices."""
+    lines = []
+    for entry in row['entrants']:
+        field = _FIELD_PLACEMENT.get(entry['label'], ('–', '–'))
+        if 'unavailable' in entry:
+            ours = [f"unavailable: {entry['unavailable']}", '–', '–']
+        else:
+            ours = [number(entry['figure']['median'], row['unit']), f"{entry['copies']:.0f}",
+                    f"{100 * entry['copy_share']:.1f} %"]
+        lines.append([entry['label'], *ours, *field])
+    return _markdown([row['title'], 'samples', 'copies a step', 'their share',
+                      'the field: epoch', 'share'], lines)
+
+
 def table(results: dict) -> str:
     """Markdown: rows where we win or have no peer, those where we lose, and memory."""
     header = ['job', 'recpack', 'best peer (ours against it)', 'ceiling (our share of it)']
-    shown = [row for row in results['rows'] if row['unit'] != 'MB']
+    shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] != 'placement']
     text = _markdown(header, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
@@ -80,6 +100,9 @@ def table(results: dict) -> str:
     memory = [row for row in results['rows'] if row['unit'] == 'MB']
     if memory:
         text += '\n\n' + _memory(memory)
+    for row in results['rows']:
+        if row['name'] == 'placement':
+            text += '\n\n' + _placement(row)
     machine = results['machine']
     return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']}, {machine['cores']} cores, "
             f"{machine['system']}; medians of {results['reps']} rounds in which all took turns.")

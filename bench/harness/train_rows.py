@@ -22,5 +22,18 @@ def step(kind: str) -> Row:
                {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
 
 
+def placement() -> Row:
+    """Whole steps of as many threads in all; table.py shows them in a table of their own."""
+    def placed(label: str, devices: str, place: str) -> ServedProgram:
+        return ServedProgram(label, OURS, ['{build}/bench/train/placement_bench',
+                                           '--devices', devices, '--place', place])
+    return Row('placement', 'a training step of DeepCoNN, batch 128, f32, on CPU devices', 0,
+               [placed('one device', '1', 'one'),
+                placed('towers on two', '2', 'user=cpu:0,item=cpu:1'),
+                placed('alternating', '2', 'alternate')],
+               note='forward, backward, SGD with momentum; one batch that stays; a device of 2 '
+                    'threads, or two of one each')
+
+
 def all_rows(_: Setting) -> list[Row]:
-    return [step(kind) for kind in PEERS]
+    return [*(step(kind) for kind in PEERS), placement()]

@@ -1,4 +1,5 @@
 """The benches' harness: turns, ratios within a round, verdicts, and reasons instead of figures."""
+import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -121,6 +122,18 @@ class Harness(unittest.TestCase):
         text = table({'rows': [won, lost], 'reps': 3, 'date': '2026-01-01T00:00:00+00:00',
                       'machine': {'cpu': 'X', 'cores': 2, 'system': 'Y'}})
         self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1])
+
+    def test_placements_have_a_table_of_their_own(self):
+        class Placed(Scripted):
+            def run(self):
+                return dataclasses.replace(super().run(),
+                                           more={'copies': 3, 'copy_share': 0.125})
+        row = self.measure([Placed('towers on two', OURS, [1, 1, 1]),
+                            Scripted('alternating', OURS, [None])]) | {'name': 'placement'}
+        text = table({'rows': [row], 'date': '2026-01-01', 'reps': 3,
+                      'machine': {'cpu': '', 'cores': 2, 'system': ''}})
+        self.assertIn('| towers on two | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)
+        self.assertIn('| alternating | unavailable: it broke | – | – | 23.0 s | 24.5 % |', text)
 
     def test_a_process_is_timed_from_start_to_exit(self):
         result = self.measure([Process('a', OURS, ['sleep', '0.1'])], reps=1)
