@@ -4,9 +4,12 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "recpack/train/collective.h"
 #include "src/train/seconds.h"
+#include "src/train/time_steps.h"
 #include "src/train/tower_input.h"
 
 namespace recpack {
@@ -20,6 +23,31 @@ struct Account {
   double waited = 0;
 };
 
+constexpr char kAborted[] = "another simulated device failed";
+
+// `work` of each device, in a thread of its own. `abort` makes others end once one has failed;
+// throws what the first did.
+void OnThreads(size_t devices, const std::function<void(size_t)>& work,
+               const std::function<void()>& abort) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < devices; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (failure) return;
+        failure = std::current_exception();
+        abort();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
 }  // namespace
 
 void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
@@ -30,32 +58,20 @@ void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
   for (uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
     if (options.max_steps && steps >= options.max_steps) return;
     std::vector<Account> accounts(inputs.size());
-    std::mutex mutex;
-    std::exception_ptr failure;
     const auto begin = Clock::now();
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      threads.emplace_back([&, i] {
-        try {
-          Account& account = accounts[i];
-          const double before = inputs[i].waited();
-          while (!options.max_steps || steps + account.steps < options.max_steps) {
-            const DeviceBatch* batch = inputs[i].Next();
-            if (!batch) break;
-            std::this_thread::sleep_for(options.devices[i].step_time);
-            ++account.steps;
-            account.samples += batch->size();
-          }
-          account.waited = inputs[i].waited() - before;
-        } catch (...) {
-          const std::lock_guard lock(mutex);
-          if (!failure) failure = std::current_exception();
-          feeder.Abort("another simulated device failed");
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    if (failure) std::rethrow_exception(failure);
+    const auto run = [&](size_t i) {
+      Account& account = accounts[i];
+      const double before = inputs[i].waited();
+      while (!options.max_steps || steps + account.steps < options.max_steps) {
+        const DeviceBatch* batch = inputs[i].Next();
+        if (!batch) break;
+        std::this_thread::sleep_for(options.devices[i].step_time);
+        ++account.steps;
+        account.samples += batch->size();
+      }
+      account.waited = inputs[i].waited() - before;
+    };
+    OnThreads(inputs.size(), run, [&] { feeder.Abort(kAborted); });
     EpochReport now{.epoch = epoch};
     now.train_seconds = SecondsSince(begin);
     steps += accounts[0].steps;
@@ -66,6 +82,31 @@ void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
     }
     report(now);
   }
+}
+
+std::vector<StepTiming> TimeSimulated(const TrainerOptions& options, DeviceFeeder& feeder) {
+  std::vector<StepTiming> timings;
+  if (options.timing.inputs.empty()) return timings;
+  const size_t count = options.devices.size();
+  const auto control = ThreadCollectives(static_cast<int>(count));
+  const auto run = [&](size_t i) {
+    const auto sleep = [&](DeviceBatch&) {
+      std::this_thread::sleep_for(options.devices[i].step_time);
+    };
+    auto timed = TimeSteps({.feeder = feeder,
+                            .index = i,
+                            .control = *control[i],
+                            .step = sleep,
+                            .settle = [] {},
+                            .account = [] { return ExchangeAccount{}; }},
+                           options.timing);
+    if (i == 0) timings = std::move(timed);
+  };
+  OnThreads(count, run, [&] {
+    feeder.Abort(kAborted);
+    control[0]->Abort(kAborted);
+  });
+  return timings;
 }
 
 }  // namespace recpack

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "recpack/device/feeder.h"
 #include "recpack/train/trainer.h"
@@ -12,5 +13,8 @@ namespace recpack {
 // processor: what they wait is what the loader owes them. Reports each epoch.
 void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
                   const std::function<void(const EpochReport&)>& report);
+
+// Of options.timing, on such devices.
+std::vector<StepTiming> TimeSimulated(const TrainerOptions& options, DeviceFeeder& feeder);
 
 }  // namespace recpack

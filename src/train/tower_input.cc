@@ -22,6 +22,11 @@ DeviceBatch* TowerInput::Next() {
   return batch;
 }
 
+void TowerInput::Release() noexcept {
+  batch_.reset();
+  kept_.clear();
+}
+
 DeviceBatch* TowerInput::Take() {
   if (kind_ == InputKind::kReal) {
     batch_.reset();

@@ -18,6 +18,9 @@ class TowerInput {
   // The next batch, which stays until the next call; null at the end of an epoch.
   DeviceBatch* Next();
 
+  // Gives back what is held.
+  void Release() noexcept;
+
   double waited() const noexcept { return waited_; }  // seconds in Next()
 
  private:

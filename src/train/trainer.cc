@@ -22,6 +22,7 @@
 #include "src/train/run_checkpoints.h"
 #include "src/train/seconds.h"
 #include "src/train/simulated.h"
+#include "src/train/time_steps.h"
 #include "src/train/tower.h"
 #include "src/train/tower_input.h"
 #include "src/train/training_feeders.h"
@@ -77,6 +78,7 @@ struct Trainer::State {
   std::function<void(const EpochReport&)> report;
   std::vector<float> statistics;  // of the first tower
   std::vector<double> losses;     // of whole steps
+  std::vector<StepTiming> timings;
 
   std::mutex mutex;  // of what follows
   std::exception_ptr failure;
@@ -88,7 +90,10 @@ struct Trainer::State {
   void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch);
   // Of all towers at once, which have settled.
   void Save(size_t index, const CheckpointInfo& at, const LossSums& train);
+  LossSums Step(size_t index, uint64_t step, DeviceBatch& batch, double learning_rate);
   LossSums EvaluateAll(size_t index);
+  // `step`: how many were made before.
+  void TimeInputs(size_t index, uint64_t step);
   void Fail(size_t index) noexcept;
   [[noreturn]] void RefuseStep(size_t index, uint64_t step, const LossSums& sums,
                                const DeviceBatch& batch);
@@ -127,6 +132,8 @@ Trainer::~Trainer() = default;
 
 const std::vector<double>& Trainer::losses() const noexcept { return state_->losses; }
 
+const std::vector<StepTiming>& Trainer::timings() const noexcept { return state_->timings; }
+
 std::string Trainer::Describe() const {
   if (state_->simulated) return format("{} simulated devices", state_->options.devices.size());
   std::string text;
@@ -141,7 +148,11 @@ std::string Trainer::Describe() const {
 
 void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
   State& state = *state_;
-  if (state.simulated) return RunSimulated(state.options, *state.feeder, report);
+  if (state.simulated) {
+    RunSimulated(state.options, *state.feeder, report);
+    state.timings = TimeSimulated(state.options, *state.feeder);
+    return;
+  }
   state.report = report;
   std::vector<std::thread> threads;
   for (size_t i = 0; i < state.towers.size(); ++i) {
@@ -232,11 +243,12 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     losses.insert(losses.end(), of_steps.begin(), of_steps.end());
     report(now);
   }
+  input.Release();
+  if (!options.timing.inputs.empty()) TimeInputs(index, at.step);
 }
 
 void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
                                 TowerEpoch& epoch) {
-  Tower& tower = *towers[index];
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
   while (static_cast<int64_t>(at.step) < rate.steps) {
     DeviceBatch* batch = input.Next();
@@ -246,16 +258,34 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
     }
     if (!batch) return;
     past_end = true;
-    const LossSums sums = tower.Train(*batch, rate.At(static_cast<int64_t>(at.step)));
-    if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, at.step, sums, *batch);
+    const LossSums sums = Step(index, at.step, *batch, rate.At(static_cast<int64_t>(at.step)));
     epoch.steps.push_back(sums);
     Add(sums, epoch.train);
     ++at.step;
     at.loader_token = batch->token();
     if (!checkpoints->IsDue(at.step)) continue;
-    tower.strategy().Settle();
+    towers[index]->strategy().Settle();
     Save(index, at, epoch.train);
   }
+}
+
+LossSums Trainer::State::Step(size_t index, uint64_t step, DeviceBatch& batch,
+                              double learning_rate) {
+  const LossSums sums = towers[index]->Train(batch, learning_rate);
+  if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, batch);
+  return sums;
+}
+
+void Trainer::State::TimeInputs(size_t index, uint64_t step) {
+  VariableStrategy& strategy = towers[index]->strategy();
+  const TimedDevice device{.feeder = *feeder,
+                           .index = index,
+                           .control = *control[index],
+                           .step = [&](DeviceBatch& batch) { Step(index, step++, batch, 0); },
+                           .settle = [&] { strategy.Settle(); },
+                           .account = [&] { return strategy.account(); }};
+  auto timed = TimeSteps(device, options.timing);
+  if (index == 0) timings = std::move(timed);
 }
 
 void Trainer::State::Save(size_t index, const CheckpointInfo& at, const LossSums& train) {

@@ -27,9 +27,27 @@ class Train(CliTest):
     def test_prints_a_line_an_epoch(self):
         got = self.train('--epochs', '2')
         lines = got.stdout.splitlines()
-        self.assertEqual(len(lines), 2)
+        self.assertEqual(len(lines), 3)
         self.assertRegex(lines[0], r'^epoch 0: loss \d+\.\d+, accuracy .* %; evaluation: loss ')
+        self.assertRegex(lines[2], r'^inputs: real \d+ samples/s$')
         self.assertIn('cpu:0: CPU: oneDNN 3', got.stderr)
+
+    def test_compares_inputs(self):
+        arguments = ('--epochs', '1', '--input', 'real,cached,synthetic', '--timed-steps', '2',
+                     '--timed-rounds', '2')
+        for devices in 'cpu:0', 'sim:1ms':
+            got = self.train(*arguments, '--devices', devices)
+            self.assertRegex(got.stdout.splitlines()[-1],
+                             r'^inputs: real \d+ samples/s, cached \d+ samples/s, synthetic \d+ '
+                             r'samples/s; real/cached \d\.\d+, real/synthetic \d\.\d+$')
+            told = json.loads(self.train(*arguments, '--devices', devices, '--json').stdout)
+            self.assertEqual(len(told['epochs']), 1)
+            speeds = {each['input']: each['samples_per_s'] for each in told['inputs']}
+            self.assertEqual(list(speeds), ['real', 'cached', 'synthetic'])
+            self.assertEqual(told['ratios'], {f'real/{other}': speeds['real'] / speeds[other]
+                                              for other in ('cached', 'synthetic')})
+        alone = json.loads(self.train('--epochs', '1', '--input', 'cached', '--json').stdout)
+        self.assertEqual([each['input'] for each in alone['inputs']], ['cached'])
 
     def test_strategies_give_the_same_losses(self):
         def losses(*arguments):
@@ -50,8 +68,8 @@ class Train(CliTest):
         rest = self.train('--epochs', '3', '--resume', f'{run}/{last}')
         self.assertIn('going on from', rest.stderr)
         scores = re.compile(r'^.*accuracy \S+ %')  # up to the times
-        self.assertEqual(scores.match(rest.stdout.splitlines()[-1])[0],
-                         scores.match(whole[-1])[0])
+        self.assertEqual(scores.match(rest.stdout.splitlines()[-2])[0],
+                         scores.match(whole[-2])[0])
 
     def test_a_model_over_several_devices(self):
         def train(*arguments):
@@ -89,6 +107,8 @@ class Train(CliTest):
             (('--resume', str(self.folder / 'nothing')), 'nothing'),
             (('--strategy', 'best'), '--strategy'),
             (('--place', 'alternate'), 'resnet cannot be placed'),
+            (('--input', 'real,disk'), '--input'),
+            (('--input', 'real,real'), "'real' is named twice"),
         ]:
             with self.subTest(arguments):
                 self.assertIn(words, self.train(*arguments, code=2).stderr)

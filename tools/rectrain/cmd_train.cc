@@ -6,6 +6,7 @@
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
 #include "tools/rectrain/command.h"
+#include "tools/rectrain/input_report.h"
 #include "tools/rectrain/train_flags.h"
 
 namespace recpack::tool {
@@ -20,11 +21,13 @@ constexpr char kExamples[] =
     "  rectrain train shards/reviews --model deepconn --rate 0.01 --decay 0\n"
     "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n"
     "  rectrain train shards/reviews --model deepconn --devices cpu:0,cpu:1 \\\n"
-    "      --place user=cpu:0,item=cpu:1 --log-placement\n";
+    "      --place user=cpu:0,item=cpu:1 --log-placement\n"
+    "  rectrain train shards/cifar10 --max-steps 200 --input real,cached,synthetic\n";
 
 struct TrainFlags {
   TrainerOptions options;
   std::string devices = "cpu:0";
+  TrainerChoices inputs;
   bool no_evaluation = false;
   bool json = false;
 };
@@ -97,20 +100,31 @@ void Print(const EpochReport& report, bool trained, bool accuracy) {
 void RunTrain(TrainFlags& flags) {
   TrainerOptions& options = flags.options;
   FinishTrainingFlags(options);
+  FinishInputFlags(flags.inputs, options);
   options.devices = ParseDevices(flags.devices);
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   if (!flags.json) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
   nlohmann::json epochs = nlohmann::json::array();
+  std::vector<EpochReport> reports;
   trainer.Run([&](const EpochReport& report) {
+    reports.push_back(report);
     if (flags.json) {
       epochs.push_back(JsonOf(report, Classifies(options)));
     } else {
       Print(report, options.devices[0].kind != DeviceKind::kSimulated, Classifies(options));
     }
   });
-  if (flags.json) std::printf("%s\n", nlohmann::json({{"epochs", epochs}}).dump().c_str());
+  std::vector<StepTiming> timings = trainer.timings();
+  if (timings.empty() && !reports.empty()) timings = {SpeedOf(reports, options.input)};
+  if (flags.json) {
+    nlohmann::json json = InputsJson(timings);
+    json["epochs"] = epochs;
+    std::printf("%s\n", json.dump().c_str());
+  } else if (!timings.empty()) {
+    std::printf("inputs: %s\n", InputsText(timings).c_str());
+  }
 }
 
 }  // namespace
@@ -163,8 +177,7 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
-  AddChoice(command, "--input", options, InputChoices(),
-            "real: the loader's batches; cached: some of them over and over; synthetic: one.");
+  AddInputFlags(command, flags->inputs, options);
   command.add_option("--checkpoints", options.checkpoints,
                      "Folder for checkpoints, written after each epoch.");
   command

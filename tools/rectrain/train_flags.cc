@@ -39,20 +39,44 @@ void AddModelFlags(CLI::App& command, TrainerOptions& options) {
       ->check(CLI::NonNegativeNumber);
 }
 
+std::vector<std::string> Names(const TrainerChoices& choices) {
+  std::vector<std::string> names;
+  for (const TrainerChoice& choice : choices) names.push_back(choice.name);
+  return names;
+}
+
+TrainerChoices::const_iterator Find(const TrainerChoices& choices, const std::string& name) {
+  return std::find_if(choices.begin(), choices.end(),
+                      [&](const TrainerChoice& choice) { return choice.name == name; });
+}
+
 }  // namespace
 
 void AddChoice(CLI::App& command, const std::string& name, TrainerOptions& options,
                const TrainerChoices& choices, const std::string& text) {
-  std::vector<std::string> names;
-  for (const TrainerChoice& choice : choices) names.push_back(choice.name);
   const auto apply = [&options, &choices](const std::string& given) {
-    for (const TrainerChoice& choice : choices) {
-      if (choice.name == given) choice.apply(options);
-    }
+    Find(choices, given)->apply(options);
   };
   command.add_option_function<std::string>(name, apply, text)
-      ->default_str(names.front())
-      ->check(CLI::IsMember(names));
+      ->default_str(choices.front().name)
+      ->check(CLI::IsMember(Names(choices)));
+}
+
+void AddChoices(CLI::App& command, const std::string& name, TrainerChoices& chosen,
+                const TrainerChoices& choices, const std::string& text) {
+  const auto choose = [&chosen, &choices, name](const std::vector<std::string>& given) {
+    chosen.clear();
+    for (const std::string& each : given) {
+      if (Find(chosen, each) != chosen.end()) {
+        throw CLI::ValidationError(name, "'" + each + "' is named twice");
+      }
+      chosen.push_back(*Find(choices, each));
+    }
+  };
+  command.add_option_function<std::vector<std::string>>(name, choose, text)
+      ->delimiter(',')
+      ->default_str(CLI::detail::join(Names(chosen), ","))
+      ->check(CLI::IsMember(Names(choices)));
 }
 
 void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {

@@ -13,6 +13,11 @@ namespace recpack::tool {
 void AddChoice(CLI::App& command, const std::string& name, TrainerOptions& options,
                const TrainerChoices& choices, const std::string& text);
 
+// The same with a list; `chosen` has each in the order that was given, and what it has before is
+// the default. Naming one twice is an error of usage.
+void AddChoices(CLI::App& command, const std::string& name, TrainerChoices& chosen,
+                const TrainerChoices& choices, const std::string& text);
+
 // DATA, --batch-size, --seed, --loader-threads, --bn; --model and the sizes of each model.
 // FinishTrainingFlags() is to be called once they were read.
 void AddTrainingFlags(CLI::App& command, TrainerOptions& options);

@@ -11,16 +11,10 @@
 #include "recpack/train/device_spec.h"
 #include "recpack/train/model.h"
 #include "recpack/train/placement.h"
+#include "recpack/train/step_timing.h"
 #include "recpack/train/strategy.h"
 
 namespace recpack {
-
-// What devices are fed with.
-enum class InputKind : uint8_t {
-  kReal,       // by the loader
-  kCached,     // some of its batches over and over, from memory
-  kSynthetic,  // one batch that stays on the device
-};
 
 enum class StrategyKind : uint8_t {
   kReplicated,       // every device has all variables; gradients are added up over the devices
@@ -73,6 +67,9 @@ struct TrainerOptions {
   OptimizerOptions optimizer;
   uint64_t seed = 0;
   bool evaluate = true;  // after each epoch
+  // Steps that are timed once the training has ended, on further batches of the loader and with
+  // the learning rate 0. With `epochs` 0 there are no others.
+  StepTimingOptions timing;
 
   // Folder that checkpoints are written to, after each epoch and every so many steps; empty: none.
   std::string checkpoints = {};
@@ -121,6 +118,8 @@ class Trainer {
   std::string Describe() const;  // devices, model, how many variables
   // Mean loss of each step that this run has made, in order.
   const std::vector<double>& losses() const noexcept;
+  // In the order of TrainerOptions::timing; empty before the run has ended.
+  const std::vector<StepTiming>& timings() const noexcept;
 
  private:
   struct State;

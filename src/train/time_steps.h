@@ -1,0 +1,28 @@
+// Steps on several kinds of input, taken in turns and timed.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "recpack/device/feeder.h"
+#include "recpack/train/collective.h"
+#include "recpack/train/step_timing.h"
+#include "recpack/train/strategy.h"
+
+namespace recpack {
+
+// What one device does.
+struct TimedDevice {
+  DeviceFeeder& feeder;
+  size_t index;         // in the feeder
+  Collective& control;  // of all devices
+  std::function<void(DeviceBatch& batch)> step;
+  std::function<void()> settle;              // returns when all is done that steps have begun
+  std::function<ExchangeAccount()> account;  // since the device was made
+};
+
+// Called by each device's thread; all get the same, in the order of options.inputs. Throws what
+// the feeder, a step or the collective threw.
+std::vector<StepTiming> TimeSteps(const TimedDevice& device, const StepTimingOptions& options);
+
+}  // namespace recpack

@@ -1,0 +1,29 @@
+// The comparison of inputs at the end of a training: its flags, and how it is printed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "recpack/train/choices.h"
+#include "recpack/train/trainer.h"
+
+namespace recpack::tool {
+
+// --input, --timed-steps, --timed-rounds. FinishInputFlags() is to be called once they were read.
+void AddInputFlags(CLI::App& command, TrainerChoices& inputs, TrainerOptions& options);
+// The first of `inputs` is trained on; several are timed.
+void FinishInputFlags(const TrainerChoices& inputs, TrainerOptions& options);
+
+// Of a whole training, where one kind alone was asked for: the speed, and nothing else.
+StepTiming SpeedOf(const std::vector<EpochReport>& epochs, InputKind input);
+
+std::string InputName(InputKind input);
+
+// "real 1200 samples/s, cached 1210 samples/s; real/cached 0.992": the first against the others.
+std::string InputsText(const std::vector<StepTiming>& timings);
+// {"inputs": [...], "ratios": {"real/cached": 0.992}}
+nlohmann::json InputsJson(const std::vector<StepTiming>& timings);
+
+}  // namespace recpack::tool
