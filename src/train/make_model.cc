@@ -88,4 +88,14 @@ LabelRange ModelLabels(const TrainerOptions& options) {
           "give the number of classes"};
 }
 
+void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std::string& where,
+                 const std::string& token) {
+  if (sums.bad_labels == 0) return;
+  const LabelRange range = ModelLabels(options);
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      format("{} {} {} are not in 0 to {}", sums.bad_labels, range.name, where, range.size - 1),
+      {.path = options.data}, format("{}; the batch's token is {}", range.fix, token));
+}
+
 }  // namespace recpack

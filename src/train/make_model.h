@@ -27,4 +27,9 @@ struct LabelRange {
 };
 LabelRange ModelLabels(const TrainerOptions& options);
 
+// Throws Error (kInvalidArgument) where labels were out of range. `where`: "of step 7"; `token`:
+// the batch's.
+void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std::string& where,
+                 const std::string& token);
+
 }  // namespace recpack

@@ -300,20 +300,17 @@ LossSums Trainer::State::EvaluateAll(size_t index) {
   control[index]->Barrier();
   if (index > 0) towers[index]->SetStatistics(statistics);
   LossSums total;
-  while (auto batch = eval_feeder->Next(index)) Add(towers[index]->Evaluate(*batch), total);
+  while (auto batch = eval_feeder->Next(index)) {
+    const LossSums sums = towers[index]->Evaluate(*batch);
+    CheckLabels(options, sums, "of the evaluation", batch->token());
+    Add(sums, total);
+  }
   return total;
 }
 
 void Trainer::State::RefuseStep(size_t index, uint64_t step, const LossSums& sums,
                                 const DeviceBatch& batch) {
-  if (sums.bad_labels > 0) {
-    const LabelRange range = ModelLabels(options);
-    throw Error(ErrorKind::kInvalidArgument,
-                format("{} {} of step {} are not in 0 to {}", sums.bad_labels, range.name, step,
-                       range.size - 1),
-                {.path = options.data},
-                format("{}; the batch's token is {}", range.fix, batch.token()));
-  }
+  CheckLabels(options, sums, format("of step {}", step), batch.token());
   const std::string layer = towers[index]->FirstBadLayer();
   throw Error(ErrorKind::kInvalidArgument,
               format("the loss of step {} is not a number; the first layer with such numbers is {}",

@@ -44,9 +44,9 @@ SmallCifar::SmallCifar(int records) {
   }
 }
 
-void SmallCifar::AddLabels(int64_t label, int records) const {
-  const auto of = [this](const char* number) {
-    return format("{}/train-{}.tfrecord", folder_, number);
+void SmallCifar::AddLabels(int64_t label, int records, const std::string& split) const {
+  const auto of = [&](const char* number) {
+    return format("{}/{}-{}.tfrecord", folder_, split, number);
   };
   std::filesystem::rename(of("00000-of-00001"), of("00000-of-00002"));
   WriteShard(of("00001-of-00002"), records, [label](int) { return label; });

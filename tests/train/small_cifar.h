@@ -16,8 +16,8 @@ class SmallCifar {
   SmallCifar& operator=(const SmallCifar&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // One more shard of train, whose labels are all `label`.
-  void AddLabels(int64_t label, int records) const;
+  // One more shard of the split, whose labels are all `label`.
+  void AddLabels(int64_t label, int records, const std::string& split = "train") const;
 
  private:
   std::string folder_;

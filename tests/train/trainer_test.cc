@@ -231,6 +231,16 @@ TEST(Trainer, RefusesLabelsThatAreOutOfRange) {
   }
 }
 
+TEST(Trainer, RefusesLabelsOfTheEvaluationThatAreOutOfRange) {
+  const SmallCifar data(64);
+  data.AddLabels(10, 8, "test");
+  for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    const std::string message = MessageOf(Options(data, devices, 8));
+    EXPECT_THAT(message, HasSubstr("of the evaluation are not in 0 to 9"));
+    EXPECT_THAT(message, HasSubstr("token"));
+  }
+}
+
 TEST(Trainer, RefusesMoreDevicesThanThereAreSamples) {
   const SmallCifar data(16);
   EXPECT_THAT(MessageOf(Options(data, "cpu:0,cpu:1", 16)), HasSubstr("no batch of 16"));
