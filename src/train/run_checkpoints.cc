@@ -1,6 +1,5 @@
 #include "src/train/run_checkpoints.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -10,22 +9,6 @@
 #include "src/train/training_state.h"
 
 namespace recpack {
-namespace {
-
-// Of a folder, its latest.
-std::string FindCheckpoint(const std::string& named, const TrainerNotice& notice) {
-  if (!std::filesystem::is_directory(named)) return named;
-  const LatestCheckpoint latest = FindLatestCheckpoint(PosixFiles(), named);
-  for (const SkippedCheckpoint& skipped : latest.skipped) {
-    if (notice) notice(format("passed over {}: {}", skipped.path, skipped.reason));
-  }
-  if (latest.path) return *latest.path;
-  throw Error(ErrorKind::kNotFound, "there is no checkpoint to go on from", {.path = named},
-              "begin without resuming");
-}
-
-}  // namespace
-
 RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const TrainerNotice& notice)
     : options_(options) {
   if (!options.resume.empty()) Read(notice);
@@ -38,7 +21,7 @@ RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const TrainerNotic
 }
 
 void RunCheckpoints::Read(const TrainerNotice& notice) {
-  path_ = FindCheckpoint(options_.resume, notice);
+  path_ = ChooseCheckpoint(PosixFiles(), options_.resume, notice, "begin without resuming");
   stored_ = ReadCheckpoint(PosixFiles(), path_);
   begin_ = stored_->info;
   if (begin_.seed != options_.seed) {

@@ -24,13 +24,20 @@ void TrainingState::Read(const Variables& variables, VariableStrategy& strategy)
   }
 }
 
-void TrainingState::Write(const std::vector<NamedArray>& arrays, const Variables& variables,
-                          VariableStrategy& strategy) {
-  size_t momentum = variables.specs().size();
+void TrainingState::WriteVariables(const std::vector<NamedArray>& arrays,
+                                   const Variables& variables) {
   for (size_t i = 0; i < variables.specs().size(); ++i) {
     DeviceQueue& queue = variables.queue(i);
     queue.DoAndJoin(
         [&] { queue.ops().Upload(variables.At(i), arrays[i].data, arrays[i].bytes()); });
+  }
+}
+
+void TrainingState::Write(const std::vector<NamedArray>& arrays, const Variables& variables,
+                          VariableStrategy& strategy) {
+  WriteVariables(arrays, variables);
+  size_t momentum = variables.specs().size();
+  for (size_t i = 0; i < variables.specs().size(); ++i) {
     if (!variables.specs()[i].trained) continue;
     strategy.WriteMomentum(i, static_cast<const float*>(arrays[momentum++].data));
   }

@@ -17,6 +17,8 @@ class TrainingState {
 
   // After VariableStrategy::Settle().
   void Read(const Variables& variables, VariableStrategy& strategy);
+  // Of variables and statistics alone. `arrays`: begins as arrays() does.
+  static void WriteVariables(const std::vector<NamedArray>& arrays, const Variables& variables);
   // Before the first step. `arrays`: as arrays() has them.
   static void Write(const std::vector<NamedArray>& arrays, const Variables& variables,
                     VariableStrategy& strategy);

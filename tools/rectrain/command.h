@@ -6,5 +6,6 @@
 namespace recpack::tool {
 
 void AddTrain(CLI::App& app, int& exit_code);
+void AddEval(CLI::App& app, int& exit_code);
 
 }  // namespace recpack::tool

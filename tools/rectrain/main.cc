@@ -4,7 +4,8 @@
 int main(int argc, char** argv) {
   using namespace recpack::tool;
   return RunProgram("rectrain",
-                    "rectrain trains reference networks on shards, on one or several devices.\n"
+                    "rectrain trains reference networks on shards, on one or several devices, and "
+                    "evaluates them.\n"
                     "Exit codes: 0 done, 2 usage or failure.",
-                    {AddTrain}, argc, argv);
+                    {AddTrain, AddEval}, argc, argv);
 }

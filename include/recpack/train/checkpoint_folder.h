@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,5 +57,12 @@ struct LatestCheckpoint {
 // The checkpoint of the highest step that is whole, every byte of it checked. Takes no lock: a run
 // may be writing there. No folder is as an empty one. Throws Error (kIo, kUnsupported).
 LatestCheckpoint FindLatestCheckpoint(FileSystem& files, const std::string& folder);
+
+// What a user names: a checkpoint, which is returned as it is, or a folder, whose latest whole one
+// is. `notice` is told of each that was passed over. Throws Error: kNotFound with `advice` where
+// the folder has none, and as FindLatestCheckpoint().
+std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
+                             const std::function<void(const std::string& text)>& notice,
+                             const std::string& advice);
 
 }  // namespace recpack

@@ -1,0 +1,106 @@
+#include "src/train/cpu/integer_values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/train/cpu/onednn.h"
+
+namespace recpack {
+namespace {
+
+using dnnl::memory;
+using DataType = memory::data_type;
+
+constexpr float kLargestSigned = 127;
+
+// Without VNNI, oneDNN adds pairs of products in 16 bits, which 8 bits without a sign overflow.
+float LargestUnsigned() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx512_core:
+      return 127;
+    default:
+      return 255;
+  }
+}
+
+}  // namespace
+
+IntegerValues::IntegerValues(const Trace& trace, const ActivationRanges& ranges)
+    : trace_(trace), ranges_(ranges), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
+
+memory::desc IntegerValues::DescOf(const Tensor& tensor, DataType type) {
+  const memory::desc of_bytes = tensor.shape.size() == 4
+                                    ? DnnlPicture(tensor.shape, ValueType::kU8, tensor.layout)
+                                    : DnnlDense(tensor.shape, ValueType::kU8);
+  return {of_bytes.get_dims(), type, of_bytes.get_strides()};
+}
+
+memory IntegerValues::MemoryOf(const Tensor& tensor, const IntegerValue& value) const {
+  return {DescOf(tensor, value.type), engine_, value.data};
+}
+
+memory IntegerValues::Floats(const std::vector<float>& values) const {
+  memory floats(DnnlDense({static_cast<int64_t>(values.size())}, ValueType::kF32), engine_);
+  std::copy(values.begin(), values.end(), static_cast<float*>(floats.get_data_handle()));
+  return floats;
+}
+
+const IntegerValue* IntegerValues::Find(const void* tensor) const {
+  const auto found = values_.find(tensor);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+IntegerValue IntegerValues::Make(const Tensor& tensor, DataType type, float scale) {
+  in_floats_.erase(tensor.data);
+  buffers_.emplace_back(DescOf(tensor, type), engine_);
+  return values_[tensor.data] = {buffers_.back().get_data_handle(), type, scale};
+}
+
+IntegerValue IntegerValues::Make(const Tensor& tensor, bool is_unsigned) {
+  const float range = ranges_.at(tensor.data);
+  const float largest = is_unsigned ? LargestUnsigned() : kLargestSigned;
+  return Make(tensor, is_unsigned ? DataType::u8 : DataType::s8, range > 0 ? range / largest : 1);
+}
+
+IntegerValue IntegerValues::InIntegers(const Tensor& tensor) {
+  if (const IntegerValue* there = Find(tensor.data)) return *there;
+  const IntegerValue value = Make(tensor, false);
+  in_floats_.insert(tensor.data);
+  Convert({DescOf(tensor, DataType::f32), engine_, tensor.data}, MemoryOf(tensor, value),
+          DNNL_ARG_DST, value.scale);
+  return value;
+}
+
+void IntegerValues::InFloats(const Tensor& tensor) {
+  const IntegerValue* value = Find(tensor.data);
+  if (!value || !in_floats_.insert(tensor.data).second) return;
+  Convert(MemoryOf(tensor, *value), {DescOf(tensor, DataType::f32), engine_, tensor.data},
+          DNNL_ARG_SRC, value->scale);
+}
+
+// What is read from the network's input is read from the action's.
+void IntegerValues::Convert(const memory& from, const memory& to, int scaled, float scale) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scales_mask(scaled, 0);
+  const dnnl::reorder::primitive_desc desc(from, to, attributes);
+  actions_.push_back([stream = stream_, primitive = dnnl::reorder(desc), from, to, scaled,
+                      input = from.get_data_handle() == trace_.input.data,
+                      scales = Floats({scale})](const void* given) {
+    memory read = from;
+    if (input) read.set_data_handle(const_cast<void*>(given));
+    primitive.execute(
+        stream,
+        {{DNNL_ARG_FROM, read}, {DNNL_ARG_TO, to}, {DNNL_ARG_ATTR_SCALES | scaled, scales}});
+  });
+}
+
+void IntegerValues::Add(dnnl::primitive primitive, std::unordered_map<int, memory> arguments) {
+  actions_.push_back(
+      [stream = stream_, primitive = std::move(primitive),
+       arguments = std::move(arguments)](const void*) { primitive.execute(stream, arguments); });
+}
+
+}  // namespace recpack

@@ -1,0 +1,42 @@
+#include "src/train/evaluated_model.h"
+
+#include <utility>
+
+#include "src/train/checkpoint_fit.h"
+#include "src/train/make_model.h"
+#include "src/train/make_ops.h"
+#include "src/train/model_options.h"
+#include "src/train/single_device.h"
+#include "src/train/trace.h"
+#include "src/train/training_state.h"
+
+namespace recpack {
+
+EvaluatedModel::EvaluatedModel(const std::string& path, TrainerOptions& options) {
+  const Checkpoint checkpoint = ReadCheckpoint(PosixFiles(), path);
+  info_ = checkpoint.info;
+  TakeModel(info_, path, options);
+  std::vector<std::unique_ptr<Ops>> devices;
+  devices.push_back(std::make_unique<TraceOps>(MakeOps(options, 0)));
+  ops_ = static_cast<TraceOps*>(devices[0].get());
+  tower_ = std::make_unique<Tower>(std::move(devices),
+                                   std::make_unique<SingleDevice>(OptimizerOptions{}), 1.0F);
+  tower_->Build(
+      [&options](Ops& device, Placement*) {
+        return MakeModel(options, {.ops = &device,
+                                   .batch = options.batch_size,
+                                   .type = options.type,
+                                   .layout = options.layout});
+      },
+      0);
+  Model& model = tower_->model();
+  const TrainingState fitting(model.variables());
+  const CheckpointTarget target{.model = model.name(),
+                                .model_options = model.options(),
+                                .arrays = fitting.arrays(),
+                                .with_optimizer = false};
+  CheckModel(info_, target, path);
+  TrainingState::WriteVariables(FittingArrays(checkpoint.stored, target, path), model.variables());
+}
+
+}  // namespace recpack

@@ -1,0 +1,48 @@
+#include "src/train/quantise_model.h"
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/train/make_model.h"
+#include "src/train/trace.h"
+#include "src/train/training_feeders.h"
+
+namespace recpack {
+
+QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
+                             const CalibrationOptions& calibration) {
+  if (options.model == "deepconn" || options.type != ValueType::kF32) {
+    throw Error(ErrorKind::kUnsupported,
+                options.model == "deepconn" ? "deepconn is not computed with integers"
+                                            : "integers are made of a network in f32",
+                {}, "evaluate it without int8, or a resnet or alexnet in f32");
+  }
+  if (calibration.batches == 0) {
+    throw Error(ErrorKind::kInvalidArgument, "integers need batches to find their scales by", {},
+                "give at least 1");
+  }
+  options.train_split = calibration.split;
+  options.recipe = options.eval_recipe;  // without augmentation
+  const auto feeder = TrainingFeeder(options, "");
+  QuantisedModel result;
+  Trace trace;
+  Calibration ranges(trace);
+  for (uint32_t i = 0; i < calibration.batches; ++i) {
+    auto batch = feeder->Next();
+    if (!batch) break;
+    LossSums sums;
+    const auto forward = [&] { sums = model.tower().Evaluate(*batch); };
+    if (i == 0) {
+      trace = model.ops().Record(forward);
+    } else {
+      forward();
+    }
+    CheckLabels(options, sums, format("of calibration's batch {}", i), batch->token());
+    ranges.Observe(batch->Raw("image"));
+    result.calibrated_on += batch->size();
+  }
+  result.network = std::make_unique<QuantisedNetwork>(trace, ranges.ranges());
+  result.logits = trace.logits;
+  return result;
+}
+
+}  // namespace recpack

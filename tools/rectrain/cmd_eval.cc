@@ -1,0 +1,220 @@
+// rectrain eval: what a trained network is worth.
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/pipeline/dataset.h"
+#include "recpack/train/evaluator.h"
+#include "src/base/format.h"
+#include "tools/rectrain/command.h"
+#include "tools/rectrain/picture.h"
+
+namespace recpack::tool {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1/step-00000782.safetensors --split train\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1 --int8\n"
+    "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n";
+
+struct EvalFlags {
+  EvaluatorOptions options;
+  EvaluationSplit split;
+  CalibrationOptions calibration;
+  std::string type = "f32";
+  bool int8 = false;
+  std::vector<std::string> images;
+  std::string names;
+  size_t top = 3;
+  bool json = false;
+};
+
+Json JsonOf(const Evaluation& evaluation, bool accuracy) {
+  Json json = {{"loss", evaluation.score.loss},
+               {"samples", evaluation.score.samples},
+               {"samples_per_second", evaluation.samples_per_second},
+               {"seconds", evaluation.seconds}};
+  if (accuracy) json["accuracy"] = evaluation.score.accuracy;
+  return json;
+}
+
+void Print(const char* name, const Evaluation& evaluation, bool accuracy) {
+  std::string line = format("{}: loss {:.4f}", name, evaluation.score.loss);
+  if (accuracy) line += format(", accuracy {:.2f} %", 100 * evaluation.score.accuracy);
+  std::printf("%s; %llu samples, %.0f samples/s\n", line.c_str(),
+              static_cast<unsigned long long>(evaluation.score.samples),
+              evaluation.samples_per_second);
+}
+
+Json CheckpointJson(const Evaluator& evaluator) {
+  const CheckpointInfo& info = evaluator.checkpoint();
+  return {{"path", evaluator.path()}, {"model", info.model}, {"step", info.step}};
+}
+
+void EvaluateSplit(const EvalFlags& flags, Evaluator& evaluator) {
+  const bool accuracy = evaluator.classifies();
+  const Evaluation result = evaluator.Evaluate(flags.split);
+  if (!flags.json) return Print(flags.type.c_str(), result, accuracy);
+  Json json = JsonOf(result, accuracy);
+  json["checkpoint"] = CheckpointJson(evaluator);
+  std::printf("%s\n", json.dump().c_str());
+}
+
+void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
+  const QuantisedEvaluation result = evaluator.EvaluateQuantised(flags.split, flags.calibration);
+  if (flags.json) {
+    const Json json = {
+        {"checkpoint", CheckpointJson(evaluator)}, {"f32", JsonOf(result.f32, true)},
+        {"int8", JsonOf(result.int8, true)},       {"ratio", result.ratio},
+        {"same_class", result.same_class},         {"int8_layers", result.int8_layers},
+        {"f32_layers", result.f32_layers},         {"calibrated_on", result.calibrated_on}};
+    std::printf("%s\n", json.dump().c_str());
+    return;
+  }
+  Print("f32", result.f32, true);
+  Print("int8", result.int8, true);
+  std::printf(
+      "int8/f32: %.2f of the samples/s (medians, batches in turns), the same class for %.2f %%; "
+      "%d layers of integers, %d of f32, calibrated on %llu samples\n",
+      result.ratio,
+      100 * static_cast<double>(result.same_class) /
+          static_cast<double>(std::max<uint64_t>(1, result.f32.score.samples)),
+      result.int8_layers, result.f32_layers, static_cast<unsigned long long>(result.calibrated_on));
+}
+
+// A name a line; of the data set where the user gives no file; else none.
+std::vector<std::string> ClassNames(const EvalFlags& flags) {
+  if (flags.names.empty()) {
+    if (flags.split.data.empty()) return {};
+    return Dataset::Open(flags.split.data, {.split = flags.split.split}).class_names();
+  }
+  const ByteBuffer text = ReadWholeFile(PosixFiles(), flags.names);
+  std::vector<std::string> names = {""};
+  for (const uint8_t byte : text) {
+    if (byte == '\n') {
+      names.emplace_back();
+    } else if (byte != '\r') {
+      names.back() += static_cast<char>(byte);
+    }
+  }
+  if (names.back().empty()) names.pop_back();
+  return names;
+}
+
+void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
+  const std::vector<std::string> names = ClassNames(flags);
+  Json all = Json::array();
+  for (const std::string& path : flags.images) {
+    const Image picture = ReadPicture(path, evaluator.image_size());
+    const auto shares = evaluator.Classify(picture.pixels.data());
+    if (!names.empty() && names.size() != shares.size()) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          format("{} names are given, the network knows {} classes", names.size(), shares.size()),
+          {.path = flags.names.empty() ? flags.split.data : flags.names},
+          "give one a line, or leave them out");
+    }
+    std::vector<size_t> order(shares.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return shares[a] > shares[b]; });
+    order.resize(std::min(order.size(), flags.top));
+    std::string line = path + ":";
+    Json classes = Json::array();
+    for (const size_t c : order) {
+      const std::string name = names.empty() ? format("class {}", c) : names[c];
+      line += format("{} {} {:.2f} %", c == order[0] ? "" : ",", name, 100 * shares[c]);
+      classes.push_back({{"class", c}, {"probability", shares[c]}});
+      if (!names.empty()) classes.back()["name"] = name;
+    }
+    if (!flags.json) std::printf("%s\n", line.c_str());
+    all.push_back({{"image", path}, {"classes", classes}});
+  }
+  if (!flags.json) return;
+  const Json json = {{"checkpoint", CheckpointJson(evaluator)}, {"images", all}};
+  std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+void RunEval(EvalFlags& flags) {
+  if (flags.split.data.empty() && flags.images.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "there is nothing to evaluate on", {},
+                "name shards, or pictures with --image");
+  }
+  flags.options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  if (!flags.images.empty()) flags.options.batch_size = 1;
+  Evaluator evaluator(flags.options,
+                      [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  if (!flags.json) {
+    std::fprintf(stderr, "%s: %s, step %llu; %s\n", evaluator.path().c_str(),
+                 evaluator.checkpoint().model.c_str(),
+                 static_cast<unsigned long long>(evaluator.checkpoint().step),
+                 evaluator.Describe().c_str());
+  }
+  if (!flags.images.empty()) return ClassifyImages(flags, evaluator);
+  if (flags.int8) return EvaluateQuantised(flags, evaluator);
+  EvaluateSplit(flags, evaluator);
+}
+
+}  // namespace
+
+void AddEval(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<EvalFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "eval", "Score a trained network on a split, or show the classes of pictures.");
+  command.footer(kExamples);
+  command.add_option("DATA", flags->split.data,
+                     "Shards, as recpack batches takes them; with --image for class names alone.");
+  command
+      .add_option("--checkpoint", flags->options.checkpoint,
+                  "Checkpoint of rectrain train, or a folder of them: its latest.")
+      ->required();
+  command.add_option("--split", flags->split.split,
+                     "Split to evaluate on; else the first there is of test, eval, validation.");
+  command.add_option("--batch-size", flags->options.batch_size, "Samples at a time.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--threads", flags->options.threads, "Of the network; 0: all there are.")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--loader-threads", flags->options.loader_threads, "Threads of the loader.")
+      ->capture_default_str();
+  command.add_option("--type", flags->type, "Of activations.")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"f32", "bf16"}));
+  command.add_option("--recipe", flags->options.recipe, "How pictures are read.")
+      ->capture_default_str();
+  CLI::Option* const int8 = command.add_flag(
+      "--int8", flags->int8, "Compute with 8-bit integers as well, beside f32 in turns.");
+  command
+      .add_option("--calibration-split", flags->calibration.split,
+                  "Split whose batches the integers' scales are found by.")
+      ->capture_default_str()
+      ->needs(int8);
+  command.add_option("--calibration-batches", flags->calibration.batches, "How many of them.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->needs(int8);
+  CLI::Option* const image =
+      command.add_option("--image", flags->images, "JPEGs and PNGs whose classes to show.")
+          ->excludes(int8);
+  command.add_option("--names", flags->names, "File with the names of the classes, one a line.")
+      ->needs(image);
+  command.add_option("--top", flags->top, "Most probable classes to show of a picture.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->needs(image);
+  command.add_flag("--json", flags->json, "Print one JSON object.");
+  command.callback([flags, &exit_code] {
+    RunEval(*flags);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool
