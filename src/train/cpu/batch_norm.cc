@@ -1,11 +1,10 @@
-#include "recpack/kernels/batch_norm.h"
-
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <vector>
 
+#include "kernels/norm_fold.h"
 #include "src/train/cpu/onednn.h"
+#include "src/train/norm_passes.h"
 
 namespace recpack {
 namespace {
@@ -13,21 +12,14 @@ namespace {
 // Rows that are summed in f32 before they are added to a double.
 constexpr size_t kRowsAtATime = 256;
 
-ElementType KernelType(ValueType type) {
-  if (type == ValueType::kF32) return ElementType::kF32;
-  if (type == ValueType::kBf16) return ElementType::kBf16;
-  throw Error(ErrorKind::kUnsupported, "batch normalisation is of f32 or bf16");
-}
-
 // Work is cut into stretches: of an NHWC activation, some rows of all channels; of an NCHW one, a
 // plane, as rows of 16 values. What is by channel is held once for each value of a row.
-class CpuBatchNorm final : public BatchNorm {
+class CpuBatchNorm final : public NormPasses {
  public:
   CpuBatchNorm(Ops& ops, const CpuContext& context, const BatchNormSpec& spec)
-      : ops_(ops),
+      : NormPasses(ops, spec),
         team_(context.team),
-        spec_(spec),
-        type_(KernelType(spec.type)),
+        type_(spec.type == ValueType::kF32 ? ElementType::kF32 : ElementType::kBf16),
         bytes_(ElementBytes(type_)),
         channels_(static_cast<size_t>(spec.channels)),
         plane_(static_cast<size_t>(spec.height * spec.width)),
@@ -57,17 +49,13 @@ class CpuBatchNorm final : public BatchNorm {
     });
     const double count = sums_[2 * channels_];
     for (size_t c = 0; c < channels_; ++c) {
-      const double first = sums_[c] / count;
-      const double variance = std::max(0.0, sums_[channels_ + c] / count - first * first);
-      const auto mean = static_cast<float>(shift_[c * lanes_] + first);
-      Set(mean_, c, mean);
-      inverse_std_[c] = static_cast<float>(1 / std::sqrt(variance + spec_.epsilon));
-      const double unbiased = count > 1 ? variance * count / (count - 1) : variance;
-      const float keep = 1 - spec_.momentum;
-      variables.running_mean[c] = keep * variables.running_mean[c] + spec_.momentum * mean;
-      variables.running_variance[c] =
-          keep * variables.running_variance[c] + spec_.momentum * static_cast<float>(unbiased);
-      Fold(variables, c, mean, inverse_std_[c]);
+      const NormStatistics batch = NormStatisticsOf(sums_[c], sums_[channels_ + c], count,
+                                                    shift_[c * lanes_], spec_.epsilon);
+      Set(mean_, c, batch.mean);
+      inverse_std_[c] = batch.inverse_std;
+      MoveRunning(batch, spec_.momentum, &variables.running_mean[c],
+                  &variables.running_variance[c]);
+      Fold(variables, c, batch.mean, batch.inverse_std);
     }
     Apply(x, residual, y);
   }
@@ -76,7 +64,7 @@ class CpuBatchNorm final : public BatchNorm {
              void* y) override {
     for (size_t c = 0; c < channels_; ++c) {
       Fold(variables, c, variables.running_mean[c],
-           1 / std::sqrt(variables.running_variance[c] + spec_.epsilon));
+           RunningInverseStd(variables.running_variance[c], spec_.epsilon));
     }
     Apply(x, residual, y);
   }
@@ -84,49 +72,31 @@ class CpuBatchNorm final : public BatchNorm {
   void Backward(const BatchNormVariables& variables, void* dy, const void* dy_more, const void* x,
                 const void* y, void* dx, void* d_residual, float* d_scale,
                 float* d_shift) override {
-    if (!spec_.fused) {
-      if (dy_more) ops_.Add(Whole(const_cast<void*>(dy_more)), Whole(dy));
-      if (spec_.relu) {
-        ops_.ActivateBackward(Activation::kRelu, Whole(const_cast<void*>(y)), Whole(dy), Whole(dy));
-      }
-      if (spec_.residual && d_residual != dy)
-        ops_.Copy(d_residual, dy, pixels_ * channels_ * bytes_);
-      dy_more = nullptr;
-    }
-    NormMask mask = NormMask::kAll;
-    if (spec_.fused && spec_.relu) {
-      mask = spec_.residual ? NormMask::kFromY : NormMask::kFromX;
-    }
-    // Where it is not dy alone, or needed as the residual's gradient, g is kept.
-    void* g = nullptr;
-    if (spec_.fused && (spec_.residual || dy_more)) g = spec_.residual ? d_residual : dy;
+    const Gradient gradient = Prepare(dy, dy_more, y, d_residual);
     SumUp([&](const Stretch& at, float* sums, float* products) {
-      NormGradientSums(
-          type_,
-          {At(dy, at), At(dy_more, at), At(x, at), At(y, at), factor_.data() + at.channel,
-           term_.data() + at.channel, mean_.data() + at.channel, At(g, at), sums, products},
-          mask, at.rows, at.width);
+      NormGradientSums(type_,
+                       {At(dy, at), At(gradient.more, at), At(x, at), At(y, at),
+                        factor_.data() + at.channel, term_.data() + at.channel,
+                        mean_.data() + at.channel, At(gradient.g, at), sums, products},
+                       gradient.mask, at.rows, at.width);
     });
     const double count = sums_[2 * channels_];
     for (size_t c = 0; c < channels_; ++c) {
-      const double sum = sums_[c], product = sums_[channels_ + c] * inverse_std_[c];
       d_shift[c] = static_cast<float>(own_[c]);
       d_scale[c] = static_cast<float>(own_[channels_ + c] * inverse_std_[c]);
-      // dx = scale / std * (g - sum(g) / n - xhat * sum(g * xhat) / n)
-      const double of_g = static_cast<double>(variables.scale[c]) * inverse_std_[c];
-      const double of_x = -of_g * product * inverse_std_[c] / count;
-      Set(of_g_, c, of_g);
-      Set(of_x_, c, of_x);
-      Set(constant_, c, -of_g * sum / count - of_x * mean_[c * lanes_]);
+      const NormPlane plane =
+          NormGradientOf(sums_[c], sums_[channels_ + c], count, variables.scale[c],
+                         mean_[c * lanes_], inverse_std_[c]);
+      Set(of_g_, c, plane.of_g);
+      Set(of_x_, c, plane.of_x);
+      Set(constant_, c, plane.constant);
     }
-    const void* from = g ? g : dy;
-    if (g) mask = NormMask::kAll;
     ForStretches([&](const Stretch& at, size_t) {
       NormGradientApply(type_,
-                        {At(from, at), At(x, at), At(dx, at), factor_.data() + at.channel,
+                        {At(gradient.from, at), At(x, at), At(dx, at), factor_.data() + at.channel,
                          term_.data() + at.channel, of_g_.data() + at.channel,
                          of_x_.data() + at.channel, constant_.data() + at.channel},
-                        mask, at.rows, at.width);
+                        gradient.last, at.rows, at.width);
     });
   }
 
@@ -150,11 +120,6 @@ class CpuBatchNorm final : public BatchNorm {
     if (type_ == ElementType::kF32) return static_cast<const float*>(x)[at];
     const uint32_t bits = static_cast<uint32_t>(static_cast<const uint16_t*>(x)[at]) << 16;
     return std::bit_cast<float>(bits);
-  }
-
-  Tensor Whole(void* data) const {
-    return {
-        data, spec_.type, {spec_.batch, spec_.channels, spec_.height, spec_.width}, spec_.layout};
   }
 
   // body(stretch, its number), in parallel.
@@ -197,32 +162,27 @@ class CpuBatchNorm final : public BatchNorm {
   }
 
   void Fold(const BatchNormVariables& variables, size_t c, float mean, float inverse_std) {
-    const float factor = variables.scale[c] * inverse_std;
-    Set(factor_, c, factor);
-    Set(term_, c, variables.shift[c] - mean * factor);
+    const NormLine line = FoldNorm(variables.scale[c], variables.shift[c], mean, inverse_std);
+    Set(factor_, c, line.factor);
+    Set(term_, c, line.term);
   }
 
-  void Set(std::vector<float>& values, size_t c, double value) const {
-    std::fill_n(values.begin() + static_cast<ptrdiff_t>(c * lanes_), lanes_,
-                static_cast<float>(value));
+  void Set(std::vector<float>& values, size_t c, float value) const {
+    std::fill_n(values.begin() + static_cast<ptrdiff_t>(c * lanes_), lanes_, value);
   }
 
   void Apply(const void* x, const void* residual, void* y) {
-    const void* added = spec_.fused ? residual : nullptr;
+    const void* added = Fused(residual);
     ForStretches([&](const Stretch& at, size_t) {
       NormApply(type_,
                 {At(x, at), At(added, at), At(y, at), factor_.data() + at.channel,
                  term_.data() + at.channel},
-                spec_.fused && spec_.relu, at.rows, at.width);
+                fused_relu(), at.rows, at.width);
     });
-    if (spec_.fused) return;
-    if (residual) ops_.Add(Whole(const_cast<void*>(residual)), Whole(y));
-    if (spec_.relu) ops_.Activate(Activation::kRelu, Whole(y), Whole(y));
+    Complete(residual, y);
   }
 
-  Ops& ops_;
   const Team& team_;
-  const BatchNormSpec spec_;
   const ElementType type_;
   const size_t bytes_, channels_, plane_, pixels_;
   const bool nhwc_;

@@ -32,6 +32,8 @@ struct NormSlices {
   uint32_t channels = 0;
 };
 
+// shift[c] = the first value of channel c.
+void LaunchNormFirst(const ByChannel& shape, const void* x, float* shift, CUstream_st* stream);
 // As NormSums(), with `sums` and `squares` left out; `shift` may be null: 0.
 NormSlices LaunchNormSums(const ByChannel& shape, const void* x, const float* shift, float* partial,
                           CUstream_st* stream);
@@ -55,10 +57,10 @@ struct NormFolded {  // owned by whoever launches; all by channel
   float* factor = nullptr;
   float* term = nullptr;
 };
-// From sums shifted by the running mean over `count` pixels: the batch's statistics, folded with
-// scale and shift, and the running statistics moved.
-void LaunchNormStatistics(const NormSlices& sums, double count, float epsilon, float momentum,
-                          const BatchNormVariables& variables, const NormFolded& to,
+// From sums over `count` pixels, shifted by `shift`, which may be the running mean: the batch's
+// statistics, folded with scale and shift, and the running statistics moved.
+void LaunchNormStatistics(const NormSlices& sums, double count, const float* shift, float epsilon,
+                          float momentum, const BatchNormVariables& variables, const NormFolded& to,
                           CUstream_st* stream);
 // From the running statistics.
 void LaunchNormRunning(uint32_t channels, float epsilon, const BatchNormVariables& variables,

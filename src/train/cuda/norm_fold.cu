@@ -1,3 +1,4 @@
+#include "kernels/norm_fold.h"
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
@@ -17,49 +18,41 @@ struct Totals {
 
 __device__ void Fold(const BatchNormVariables& variables, const NormFolded& to, uint32_t c,
                      float mean, float inverse_std) {
-  const float factor = variables.scale[c] * inverse_std;
+  const NormLine line = FoldNorm(variables.scale[c], variables.shift[c], mean, inverse_std);
   to.mean[c] = mean;
   to.inverse_std[c] = inverse_std;
-  to.factor[c] = factor;
-  to.term[c] = variables.shift[c] - mean * factor;
+  to.factor[c] = line.factor;
+  to.term[c] = line.term;
 }
 
 struct Statistics {
   double count;
+  const float* shift;
   float epsilon, momentum;
   BatchNormVariables variables;
   NormFolded to;
   __device__ void operator()(uint32_t c, double sum, double squares) const {
-    const double first = sum / count;
-    const double spread = squares / count - first * first;
-    const double variance = spread < 0 ? 0 : spread;  // NaN stays NaN
-    const auto mean = static_cast<float>(variables.running_mean[c] + first);
-    const double unbiased = count > 1 ? variance * count / (count - 1) : variance;
-    const float keep = 1 - momentum;
-    variables.running_mean[c] = keep * variables.running_mean[c] + momentum * mean;
-    variables.running_variance[c] =
-        keep * variables.running_variance[c] + momentum * static_cast<float>(unbiased);
-    Fold(variables, to, c, mean, static_cast<float>(1 / sqrt(variance + epsilon)));
+    const NormStatistics batch = NormStatisticsOf(sum, squares, count, shift[c], epsilon);
+    MoveRunning(batch, momentum, &variables.running_mean[c], &variables.running_variance[c]);
+    Fold(variables, to, c, batch.mean, batch.inverse_std);
   }
 };
 
-// dx = scale / std * (g - sum(g) / n - xhat * sum(g * xhat) / n)
 struct Gradients {
   double count;
   const float* scale;
   NormFolded folded;
   NormGradients to;
-  __device__ void operator()(uint32_t c, double sum, double raw) const {
-    const double inverse_std = folded.inverse_std[c];
-    const double product = raw * inverse_std;
+  __device__ void operator()(uint32_t c, double sum, double product) const {
+    const float inverse_std = folded.inverse_std[c];
     if (to.d_shift) to.d_shift[c] = static_cast<float>(sum);
-    if (to.d_scale) to.d_scale[c] = static_cast<float>(product);
+    if (to.d_scale) to.d_scale[c] = static_cast<float>(product * inverse_std);
     if (!to.of_g) return;
-    const double of_g = scale[c] * inverse_std;
-    const double of_x = -of_g * product * inverse_std / count;
-    to.of_g[c] = static_cast<float>(of_g);
-    to.of_x[c] = static_cast<float>(of_x);
-    to.constant[c] = static_cast<float>(-of_g * sum / count - of_x * folded.mean[c]);
+    const NormPlane plane =
+        NormGradientOf(sum, product, count, scale[c], folded.mean[c], inverse_std);
+    to.of_g[c] = plane.of_g;
+    to.of_x[c] = plane.of_x;
+    to.constant[c] = plane.constant;
   }
 };
 
@@ -99,28 +92,46 @@ __global__ void FoldRunning(uint32_t channels, float epsilon, const BatchNormVar
   const uint32_t c = blockIdx.x * kThreads + threadIdx.x;
   if (c >= channels) return;
   Fold(variables, to, c, variables.running_mean[c],
-       1 / sqrtf(variables.running_variance[c] + epsilon));
+       RunningInverseStd(variables.running_variance[c], epsilon));
 }
 
+template <typename T>
+__global__ void FirstValues(uint32_t channels, uint32_t step, const T* x, float* shift) {
+  const uint32_t c = blockIdx.x * kThreads + threadIdx.x;
+  if (c < channels) shift[c] = ToFloat(x[static_cast<size_t>(c) * step]);
+}
+
+dim3 BlocksOf(uint32_t channels) { return dim3((channels + kThreads - 1) / kThreads); }
+
 }  // namespace
+
+void LaunchNormFirst(const ByChannel& shape, const void* x, float* shift, CUstream_st* stream) {
+  const uint32_t channels = Count32(shape.channels);
+  if (channels == 0) return;
+  const uint32_t step = shape.layout == ImageLayout::kNhwc ? 1 : Count32(shape.plane);
+  AsElement(shape.type, [&](auto element) {
+    using T = decltype(element);
+    Launch("a channel's first value", FirstValues<T>, BlocksOf(channels), dim3(kThreads), stream,
+           channels, step, static_cast<const T*>(x), shift);
+  });
+}
 
 void LaunchNormTotals(const NormSlices& sums, float* first, float* second, CUstream_st* stream) {
   Reduce("sums by channel", sums, Totals{first, second}, stream);
 }
 
-void LaunchNormStatistics(const NormSlices& sums, double count, float epsilon, float momentum,
-                          const BatchNormVariables& variables, const NormFolded& to,
+void LaunchNormStatistics(const NormSlices& sums, double count, const float* shift, float epsilon,
+                          float momentum, const BatchNormVariables& variables, const NormFolded& to,
                           CUstream_st* stream) {
   Reduce("batch normalisation's statistics", sums,
-         Statistics{count, epsilon, momentum, variables, to}, stream);
+         Statistics{count, shift, epsilon, momentum, variables, to}, stream);
 }
 
 void LaunchNormRunning(uint32_t channels, float epsilon, const BatchNormVariables& variables,
                        const NormFolded& to, CUstream_st* stream) {
   if (channels == 0) return;
-  Launch("batch normalisation's running statistics", FoldRunning,
-         dim3((channels + kThreads - 1) / kThreads), dim3(kThreads), stream, channels, epsilon,
-         variables, to);
+  Launch("batch normalisation's running statistics", FoldRunning, BlocksOf(channels),
+         dim3(kThreads), stream, channels, epsilon, variables, to);
 }
 
 void LaunchNormGradients(const NormSlices& sums, double count, const float* scale,
