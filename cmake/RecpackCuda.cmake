@@ -3,20 +3,14 @@
 # that the driver compiles when it is first used. It links the static runtime and never the driver:
 # programs start on machines without one.
 include(CheckLanguage)
-set(RECPACK_CUDA auto CACHE STRING "Build the CUDA half: auto (where a compiler is found), on or off")
-set_property(CACHE RECPACK_CUDA PROPERTY STRINGS auto on off)
+include(RecpackWish)
+recpack_wish(CUDA "Build the CUDA half: auto (where a compiler is found)")
 set(RECPACK_CUDA_ARCHITECTURES 90-real 75-virtual CACHE STRING "As CMAKE_CUDA_ARCHITECTURES")
-if(NOT RECPACK_CUDA MATCHES "^(auto|on|off|ON|OFF)$")
-  message(FATAL_ERROR "RECPACK_CUDA is '${RECPACK_CUDA}'; choose auto, on or off")
-endif()
-
-set(RECPACK_HAVE_CUDA OFF)
-string(TOLOWER "${RECPACK_CUDA}" recpack_cuda_wish)
-if(recpack_cuda_wish STREQUAL "auto" AND
+if(recpack_wish STREQUAL "auto" AND
    (RECPACK_ONLY_DATA_MODULES OR RECPACK_SANITIZE OR CMAKE_CROSSCOMPILING))
-  set(recpack_cuda_wish off)
+  set(recpack_wish off)
 endif()
-if(recpack_cuda_wish STREQUAL "off")
+if(recpack_wish STREQUAL "off")
   message(STATUS "CUDA: off")
   return()
 endif()
@@ -47,7 +41,7 @@ if(CMAKE_CUDA_COMPILER)
   find_package(CUDAToolkit REQUIRED)
   set(RECPACK_HAVE_CUDA ON)
   message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
-elseif(recpack_cuda_wish STREQUAL "on")
+elseif(recpack_wish STREQUAL "on")
   message(FATAL_ERROR "RECPACK_CUDA is on, but no CUDA compiler was found; name one with "
                       "CMAKE_CUDA_COMPILER or the CUDACXX environment variable")
 else()

@@ -1,18 +1,12 @@
 # RECPACK_MPI says whether processes may be connected by MPI: RECPACK_HAVE_MPI tells what came of it.
 # auto leaves it out of builds with sanitizers, as MPI libraries leak.
-set(RECPACK_MPI auto CACHE STRING "Build collectives over MPI: auto (where it is found), on or off")
-set_property(CACHE RECPACK_MPI PROPERTY STRINGS auto on off)
-if(NOT RECPACK_MPI MATCHES "^(auto|on|off|ON|OFF)$")
-  message(FATAL_ERROR "RECPACK_MPI is '${RECPACK_MPI}'; choose auto, on or off")
-endif()
-
-set(RECPACK_HAVE_MPI OFF)
-string(TOLOWER "${RECPACK_MPI}" recpack_mpi_wish)
-if(recpack_mpi_wish STREQUAL "auto" AND
+include(RecpackWish)
+recpack_wish(MPI "Build collectives over MPI: auto (where it is found)")
+if(recpack_wish STREQUAL "auto" AND
    (RECPACK_ONLY_DATA_MODULES OR RECPACK_SANITIZE OR CMAKE_CROSSCOMPILING))
-  set(recpack_mpi_wish off)
+  set(recpack_wish off)
 endif()
-if(recpack_mpi_wish STREQUAL "off")
+if(recpack_wish STREQUAL "off")
   message(STATUS "MPI: off")
   return()
 endif()
@@ -27,7 +21,7 @@ endif()
 if(MPI_C_FOUND)
   set(RECPACK_HAVE_MPI ON)
   message(STATUS "MPI: ${MPI_C_VERSION}")
-elseif(recpack_mpi_wish STREQUAL "on")
+elseif(recpack_wish STREQUAL "on")
   message(FATAL_ERROR "RECPACK_MPI is on, but no MPI was found; install libopenmpi-dev, or name its "
                       "compiler wrapper with MPI_C_COMPILER")
 else()

@@ -1,14 +1,8 @@
 # RECPACK_ONEDNN says whether the trainer is built: RECPACK_HAVE_ONEDNN tells what came of it.
 # Version 3 is needed: Debian 12 has 2.6, so tools/setup.sh brings one to .onednn, which goes first.
-set(RECPACK_ONEDNN auto CACHE STRING "Build the trainer: auto (where oneDNN 3 is found), on or off")
-set_property(CACHE RECPACK_ONEDNN PROPERTY STRINGS auto on off)
-if(NOT RECPACK_ONEDNN MATCHES "^(auto|on|off|ON|OFF)$")
-  message(FATAL_ERROR "RECPACK_ONEDNN is '${RECPACK_ONEDNN}'; choose auto, on or off")
-endif()
-
-set(RECPACK_HAVE_ONEDNN OFF)
-string(TOLOWER "${RECPACK_ONEDNN}" recpack_onednn_wish)
-if(recpack_onednn_wish STREQUAL "off" OR RECPACK_ONLY_DATA_MODULES)
+include(RecpackWish)
+recpack_wish(ONEDNN "Build the trainer: auto (where oneDNN 3 is found)")
+if(recpack_wish STREQUAL "off" OR RECPACK_ONLY_DATA_MODULES)
   message(STATUS "oneDNN: off")
   return()
 endif()
@@ -30,7 +24,7 @@ if(recpack_onednn_version VERSION_GREATER_EQUAL 3)
   target_link_libraries(recpack_onednn INTERFACE ${RECPACK_ONEDNN_LIBRARY})
   set(RECPACK_HAVE_ONEDNN ON)
   message(STATUS "oneDNN: ${recpack_onednn_version}, ${RECPACK_ONEDNN_LIBRARY}")
-elseif(recpack_onednn_wish STREQUAL "on")
+elseif(recpack_wish STREQUAL "on")
   message(FATAL_ERROR "RECPACK_ONEDNN is on, but no oneDNN 3 was found (version "
                       "${recpack_onednn_version}); run tools/setup.sh")
 else()

@@ -1,7 +1,7 @@
 #include "src/train/collectives/nccl_library.h"
 
-#include <dlfcn.h>
-
+#include "recpack/base/error.h"
+#include "recpack/base/shared_library.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -10,56 +10,28 @@ namespace {
 // ncclCommFinalize() and communicators that do not block came with it.
 constexpr int kOldest = 21400;
 
-void* Open(std::string& failure) {
-  // By name, as the system finds it; then where this build found it.
-  for (const char* path : {"libnccl.so.2", RECPACK_NCCL_LIBRARY}) {
-    if (*path == '\0') continue;
-    if (void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return library;
-    if (failure.empty()) failure = format("no NCCL: {}", dlerror());
-  }
-  return nullptr;
-}
-
-// Loads functions until one is missing.
-class Loader {
- public:
-  explicit Loader(NcclLibrary& nccl) : nccl_(nccl), library_(Open(nccl.failure)) {
-    if (library_ != nullptr) nccl_.failure.clear();
-  }
-
-  template <typename Function>
-  Loader& Load(Function& function, const char* name) {
-    if (!nccl_.failure.empty()) return *this;
-    function = reinterpret_cast<Function>(dlsym(library_, name));
-    if (function == nullptr) nccl_.failure = format("NCCL is too old: it has no {}", name);
-    return *this;
-  }
-
- private:
-  NcclLibrary& nccl_;
-  void* library_;
-};
-
-NcclLibrary Loaded() {
+NcclLibrary Load() {
   NcclLibrary nccl;
-  Loader(nccl)
-      .Load(nccl.GetVersion, "ncclGetVersion")
-      .Load(nccl.GetUniqueId, "ncclGetUniqueId")
-      .Load(nccl.GetErrorString, "ncclGetErrorString")
-      .Load(nccl.GetLastError, "ncclGetLastError")
-      .Load(nccl.CommInitRankConfig, "ncclCommInitRankConfig")
-      .Load(nccl.CommGetAsyncError, "ncclCommGetAsyncError")
-      .Load(nccl.CommFinalize, "ncclCommFinalize")
-      .Load(nccl.CommDestroy, "ncclCommDestroy")
-      .Load(nccl.CommAbort, "ncclCommAbort")
-      .Load(nccl.AllReduce, "ncclAllReduce")
-      .Load(nccl.Reduce, "ncclReduce")
-      .Load(nccl.ReduceScatter, "ncclReduceScatter")
-      .Load(nccl.Broadcast, "ncclBroadcast")
-      .Load(nccl.AllGather, "ncclAllGather");
+  const SharedLibrary library("libnccl.so.2", RECPACK_NCCL_LIBRARY,
+                              "install it: tools/setup.sh --cuda brings it");
+  library.Find(nccl.GetVersion, "ncclGetVersion");
+  library.Find(nccl.GetUniqueId, "ncclGetUniqueId");
+  library.Find(nccl.GetErrorString, "ncclGetErrorString");
+  library.Find(nccl.GetLastError, "ncclGetLastError");
+  library.Find(nccl.CommInitRankConfig, "ncclCommInitRankConfig");
+  library.Find(nccl.CommGetAsyncError, "ncclCommGetAsyncError");
+  library.Find(nccl.CommFinalize, "ncclCommFinalize");
+  library.Find(nccl.CommDestroy, "ncclCommDestroy");
+  library.Find(nccl.CommAbort, "ncclCommAbort");
+  library.Find(nccl.AllReduce, "ncclAllReduce");
+  library.Find(nccl.Reduce, "ncclReduce");
+  library.Find(nccl.ReduceScatter, "ncclReduceScatter");
+  library.Find(nccl.Broadcast, "ncclBroadcast");
+  library.Find(nccl.AllGather, "ncclAllGather");
   int version = 0;
-  if (nccl.failure.empty() && (nccl.GetVersion(&version) != ncclSuccess || version < kOldest)) {
-    nccl.failure = format("NCCL is too old: its version is {}, {} is needed", version, kOldest);
+  if (nccl.GetVersion(&version) != ncclSuccess || version < kOldest) {
+    throw Error(ErrorKind::kUnsupported,
+                format("NCCL is too old: its version is {}, {} is needed", version, kOldest));
   }
   return nccl;
 }
@@ -67,7 +39,15 @@ NcclLibrary Loaded() {
 }  // namespace
 
 const NcclLibrary& Nccl() {
-  static const NcclLibrary nccl = Loaded();
+  static const NcclLibrary nccl = [] {
+    try {
+      return Load();
+    } catch (const Error& error) {
+      NcclLibrary none;
+      none.failure = error.what();
+      return none;
+    }
+  }();
   return nccl;
 }
 

@@ -1,10 +1,9 @@
 #include "src/train/cuda/libraries.h"
 
-#include <dlfcn.h>
-
 #include <string>
 
 #include "recpack/base/error.h"
+#include "recpack/base/shared_library.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -13,46 +12,19 @@ namespace {
 #define RECPACK_TEXT_OF(value) #value
 #define RECPACK_TEXT(value) RECPACK_TEXT_OF(value)
 
-class SharedLibrary {
- public:
-  // By its name, as the loader's search goes, then in `folder`, where the build found it. It stays
-  // loaded.
-  SharedLibrary(const std::string& name, const std::string& folder) : name_(name) {
-    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (handle_) return;
-    const std::string reason = LastError();
-    if (!folder.empty()) {
-      handle_ = dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_GLOBAL);
-    }
-    if (handle_) return;
-    throw Error(ErrorKind::kDevice, format("{} cannot be loaded: {}", name, reason), {},
-                format("install it (tools/setup.sh --cuda brings it), or name its folder in "
-                       "LD_LIBRARY_PATH{}",
-                       folder.empty() ? "" : "; this build also looks in " + folder));
-  }
+constexpr char kFix[] =
+    "install it (tools/setup.sh --cuda brings it), or name its folder in LD_LIBRARY_PATH";
 
-  template <typename Function>
-  void Find(Function*& function, const char* name) const {
-    function = reinterpret_cast<Function*>(dlsym(handle_, name));
-    if (function) return;
-    throw Error(ErrorKind::kDevice, format("{} has no function {}", name_, name), {},
-                "install the version that the program was built with");
-  }
-
- private:
-  static std::string LastError() {
-    const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): it is by thread in glibc
-    return text ? text : "for no reason that is given";
-  }
-
-  std::string name_;
-  void* handle_ = nullptr;
-};
+// From the folder where the build found it, if the system has it nowhere.
+SharedLibrary Open(const std::string& name, const std::string& folder) {
+  return {name, folder.empty() ? "" : folder + "/" + name, kFix, SharedLibrary::Symbols::kShared};
+}
 
 CudaLibraries Load() {
   CudaLibraries all{};
   // cuBLAS first: cuDNN then finds it loaded.
-  const SharedLibrary blas("libcublas.so." RECPACK_TEXT(CUBLAS_VER_MAJOR), RECPACK_CUBLAS_FOLDER);
+  const SharedLibrary blas =
+      Open("libcublas.so." RECPACK_TEXT(CUBLAS_VER_MAJOR), RECPACK_CUBLAS_FOLDER);
   auto& cublas = all.cublas;
   blas.Find(cublas.GetStatusString, "cublasGetStatusString");
   blas.Find(cublas.Create, "cublasCreate_v2");
@@ -61,7 +33,7 @@ CudaLibraries Load() {
   blas.Find(cublas.SetWorkspace, "cublasSetWorkspace_v2");
   blas.Find(cublas.GemmEx, "cublasGemmEx");
 
-  const SharedLibrary dnn("libcudnn.so." RECPACK_TEXT(CUDNN_MAJOR), RECPACK_CUDNN_FOLDER);
+  const SharedLibrary dnn = Open("libcudnn.so." RECPACK_TEXT(CUDNN_MAJOR), RECPACK_CUDNN_FOLDER);
   auto& cudnn = all.cudnn;
   dnn.Find(cudnn.GetVersion, "cudnnGetVersion");
   dnn.Find(cudnn.GetErrorString, "cudnnGetErrorString");

@@ -51,7 +51,7 @@ struct CudaLibraries {
   } cublas;
 };
 
-// Loaded on the first call, for ever. Throws Error (kDevice) where one is not to be had, saying how
+// Loaded on the first call, for ever. Throws Error (kUnsupported) where one is not to be had, saying how
 // it comes; the next call tries again. Any thread.
 const CudaLibraries& LoadCudaLibraries();
 
