@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, and
-# the safetensors package, each in an environment of its own (bench/peers/setup.sh makes them; about
-# 8 GB).
+# Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, the
+# safetensors package, and rectrain's gradients against PyTorch's, each in an environment of its own
+# (bench/peers/setup.sh makes them; about 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
 #
@@ -15,6 +15,7 @@ repository=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$repository/build/release}" && pwd)
 export RECPACK=$build/tools/recpack/recpack
 export RECPACK_PIXELS=$build/tests/interop/pixels RECPACK_ARRAYS=$build/tests/interop/arrays
+export RECTRAIN=$build/tools/rectrain/rectrain RECPACK_GRADIENTS=$build/tests/interop/gradients
 for program in "$RECPACK" "$RECPACK_PIXELS" "$RECPACK_ARRAYS"; do
   if [ ! -x "$program" ]; then
     echo "interop: $program is not there: build it first" >&2
@@ -28,8 +29,13 @@ bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors
 passed=0 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-for pair in tf:tensorflow dali:dali wds:webdataset vision:pixels \
-  safetensors:safetensors; do
+pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels safetensors:safetensors)
+if [ -x "$RECTRAIN" ]; then
+  pairs+=(vision:training)
+else
+  echo "interop: no rectrain was built: its gradients are not compared" >&2
+fi
+for pair in "${pairs[@]}"; do
   name=${pair#*:}
   echo "-- interop: $name"
   status=0
