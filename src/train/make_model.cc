@@ -29,9 +29,17 @@ int64_t CountTokens(const std::string& data) {
 
 // As the model's first layer reads them.
 std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
-  std::vector<Field> fields = Recipe(training ? options.recipe : options.eval_recipe);
+  const std::string& recipe = training ? options.recipe : options.eval_recipe;
+  const int64_t size = options.model == "alexnet" ? options.alexnet.image : options.resnet.image;
+  std::vector<Field> fields = Recipe(recipe);
   for (Field& field : fields) {
     if (auto* image = std::get_if<ImageField>(&field)) {
+      if (image->height != size || image->width != size) {
+        throw Error(ErrorKind::kInvalidArgument,
+                    format("the recipe '{}' makes pictures of {} x {}, the network reads {} x {}",
+                           recipe, image->width, image->height, size, size),
+                    {}, "choose a recipe of the network's size");
+      }
       image->type = options.type == ValueType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
       image->layout = options.layout;
     }

@@ -144,6 +144,19 @@ TEST(Evaluator, RefusesLabelsThatAreOutOfRange) {
               HasSubstr("not in 0 to 9"));
 }
 
+TEST(Evaluator, RefusesRecipesOfOtherPictures) {
+  const SmallCifar data(16);
+  const TemporaryFolder folder;
+  TrainerOptions training = Options(data.folder(), folder.path());
+  training.epochs = 1;
+  Train(training);
+  EvaluatorOptions options = Of(folder.path());
+  options.recipe = "imagenet-eval";
+  Evaluator evaluator(options);
+  EXPECT_THAT(MessageOf([&] { evaluator.Evaluate({.data = data.folder()}); }),
+              HasSubstr("224 x 224, the network reads 32 x 32"));
+}
+
 TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
   const SmallReviews reviews(100);
   const TemporaryFolder folder;

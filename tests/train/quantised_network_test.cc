@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
@@ -234,6 +235,14 @@ TEST(Fold, EachChannelHasAScaleOfItsOwn) {
   const IntegerWeights integers = ToIntegers({{127, -63.6F, 0.01F, 0, 0, 0}, {0, 0, 0}});
   EXPECT_EQ(integers.scales, (std::vector<float>{1, 0.01F / 127, 1}));
   EXPECT_EQ(integers.integers, (std::vector<int8_t>{127, -64, 127, 0, 0, 0}));
+}
+
+TEST(Fold, RefusesWhatIsNotFinite) {
+  const float infinite = std::numeric_limits<float>::infinity();
+  for (const float wrong : {infinite, -infinite, infinite - infinite}) {
+    EXPECT_THROW(ToIntegers({{1, wrong}, {0}}), Error) << wrong;
+    EXPECT_THROW(ToIntegers({{1, 2}, {wrong}}), Error) << wrong;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recpack/base/error.h"
+
 namespace recpack {
 namespace {
 
@@ -46,8 +48,15 @@ IntegerWeights ToIntegers(const FoldedWeights& folded) {
   IntegerWeights result{std::vector<int8_t>(folded.weights.size()), std::vector<float>(channels)};
   for (size_t c = 0; c < channels; ++c) {
     const float* weights = folded.weights.data() + c * size;
-    float largest = 0;
-    for (size_t i = 0; i < size; ++i) largest = std::max(largest, std::fabs(weights[i]));
+    float largest = 0, sum = folded.bias[c];
+    for (size_t i = 0; i < size; ++i) {
+      largest = std::max(largest, std::fabs(weights[i]));
+      sum += weights[i];
+    }
+    if (!std::isfinite(sum)) {
+      throw Error(ErrorKind::kInvalidArgument, "a layer's weights are not finite numbers", {},
+                  "take an earlier checkpoint");
+    }
     const float scale = largest > 0 ? largest / kLargest : 1;
     result.scales[c] = scale;
     for (size_t i = 0; i < size; ++i) {

@@ -24,6 +24,7 @@ struct IntegerWeights {
   std::vector<int8_t> integers;
   std::vector<float> scales;
 };
+// Throws Error (kInvalidArgument) for numbers that are not finite.
 IntegerWeights ToIntegers(const FoldedWeights& folded);
 
 }  // namespace recpack
