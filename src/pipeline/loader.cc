@@ -56,6 +56,14 @@ LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const Resu
     Refuse(format("there is no rank {} of {}", options.rank, options.world_size),
            "ranks count from 0");
   }
+  if (options.local_ranks == 0 || options.local_ranks > options.world_size - options.rank) {
+    Refuse(format("there are no {} ranks from {} on, of {}", options.local_ranks, options.rank,
+                  options.world_size),
+           "ranks count from 0");
+  }
+  if (options.local_ranks > 1 && options.share != RankShare::kBatches) {
+    Refuse("a loader of several ranks deals whole batches", "choose RankShare::kBatches");
+  }
   if (options.fields.empty()) Refuse("a loader without fields makes nothing", "name a recipe");
   if (options.prefetch < 2) Refuse("a ring has at least 2 slabs", "choose a prefetch of 2 or more");
   if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
@@ -91,8 +99,9 @@ struct Loader::State {
   State(const Mixture& samples, LoaderOptions options, const ResumeToken& token, int)
       : plan{.mixture = samples,
              .options = options,
-             .schedule = Schedule(samples.samples(), options.batch_size, options.world_size,
-                                  options.rank, options.last_batch, token.epoch, token.position),
+             .schedule = Schedule(samples.samples(), options.batch_size,
+                                  {options.world_size, options.rank, options.local_ranks},
+                                  options.share, options.last_batch, token.epoch, token.position),
              .chunk_samples = ChunkSamples(options),
              .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
         at(token) {
@@ -207,7 +216,8 @@ struct Loader::State {
     }
     std::sort(substituted.begin() + static_cast<ptrdiff_t>(before), substituted.end(),
               [](const auto& a, const auto& b) { return a.position < b.position; });
-    const double own = static_cast<double>(plan.mixture.samples()) / plan.options.world_size;
+    const double own = static_cast<double>(plan.mixture.samples()) * plan.options.local_ranks /
+                       plan.options.world_size;
     for (size_t i = before; i < substituted.size(); ++i) {
       ++at.substituted;
       if (ledger) ledger->Add(substituted[i]);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "recpack/pipeline/loader.h"
+
 namespace recpack {
 namespace {
 
@@ -10,10 +12,11 @@ constexpr uint64_t kLeastSamples = 512;
 
 }  // namespace
 
-ReadAhead::ReadAhead(const Mixture& samples, const OrderSpec& order, uint32_t world_size)
+ReadAhead::ReadAhead(const Mixture& samples, const OrderSpec& order, uint32_t world_size,
+                     RankShare share)
     : records_(samples.samples()), world_size_(world_size), samples_(kLeastSamples) {
-  if (order.kind != OrderKind::kWindow || samples.views().size() > 1 ||
-      samples.views().front().balanced()) {
+  if (order.kind != OrderKind::kWindow || (share == RankShare::kBatches && world_size > 1) ||
+      samples.views().size() > 1 || samples.views().front().balanced()) {
     return;
   }
   row_ = uint64_t{order.lanes} * order.window_blocks * order.block_records;

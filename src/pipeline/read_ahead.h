@@ -8,6 +8,8 @@
 
 namespace recpack {
 
+enum class RankShare : uint8_t;
+
 // Positions first, first + step, ... below end.
 struct PositionRun {
   uint64_t first = 0;
@@ -19,13 +21,14 @@ struct PositionRun {
 // that is whole blocks where the world size divides the lanes, and else one pass over them. Windows
 // of all lanes begin together, a row of them; the next row is told of when one begins. So what is
 // told of and not yet read is at most samples() and a row. Where a row is more than kMostBytes a
-// rank, and with every other order, samples are told of one by one. Immutable; any thread.
+// rank, where ranks share batches, and with every other order, samples are told of one by one.
+// Immutable; any thread.
 class ReadAhead {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
   // `order` as ResolveOrder() gives it.
-  ReadAhead(const Mixture& samples, const OrderSpec& order, uint32_t world_size);
+  ReadAhead(const Mixture& samples, const OrderSpec& order, uint32_t world_size, RankShare share);
 
   // Of a rank, from telling to use.
   uint64_t samples() const noexcept { return samples_; }

@@ -43,7 +43,7 @@ Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* o
       block_(block),
       clock_(block),
       sampler_(plan.mixture, plan.options.order, plan.options.seed),
-      read_ahead_(plan.mixture, plan.options.order, plan.options.world_size),
+      read_ahead_(plan.mixture, plan.options.order, plan.options.world_size, plan.options.share),
       ids_(plan.mixture.views().size()) {
   OpenSources(other);
   tools_.clock = &clock_;

@@ -91,6 +91,49 @@ TEST(Loader, TheUnionOfRanksIsTheEpoch) {
   }
 }
 
+// The batches of one rank alone are dealt to loaders that each are for some of the ranks.
+TEST(Loader, RanksThatShareBatchesGetThoseOfOneRankInTurn) {
+  const SmallSplit split(103);
+  const Dataset dataset = Dataset::Open(split.folder());
+  constexpr uint32_t kWorld = 4;
+  for (const auto& [last, steps] :
+       {std::pair(LastBatch::kDrop, 2U), {LastBatch::kPad, 3U}, {LastBatch::kKeep, 3U}}) {
+    LoaderOptions options = Options(10);
+    options.last_batch = last;
+    Loader alone(dataset, options);
+    ASSERT_EQ(alone.steps_per_epoch(), last == LastBatch::kDrop ? 10U : 11U);
+    const auto expected = Take(alone, 2 * alone.steps_per_epoch());
+    const size_t of_epoch = alone.steps_per_epoch();
+    options.share = RankShare::kBatches;
+    options.world_size = kWorld;
+    for (const auto& [first, count] : {std::pair(0U, 1U), {1U, 2U}, {3U, 1U}, {0U, 4U}}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(last) << ", ranks from " << first);
+      options.rank = first;
+      options.local_ranks = count;
+      Loader loader(dataset, options);
+      ASSERT_EQ(loader.steps_per_epoch(), steps * count);
+      const auto got = Take(loader, 2 * loader.steps_per_epoch());
+      ASSERT_EQ(got.size(), 2 * steps * count);
+      for (size_t i = 0; i < got.size(); ++i) {
+        const size_t epoch = i / (steps * count), step = i / count % steps;
+        const size_t number = step * kWorld + first + i % count;
+        EXPECT_EQ(got[i].epoch, epoch);
+        if (number >= of_epoch) {
+          EXPECT_TRUE(got[i].ids.empty()) << i;
+          continue;
+        }
+        const Taken& that = expected[epoch * of_epoch + number];
+        EXPECT_EQ(got[i].ids, that.ids) << i;
+        EXPECT_EQ(got[i].bytes, that.bytes) << i;
+        const size_t behind = epoch * of_epoch + (step + 1) * kWorld - 1;  // the step's last
+        if (i % count + 1 == count && step + 1 < steps) {
+          EXPECT_EQ(got[i].token, expected[behind].token) << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(Loader, OtherRanksAndBatchSizesGoOnInTheSameOrder) {
   const SmallSplit split(120);
   const Dataset dataset = Dataset::Open(split.folder());
@@ -231,6 +274,9 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(reason([](auto& o) { o.batch_size = 0; }), HasSubstr("batch size"));
   EXPECT_THAT(reason([](auto& o) { o.batch_size = 31; }), HasSubstr("31 samples"));
   EXPECT_THAT(reason([](auto& o) { o.rank = 1; }), HasSubstr("no rank 1 of 1"));
+  EXPECT_THAT(reason([](auto& o) { o.local_ranks = 2; }), HasSubstr("no 2 ranks from 0 on, of 1"));
+  EXPECT_THAT(reason([](auto& o) { o.local_ranks = o.world_size = 2; }),
+              HasSubstr("whole batches"));
   EXPECT_THAT(reason([](auto& o) { o.prefetch = 1; }), HasSubstr("2 slabs"));
   EXPECT_THAT(reason([](auto& o) { o.fields.clear(); }), HasSubstr("without fields"));
   EXPECT_THAT(reason([](auto& o) { o.fields.push_back(o.fields[1]); }), HasSubstr("'label'"));

@@ -30,6 +30,13 @@ enum class LastBatch : uint8_t {
   kKeep,  // a short batch, on some ranks an empty one
 };
 
+// Which samples of a step are whose.
+enum class RankShare : uint8_t {
+  kSamples,  // dealt one by one: a rank keeps to its own part of the data where the order's lanes
+             // allow that
+  kBatches,  // a stretch each: batches are those that a loader of one rank makes, dealt in turn
+};
+
 // What becomes of records that are corrupt. Any other failure, as of the disk, always fails.
 enum class OnBadRecord : uint8_t {
   kFail,        // Next() throws
@@ -44,6 +51,10 @@ struct LoaderOptions {
   uint64_t seed = 0;
   uint32_t rank = 0;
   uint32_t world_size = 1;
+  RankShare share = RankShare::kSamples;
+  // Of RankShare::kBatches: the ranks that this loader is for, `rank` and those behind it. It gives
+  // a batch of each in turn; a token between them says the beginning of their step.
+  uint32_t local_ranks = 1;
   LastBatch last_batch = LastBatch::kDrop;
   uint64_t epoch = 0;     // to begin with; not with a token
   std::string resume;     // a token: begins behind the batch that it came with
