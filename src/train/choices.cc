@@ -39,6 +39,8 @@ const TrainerChoices& NormStatisticsChoices() {
 const TrainerChoices& StrategyChoices() {
   static const TrainerChoices choices = {
       Choice("replicated", &TrainerOptions::strategy, StrategyKind::kReplicated),
+      Choice("distributed_replicated", &TrainerOptions::strategy,
+             StrategyKind::kDistributedReplicated),
       Choice("parameter_server", &TrainerOptions::strategy, StrategyKind::kParameterServer)};
   return choices;
 }

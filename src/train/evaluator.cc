@@ -120,7 +120,7 @@ struct Evaluator::State {
   void ForEach(const EvaluationSplit& split, const std::function<LossSums(DeviceBatch&)>& take) {
     options.data = split.data;
     options.eval_split = split.split;
-    const auto feeder = EvaluationFeeder(options);
+    const auto feeder = EvaluationFeeder(options, ProcessWorld({}, 1));
     while (auto batch = feeder->Next()) {
       CheckLabels(options, take(*batch), format("of batch {}", batch->step()), batch->token());
     }

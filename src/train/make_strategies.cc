@@ -3,6 +3,7 @@
 #include "recpack/base/error.h"
 #include "recpack/train/collective.h"
 #include "recpack/train/cpu_ops.h"
+#include "src/train/distributed_replicated.h"
 #include "src/train/make_ops.h"
 #include "src/train/parameter_server.h"
 #include "src/train/replicated.h"
@@ -40,22 +41,40 @@ Strategies Served(const TrainerOptions& options) {
   return strategies;
 }
 
+// The master copy is in the host's memory, as are gradients while they are summed.
+Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world) {
+  for (const DeviceSpec& device : options.devices) {
+    if (device.kind == DeviceKind::kCpu && !IsPlaced(options)) continue;
+    throw Error(ErrorKind::kUnsupported,
+                "distributed_replicated is for whole models on CPU devices so far", {},
+                "choose the strategy replicated");
+  }
+  const auto master = std::make_shared<MasterCopy>(options.optimizer, world.ProcessExchange(),
+                                                   MakeCpuOps({.threads = 1}));
+  Strategies strategies;
+  for (auto& local : ThreadCollectives(static_cast<int>(options.devices.size()))) {
+    strategies.push_back(
+        std::make_unique<DistributedReplicated>(master, std::move(local), kBucketElements));
+  }
+  return strategies;
+}
+
 }  // namespace
 
-Strategies MakeStrategies(const TrainerOptions& options) {
+Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& world) {
   if (options.strategy == StrategyKind::kParameterServer) return Served(options);
   if (options.async) {
     throw Error(ErrorKind::kInvalidArgument,
                 "replicated variables cannot be updated asynchronously", {},
                 "choose the parameter server");
   }
+  if (options.strategy == StrategyKind::kDistributedReplicated) return Distributed(options, world);
   Strategies strategies;
-  const size_t devices = FedDevices(options).size();
-  if (devices == 1) {
+  if (world.towers() == 1) {
     strategies.push_back(std::make_unique<SingleDevice>(options.optimizer));
     return strategies;
   }
-  for (auto& collective : ThreadCollectives(static_cast<int>(devices))) {
+  for (auto& collective : world.Exchange()) {
     strategies.push_back(
         std::make_unique<Replicated>(options.optimizer, std::move(collective), kBucketElements));
   }

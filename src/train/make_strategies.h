@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "recpack/train/trainer.h"
+#include "src/train/process_world.h"
 
 namespace recpack {
 
-// One for each device of the options.
-std::vector<std::unique_ptr<VariableStrategy>> MakeStrategies(const TrainerOptions& options);
+// One for each tower of this process.
+std::vector<std::unique_ptr<VariableStrategy>> MakeStrategies(const TrainerOptions& options,
+                                                              const ProcessWorld& world);
 
 }  // namespace recpack

@@ -1,10 +1,7 @@
 #include "src/train/replicated.h"
 
-#include <chrono>
 #include <span>
 #include <utility>
-
-#include "src/train/seconds.h"
 
 namespace recpack {
 
@@ -14,23 +11,14 @@ Replicated::Replicated(const OptimizerOptions& options, std::unique_ptr<Collecti
       collective_(std::move(collective)),
       bucket_elements_(bucket_elements) {}
 
-Replicated::~Replicated() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
 void Replicated::Start(Ops& ops, Variables& variables) {
   OwnVariables::Start(ops, variables);
-  buckets_ = BucketsOf(variables, bucket_elements_);
-  bucket_of_ = BucketOfVariable(variables, buckets_);
   Share(variables.trained(), variables.trained_size());
   Share(variables.statistics(), variables.statistics_size());
-  summed_ = buckets_.size();
-  thread_ = std::thread([this] { SumBuckets(); });
+  queue_.emplace(variables, bucket_elements_, [this](size_t number) {
+    const Bucket& bucket = queue_->buckets()[number];
+    collective_->AllReduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin});
+  });
 }
 
 void Replicated::Share(float* values, size_t count) {
@@ -39,50 +27,13 @@ void Replicated::Share(float* values, size_t count) {
 
 void Replicated::BeginStep(double rate) {
   rate_ = rate;
-  const std::lock_guard lock(mutex_);
-  missing_.clear();
-  for (const Bucket& bucket : buckets_) missing_.push_back(bucket.variables.size());
-  summed_ = 0;
-}
-
-void Replicated::Ready(size_t variable) {
-  const std::lock_guard lock(mutex_);
-  if (--missing_[bucket_of_[variable]] == 0) changed_.notify_all();
-}
-
-// Buckets go in their order on every device, whichever is whole first.
-void Replicated::SumBuckets() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock,
-                  [&] { return ended_ || (summed_ < buckets_.size() && missing_[summed_] == 0); });
-    if (ended_) return;
-    const Bucket& bucket = buckets_[summed_];
-    lock.unlock();
-    try {
-      collective_->AllReduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin});
-    } catch (...) {
-      lock.lock();
-      failure_ = std::current_exception();
-      changed_.notify_all();
-      return;
-    }
-    lock.lock();
-    ++summed_;
-    changed_.notify_all();
-  }
+  queue_->BeginStep();
 }
 
 void Replicated::EndStep() {
-  const auto begin = std::chrono::steady_clock::now();
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || summed_ == buckets_.size(); });
-    if (failure_) std::rethrow_exception(failure_);
-  }
-  account_.calls += buckets_.size();
+  account_.waited += queue_->EndStep();
+  account_.calls += queue_->buckets().size();
   account_.bytes += variables_->trained_size() * sizeof(float);
-  account_.waited += SecondsSince(begin);
   UpdateAll();
 }
 

@@ -9,19 +9,26 @@
 #include "src/train/training_state.h"
 
 namespace recpack {
-RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const TrainerNotice& notice)
+RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const ProcessWorld& world,
+                               const TrainerNotice& notice)
     : options_(options) {
-  if (!options.resume.empty()) Read(notice);
-  if (options.checkpoints.empty()) return;
+  if (!options.resume.empty()) {
+    const auto choose = [&] {
+      return ChooseCheckpoint(PosixFiles(), options.resume, notice, "begin without resuming");
+    };
+    Read(world.FromFirst(choose), notice);
+  }
+  if (!written()) return;
   if (options.input != InputKind::kReal) {
     throw Error(ErrorKind::kInvalidArgument, "a training on repeated batches has no checkpoints");
   }
+  if (world.rank() > 0) return;
   folder_.emplace(PosixFiles(), options.checkpoints,
                   CheckpointFolderOptions{.keep = options.keep_checkpoints});
 }
 
-void RunCheckpoints::Read(const TrainerNotice& notice) {
-  path_ = ChooseCheckpoint(PosixFiles(), options_.resume, notice, "begin without resuming");
+void RunCheckpoints::Read(const std::string& path, const TrainerNotice& notice) {
+  path_ = path;
   stored_ = ReadCheckpoint(PosixFiles(), path_);
   begin_ = stored_->info;
   if (begin_.seed != options_.seed) {
@@ -46,7 +53,7 @@ void RunCheckpoints::Restore(Tower& tower) const {
 
 bool RunCheckpoints::IsDue(uint64_t step) const noexcept {
   const auto every = static_cast<uint64_t>(options_.checkpoint_steps);
-  return folder_ && options_.checkpoint_steps > 0 && step % every == 0;
+  return written() && options_.checkpoint_steps > 0 && step % every == 0;
 }
 
 void RunCheckpoints::Save(CheckpointInfo at, const LossSums& train, Tower& tower) {

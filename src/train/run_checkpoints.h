@@ -6,16 +6,19 @@
 
 #include "recpack/train/checkpoint_folder.h"
 #include "recpack/train/trainer.h"
+#include "src/train/process_world.h"
 #include "src/train/tower.h"
 
 namespace recpack {
 
 class RunCheckpoints {
  public:
-  // Reads the one that the options name, and takes the folder to write to. `options` has to outlive
-  // it. Throws Error: kInvalidArgument for a checkpoint of another seed, or checkpoints of a run
-  // that can have none; what ReadCheckpoint() and CheckpointFolder throw.
-  RunCheckpoints(const TrainerOptions& options, const TrainerNotice& notice);
+  // Reads the one that the options name, in each process, and takes the folder to write to, in the
+  // first, which chooses of a folder to read from. `options` has to outlive it. Throws Error:
+  // kInvalidArgument for a checkpoint of another seed, or checkpoints of a run that can have none;
+  // what ReadCheckpoint() and CheckpointFolder throw.
+  RunCheckpoints(const TrainerOptions& options, const ProcessWorld& world,
+                 const TrainerNotice& notice);
 
   // Where the run begins.
   const CheckpointInfo& begin() const noexcept { return begin_; }
@@ -28,14 +31,14 @@ class RunCheckpoints {
   // No tower is to be restored any more: gives the memory back.
   void AllRestored() noexcept { stored_.reset(); }
 
-  bool written() const noexcept { return folder_.has_value(); }
+  bool written() const noexcept { return !options_.checkpoints.empty(); }
   // Whether one is written behind this step, in the middle of an epoch.
   bool IsDue(uint64_t step) const noexcept;
-  // After VariableStrategy::Settle() of all towers. One thread at a time.
+  // Of the first tower of all, after VariableStrategy::Settle() of all. One thread at a time.
   void Save(CheckpointInfo at, const LossSums& train, Tower& tower);
 
  private:
-  void Read(const TrainerNotice& notice);
+  void Read(const std::string& path, const TrainerNotice& notice);
 
   const TrainerOptions& options_;
   std::string path_;                  // that the run goes on from

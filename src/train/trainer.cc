@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -14,11 +15,13 @@
 #include "recpack/train/collective.h"
 #include "recpack/train/schedule.h"
 #include "src/base/format.h"
+#include "src/train/check_processes.h"
 #include "src/train/epoch_sums.h"
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
 #include "src/train/model_placement.h"
+#include "src/train/process_world.h"
 #include "src/train/run_checkpoints.h"
 #include "src/train/seconds.h"
 #include "src/train/simulated.h"
@@ -64,8 +67,10 @@ LossSums BeginningOf(const CheckpointInfo& info) {
 }  // namespace
 
 struct Trainer::State {
-  State(TrainerOptions complete, const TrainerNotice& notice);
+  State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
+        const TrainerNotice& notice);
 
+  const std::shared_ptr<const ProcessWorld> world;
   const ModelPlacement placement;
   const TrainerOptions options;
   const bool simulated;
@@ -76,8 +81,7 @@ struct Trainer::State {
   std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
   std::function<void(const EpochReport&)> report;
-  std::vector<float> statistics;  // of the first tower
-  std::vector<double> losses;     // of whole steps
+  std::vector<double> losses;  // of whole steps
   std::vector<StepTiming> timings;
 
   std::mutex mutex;  // of what follows
@@ -94,28 +98,32 @@ struct Trainer::State {
   LossSums EvaluateAll(size_t index);
   // `step`: how many were made before.
   void TimeInputs(size_t index, uint64_t step);
-  void Fail(size_t index) noexcept;
+  void Fail(size_t index, const std::string& reason) noexcept;
   [[noreturn]] void RefuseStep(size_t index, uint64_t step, const LossSums& sums,
                                const DeviceBatch& batch);
 };
 
-Trainer::State::State(TrainerOptions complete, const TrainerNotice& notice)
-    : placement(PlaceModel(complete)),
+Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
+                      const TrainerNotice& notice)
+    : world(std::move(of_all)),
+      placement(PlaceModel(complete)),
       options(OnDevicesThatAreThere(std::move(complete), notice)),
       simulated(Simulated(options)) {
   if (options.log_placement && notice && !placement.graph.empty()) {
     notice(DescribePlacement(placement.graph, placement.device_of, options.devices));
   }
-  checkpoints.emplace(options, notice);
-  feeder = TrainingFeeder(options, checkpoints->begin().loader_token);
+  CheckProcesses(options, *world);
+  checkpoints.emplace(options, *world, notice);
+  feeder = TrainingFeeder(options, *world, checkpoints->begin().loader_token);
   rate = RateOf(options, feeder->steps_per_epoch());
   if (simulated) return;
-  if (options.evaluate) eval_feeder = EvaluationFeeder(options);
+  if (options.evaluate) eval_feeder = EvaluationFeeder(options, *world);
   const size_t count = FedDevices(options).size();
-  control = ThreadCollectives(static_cast<int>(count));
-  norms = ThreadCollectives(static_cast<int>(count));
-  auto strategies = MakeStrategies(options);
-  const float scale = 1.0F / static_cast<float>(options.batch_size * (options.async ? 1 : count));
+  control = world->Control();
+  norms = world->Norms();
+  auto strategies = MakeStrategies(options, *world);
+  const float scale =
+      1.0F / static_cast<float>(options.batch_size * (options.async ? 1 : world->towers()));
   for (size_t i = 0; i < count; ++i) {
     std::vector<std::unique_ptr<Ops>> devices;
     const size_t end = IsPlaced(options) ? options.devices.size() : i + 1;
@@ -125,8 +133,17 @@ Trainer::State::State(TrainerOptions complete, const TrainerNotice& notice)
   }
 }
 
-Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice)
-    : state_(std::make_unique<State>(CompleteOptions(std::move(options)), notice)) {}
+// Processes are joined first, so that all hear of whatever fails at one.
+Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice) {
+  const auto world = std::make_shared<const ProcessWorld>(options.join, FedDevices(options).size());
+  try {
+    state_ = std::make_unique<State>(world, CompleteOptions(std::move(options)),
+                                     world->rank() == 0 ? notice : TrainerNotice());
+  } catch (const std::exception& error) {
+    world->Abort(error.what());
+    throw;
+  }
+}
 
 Trainer::~Trainer() = default;
 
@@ -137,6 +154,10 @@ const std::vector<StepTiming>& Trainer::timings() const noexcept { return state_
 std::string Trainer::Describe() const {
   if (state_->simulated) return format("{} simulated devices", state_->options.devices.size());
   std::string text;
+  if (const ProcessWorld& world = *state_->world; world.processes() > 1) {
+    text = format("rank {} of {}, which have {} devices", world.rank(), world.processes(),
+                  world.towers());
+  }
   auto device = state_->options.devices.begin();
   for (const auto& tower : state_->towers) {
     for (const auto& ops : tower->devices()) {
@@ -165,15 +186,14 @@ void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
 void Trainer::State::RunTower(size_t index) noexcept {
   try {
     TrainAndEvaluate(index);
-  } catch (...) {
-    Fail(index);
+  } catch (const std::exception& error) {
+    Fail(index, error.what());
   }
 }
 
 // The first failure is what is told; what it brings upon the others is not. They stop at their next
-// call of what is aborted here.
-void Trainer::State::Fail(size_t index) noexcept {
-  std::string reason = format("{} failed", DeviceName(options.devices[index]));
+// call of what is aborted here, in other processes with this one's reason.
+void Trainer::State::Fail(size_t index, const std::string& reason) noexcept {
   {
     const std::lock_guard lock(mutex);
     if (failure) return;
@@ -194,7 +214,7 @@ void Trainer::State::Build(size_t index) {
                          .type = options.type,
                          .layout = options.layout,
                          .fused_norm = options.fused_norm};
-    if (options.norm_sync && towers.size() > 1) {
+    if (options.norm_sync && world->towers() > 1) {
       context.sum_over_devices = [collective = norms[index].get()](float* values, size_t count) {
         collective->AllReduce({values, count});
       };
@@ -214,7 +234,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
   TowerInput input(*feeder, index, options.input);
   CheckpointInfo at = checkpoints->begin();
   TowerEpoch epoch;
-  if (index == 0) epoch.train = BeginningOf(at);
+  if (all.rank() == 0) epoch.train = BeginningOf(at);
   for (; at.epoch < options.epochs && static_cast<int64_t>(at.step) < rate.steps; epoch = {}) {
     EpochReport now{.epoch = at.epoch};
     const ExchangeAccount before = strategy.account();
@@ -241,7 +261,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     const auto of_steps = StepLosses(all, epoch.steps);
     if (index > 0) continue;
     losses.insert(losses.end(), of_steps.begin(), of_steps.end());
-    report(now);
+    if (all.rank() == 0) report(now);
   }
   input.Release();
   if (!options.timing.inputs.empty()) TimeInputs(index, at.step);
@@ -290,17 +310,19 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
 
 void Trainer::State::Save(size_t index, const CheckpointInfo& at, const LossSums& train) {
   const LossSums sums = AddUp(*control[index], train);
-  if (index == 0) checkpoints->Save(at, sums, *towers[index]);
+  if (control[index]->rank() == 0) checkpoints->Save(at, sums, *towers[index]);
   control[index]->Barrier();
 }
 
 // With the statistics of the first device.
 LossSums Trainer::State::EvaluateAll(size_t index) {
-  if (index == 0) statistics = towers[0]->Statistics();
-  control[index]->Barrier();
-  if (index > 0) towers[index]->SetStatistics(statistics);
+  Collective& all = *control[index];
+  std::vector<float> statistics = towers[index]->Statistics();
+  all.Broadcast(std::as_writable_bytes(std::span(statistics)), 0);
+  if (all.rank() > 0) towers[index]->SetStatistics(statistics);
   LossSums total;
   while (auto batch = eval_feeder->Next(index)) {
+    all.Check();  // no other call may come for long
     const LossSums sums = towers[index]->Evaluate(*batch);
     CheckLabels(options, sums, "of the evaluation", batch->token());
     Add(sums, total);

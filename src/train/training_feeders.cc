@@ -26,12 +26,18 @@ Dataset OpenEvaluation(const TrainerOptions& options) {
               "name one, or train without evaluation");
 }
 
-LoaderOptions LoaderOf(const TrainerOptions& options, bool training) {
+LoaderOptions LoaderOf(const TrainerOptions& options, const ProcessWorld& world, bool training) {
   LoaderOptions loader;
   loader.fields = ModelFields(options, training);
   loader.batch_size = options.batch_size;
   loader.seed = options.seed;
   loader.threads = options.loader_threads;
+  if (world.processes() > 1) {
+    loader.share = RankShare::kBatches;
+    loader.world_size = static_cast<uint32_t>(world.towers());
+    loader.rank = static_cast<uint32_t>(world.first_tower());
+    loader.local_ranks = static_cast<uint32_t>(options.devices.size());
+  }
   return loader;
 }
 
@@ -48,22 +54,24 @@ DeviceFeederOptions FeederOf(const TrainerOptions& options) {
 }  // namespace
 
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
-                                             const std::string& token) {
+                                             const ProcessWorld& world, const std::string& token) {
   const Dataset data = Dataset::Open(options.data, {.split = options.train_split});
-  LoaderOptions loader = LoaderOf(options, true);
+  LoaderOptions loader = LoaderOf(options, world, true);
   loader.resume = token;
-  auto feeder = std::make_unique<DeviceFeeder>(data, std::move(loader), FeederOf(options));
-  if (feeder->steps_per_epoch() == 0) {
+  world.CheckSame({{"the data set", data.digest()}});
+  const uint64_t records = data.records();
+  if (records / options.batch_size < world.towers()) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("an epoch has no batch of {} samples for each of {} devices",
-                       options.batch_size, FedDevices(options).size()),
+                format("an epoch of {} records has no batch of {} for each of {} devices", records,
+                       options.batch_size, world.towers()),
                 {.path = options.data}, "choose a smaller batch, or fewer devices");
   }
-  return feeder;
+  return std::make_unique<DeviceFeeder>(data, std::move(loader), FeederOf(options));
 }
 
-std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options) {
-  LoaderOptions loader = LoaderOf(options, false);
+std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options,
+                                               const ProcessWorld& world) {
+  LoaderOptions loader = LoaderOf(options, world, false);
   loader.order = ParseOrder("sequential");
   loader.last_batch = LastBatch::kPad;
   return std::make_unique<DeviceFeeder>(OpenEvaluation(options), std::move(loader),

@@ -100,7 +100,7 @@ class Train(CliTest):
         for arguments, words in [
             (('--devices', 'cpu:0,gpu:1'), "'gpu:1' is no device"),
             (('--devices', 'cpu:0,cpu:0'), 'named twice'),
-            (('--batch-size', '100000'), 'more than the 64 records'),
+            (('--batch-size', '100000'), 'no batch of 100000'),
             (('--classes', '2'), 'not in 0 to 1'),
             (('--rate', '1e30'), 'is not a number'),
             (('--async',), 'parameter server'),

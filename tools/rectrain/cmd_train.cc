@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
+#include "recpack/train/join.h"
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
 #include "tools/rectrain/command.h"
@@ -22,7 +23,8 @@ constexpr char kExamples[] =
     "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n"
     "  rectrain train shards/reviews --model deepconn --devices cpu:0,cpu:1 \\\n"
     "      --place user=cpu:0,item=cpu:1 --log-placement\n"
-    "  rectrain train shards/cifar10 --max-steps 200 --input real,cached,synthetic\n";
+    "  rectrain train shards/cifar10 --max-steps 200 --input real,cached,synthetic\n"
+    "  mpirun -n 2 rectrain train shards/cifar10 --strategy distributed_replicated\n";
 
 struct TrainFlags {
   TrainerOptions options;
@@ -102,10 +104,13 @@ void RunTrain(TrainFlags& flags) {
   FinishTrainingFlags(options);
   FinishInputFlags(flags.inputs, options);
   options.devices = ParseDevices(flags.devices);
+  const LaunchPlace place = LaunchPlace::FromEnvironment();
+  if (place.size > 1) options.join = [place] { return JoinRanks(place); };
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
-  if (!flags.json) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
+  const bool tells = place.rank == 0;
+  if (!flags.json && tells) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
   nlohmann::json epochs = nlohmann::json::array();
   std::vector<EpochReport> reports;
   trainer.Run([&](const EpochReport& report) {
@@ -116,6 +121,7 @@ void RunTrain(TrainFlags& flags) {
       Print(report, options.devices[0].kind != DeviceKind::kSimulated, Classifies(options));
     }
   });
+  if (!tells) return;
   std::vector<StepTiming> timings = trainer.timings();
   if (timings.empty() && !reports.empty()) timings = {SpeedOf(reports, options.input)};
   if (flags.json) {
@@ -168,8 +174,10 @@ void AddTrain(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
       ->capture_default_str();
-  AddChoice(command, "--strategy", options, StrategyChoices(),
-            "replicated: every device has all variables; parameter_server: they are in one place.");
+  AddChoice(
+      command, "--strategy", options, StrategyChoices(),
+      "replicated: every device has all variables; distributed_replicated: they are updated in "
+      "one copy, of which each process has a part; parameter_server: they are in one place.");
   AddChoice(command, "--variables", options, VariableChoices(),
             "Where a parameter server has them: cpu, device (the first one), spread.");
   command.add_flag("--async", options.async,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recpack/pipeline/dataset.h"
+#include "recpack/train/collective.h"
 #include "recpack/train/device_spec.h"
 #include "recpack/train/model.h"
 #include "recpack/train/placement.h"
@@ -19,7 +20,12 @@ namespace recpack {
 enum class StrategyKind : uint8_t {
   kReplicated,       // every device has all variables; gradients are added up over the devices
   kParameterServer,  // variables are in one place and are updated there
+  // Every device has all variables; they are updated in a copy of which each process has a part.
+  kDistributedReplicated,
 };
+
+// Makes this process's part in a collective of all processes that train together.
+using JoinProcesses = std::function<std::unique_ptr<Collective>()>;
 
 // Where a parameter server keeps variables.
 enum class VariablePlace : uint8_t {
@@ -45,7 +51,10 @@ struct TrainerOptions {
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
 
-  std::vector<DeviceSpec> devices = {DeviceSpec{}};
+  std::vector<DeviceSpec> devices = {DeviceSpec{}};  // of this process
+  // Of one of several processes: called first of all, as often at each. Empty: there is one. All
+  // have the same options but for devices, threads and paths.
+  JoinProcesses join = {};
   // "one": each device has the whole model, with samples of its own. Else the devices have one
   // together: as PlaceOperations() takes it. Of deepconn.
   std::string place = "one";
@@ -96,7 +105,7 @@ struct EpochReport {
   double evaluation_seconds = 0;
   double input_wait_seconds = 0;     // of the training, mean over devices
   double exchange_wait_seconds = 0;  // that devices stood still for variables or gradients; mean
-  uint64_t exchange_calls = 0;       // of all devices
+  uint64_t exchange_calls = 0;       // of all devices, as are these sums and means
   uint64_t exchange_bytes = 0;
   TransferAccount transfers;  // between the devices of one model, in the training
 };
@@ -106,17 +115,18 @@ using TrainerNotice = std::function<void(const std::string& text)>;
 
 // Runs to its end. Throws Error: what the loader or a device threw; kInvalidArgument for options
 // that make no sense, labels or tokens that are out of range, and numbers that became infinite,
-// with the step, the layer and the token of its batch. `report` is called after each epoch, by one
-// thread.
+// with the step, the layer and the token of its batch. Where one of several processes fails, all
+// others throw Error with its rank and its reason.
 class Trainer {
  public:
   explicit Trainer(TrainerOptions options, const TrainerNotice& notice = {});
   ~Trainer();
 
+  // `report` is called after each epoch, by one thread, of several processes in the first alone.
   void Run(const std::function<void(const EpochReport&)>& report);
 
-  std::string Describe() const;  // devices, model, how many variables
-  // Mean loss of each step that this run has made, in order.
+  std::string Describe() const;  // this process's devices
+  // Mean loss over all devices of each step that this run has made, in order.
   const std::vector<double>& losses() const noexcept;
   // In the order of TrainerOptions::timing; empty before the run has ended.
   const std::vector<StepTiming>& timings() const noexcept;

@@ -61,7 +61,23 @@ class TcpTransport final : public Transport {
     Tell();
   }
 
+  // A rank that has gone without a word is lost, also where no call meets it.
   void Check() override {
+    ThrowIfTold();
+    const std::lock_guard lock(mutex_);
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank_ || Hears(other) || ended_[static_cast<size_t>(other)]) continue;
+      SetFailure({ErrorKind::kIo,
+                  format("rank {} was lost: its process has ended, or the network failed", other),
+                  {},
+                  "see what that process said last"});
+      Tell();
+      ThrowIfFailed();
+    }
+  }
+
+ private:
+  void ThrowIfTold() {
     const std::lock_guard lock(mutex_);
     for (int other = 0; other < size(); ++other) {
       if (Hears(other) && Readable(other, {})) ReadNotice(other);
@@ -69,7 +85,6 @@ class TcpTransport final : public Transport {
     ThrowIfFailed();
   }
 
- private:
   void ThrowIfKnownToHaveFailed() {
     const std::lock_guard lock(mutex_);
     ThrowIfFailed();
@@ -125,11 +140,11 @@ class TcpTransport final : public Transport {
     const size_t notices = SetWaits();
     const int ready = poll(waits_.data(), waits_.size(), PollTime(deadline));
     for (size_t i = 0; i < notices; ++i) {
-      if (waits_[i].revents != 0) return Check();
+      if (waits_[i].revents != 0) return ThrowIfTold();
     }
     if (ready == 0 && std::chrono::steady_clock::now() >= deadline) {
       Fail(LateError(Pending(), call, timeout));
-      Check();
+      ThrowIfTold();
     }
   }
 
@@ -151,7 +166,7 @@ class TcpTransport final : public Transport {
   }
 
   [[noreturn]] void ThrowLost(int other, const CollectiveCall& call) {
-    Check();
+    ThrowIfTold();
     bool ended = false;
     {
       const std::lock_guard lock(mutex_);

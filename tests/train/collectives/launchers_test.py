@@ -3,34 +3,17 @@
 usage: launchers_test.py PROGRAM [MPIRUN...]    PROGRAM: launched; MPIRUN: a command up to the ranks
 """
 
-import os
-import random
+import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "cli"))
+from launching import clean_environment, free_port  # noqa: E402
+
 PROGRAM = ""
 MPIRUN = []
-LAUNCHERS = ("RANK", "WORLD_SIZE", "LOCAL_", "MASTER_", "TORCHELASTIC", "OMPI_", "PMI", "SLURM_")
-
-
-def clean_environment(**more):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
-    return {**kept, **{k: str(v) for k, v in more.items()}}
-
-
-def free_port():
-    """One that is free, outside of the range that the kernel gives to clients."""
-    while True:
-        port = random.randrange(10000, 30000)
-        with socket.socket() as one:
-            try:
-                one.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 def start(environment, *arguments):

@@ -43,6 +43,21 @@ INSTANTIATE_TEST_SUITE_P(Tcp, CollectiveContract, testing::Values(Tcp(1), Tcp(2)
 
 constexpr CollectiveOptions kShortly = {.connect_timeout = std::chrono::seconds(2)};
 
+TEST(TcpCollective, AProcessThatDiesIsNoticedByThoseThatOnlyCheck) {
+  const int port = FreePort();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    auto collective = TcpCollective({.rank = 1, .size = 2, .port = port});
+    collective->Barrier();
+    kill(getpid(), SIGKILL);
+  }
+  auto collective = TcpCollective({.rank = 0, .size = 2, .port = port});
+  collective->Barrier();
+  waitpid(child, nullptr, 0);
+  EXPECT_THAT(ErrorOf([&] { collective->Check(); }).what(), HasSubstr("rank 1 was lost: its"));
+}
+
 TEST(TcpCollective, AProcessThatDiesIsNamed) {
   const int port = FreePort();
   const pid_t child = fork();

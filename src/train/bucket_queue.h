@@ -1,0 +1,45 @@
+// What strategies do with gradients while the backward pass goes on.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "src/train/buckets.h"
+
+namespace recpack {
+
+// Hands each bucket of a step, once all its gradients are there, to a thread of its own. Buckets go
+// in their order on every device, whichever is whole first.
+class BucketQueue {
+ public:
+  using Work = std::function<void(size_t bucket)>;
+  BucketQueue(const Variables& variables, size_t bucket_elements, Work work);
+  ~BucketQueue();  // what `work` waits for has ended by then
+
+  const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
+
+  void BeginStep();
+  void Ready(size_t variable);
+  // Waits for the step's last bucket. Returns the seconds that took. Throws what `work` threw.
+  double EndStep();
+
+ private:
+  void Run();
+
+  const std::vector<Bucket> buckets_;
+  const std::vector<size_t> bucket_of_;
+  const Work work_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<size_t> missing_;  // by bucket: variables without a gradient in this step
+  size_t done_ = 0;              // buckets of this step
+  bool ended_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace recpack

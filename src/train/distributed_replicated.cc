@@ -1,0 +1,82 @@
+#include "src/train/distributed_replicated.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace recpack {
+
+DistributedReplicated::DistributedReplicated(std::shared_ptr<MasterCopy> master,
+                                             std::unique_ptr<Collective> local,
+                                             size_t bucket_elements)
+    : master_(std::move(master)), local_(std::move(local)), bucket_elements_(bucket_elements) {}
+
+// Variables of all devices are the same, of the same seed.
+void DistributedReplicated::Start(Ops& ops, Variables& variables) {
+  ops_ = &ops;
+  variables_ = &variables;
+  queue_.emplace(variables, bucket_elements_,
+                 [this](size_t number) { Exchange(queue_->buckets()[number], number); });
+  if (first()) master_->Start(variables, Values(), queue_->buckets());
+}
+
+std::vector<float> DistributedReplicated::Values() const {
+  std::vector<float> values(variables_->trained_size());
+  ops_->Download(values.data(), variables_->trained(), values.size() * sizeof(float));
+  return values;
+}
+
+void DistributedReplicated::BeginStep(double rate) {
+  rate_ = rate;
+  queue_->BeginStep();
+}
+
+void DistributedReplicated::Exchange(const Bucket& bucket, size_t number) {
+  try {
+    local_->Reduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin}, 0);
+    if (first()) master_->Update(number, variables_->gradients(), rate_);
+    local_->Barrier();
+  } catch (const std::exception& error) {
+    if (first()) {
+      master_->failure().Set(std::current_exception());
+      local_->Abort(error.what());
+    }
+    master_->failure().ThrowIfSet();
+    throw;
+  }
+}
+
+// The next step's first exchange waits for all devices: none changes what another still copies.
+void DistributedReplicated::EndStep() {
+  account_.waited += queue_->EndStep();
+  const size_t bytes = variables_->trained_size() * sizeof(float);
+  ops_->Upload(variables_->trained(), master_->values().data(), bytes);
+  account_.calls += queue_->buckets().size() + 1;
+  account_.bytes += 2 * bytes;
+}
+
+void DistributedReplicated::Settle() {
+  if (first()) master_->GatherMomentum();
+}
+
+void DistributedReplicated::ReadMomentum(size_t variable, float* to) {
+  const float* from = master_->momentum().data() + variables_->offset(variable);
+  std::copy(from, from + variables_->size(variable), to);
+}
+
+void DistributedReplicated::WriteMomentum(size_t variable, const float* from) {
+  if (!first()) return;
+  std::copy(from, from + variables_->size(variable),
+            master_->momentum().data() + variables_->offset(variable));
+}
+
+void DistributedReplicated::VariablesSet() {
+  if (first()) master_->Set(Values());
+}
+
+void DistributedReplicated::Abort(const std::string& reason) noexcept {
+  master_->Abort(reason);
+  local_->Abort(reason);
+}
+
+}  // namespace recpack

@@ -1,0 +1,86 @@
+#include "src/train/master_copy.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace recpack {
+
+MasterCopy::MasterCopy(const OptimizerOptions& options, std::shared_ptr<Collective> processes,
+                       std::unique_ptr<Ops> ops)
+    : options_(options), processes_(std::move(processes)), ops_(std::move(ops)) {}
+
+void MasterCopy::Start(const Variables& variables, std::vector<float> values,
+                       const std::vector<Bucket>& buckets) {
+  variables_ = &variables;
+  buckets_ = buckets;
+  const auto count = static_cast<size_t>(processes_->size());
+  const auto rank = static_cast<size_t>(processes_->rank());
+  for (const Bucket& bucket : buckets_) {
+    Part part;
+    part.length = (bucket.end - bucket.begin + count - 1) / count;
+    part.begin = std::min(bucket.begin + rank * part.length, bucket.end);
+    part.end = std::min(part.begin + part.length, bucket.end);
+    parts_.push_back(std::move(part));
+  }
+  momentum_.assign(values.size(), 0.0F);
+  Set(std::move(values));
+}
+
+void MasterCopy::Set(std::vector<float> values) {
+  values_ = std::move(values);
+  for (Part& part : parts_) {
+    const float* momentum = momentum_.data();
+    part.momentum.assign(momentum + part.begin, momentum + part.end);
+  }
+}
+
+void MasterCopy::Update(size_t number, const float* gradients, double rate) {
+  if (!std::exchange(attached_, true)) ops_->Attach();
+  const Bucket& bucket = buckets_[number];
+  Part& part = parts_[number];
+  padded_.assign(part.length * static_cast<size_t>(processes_->size()), 0.0F);
+  std::copy(gradients + bucket.begin, gradients + bucket.end, padded_.begin());
+  const std::span sum = std::span(padded_).subspan(
+      part.length * static_cast<size_t>(processes_->rank()), part.length);
+  processes_->ReduceScatter(padded_, sum);
+  UpdatePart(bucket, part, sum.data(), rate);
+  const float* all = Gather(part, values_.data() + part.begin);
+  std::copy(all, all + (bucket.end - bucket.begin), values_.data() + bucket.begin);
+}
+
+// Variables may lie across the ends of a part.
+void MasterCopy::UpdatePart(const Bucket& bucket, Part& part, const float* gradients, double rate) {
+  for (const size_t variable : bucket.variables) {
+    const size_t offset = variables_->offset(variable);
+    const size_t begin = std::max(offset, part.begin);
+    const size_t end = std::min(offset + variables_->size(variable), part.end);
+    if (begin >= end) continue;
+    const bool decayed = variables_->specs()[variable].decayed;
+    ops_->Sgd({.rate = static_cast<float>(rate),
+               .momentum = static_cast<float>(options_.momentum),
+               .decay = decayed ? static_cast<float>(options_.decay) : 0.0F},
+              values_.data() + begin, gradients + (begin - part.begin),
+              part.momentum.data() + (begin - part.begin), end - begin);
+  }
+}
+
+// The processes' parts behind each other. `own`: as long as this process's part is.
+float* MasterCopy::Gather(const Part& part, const float* own) {
+  padded_.resize(part.length * static_cast<size_t>(processes_->size()));
+  const std::span mine = std::span(padded_).subspan(
+      part.length * static_cast<size_t>(processes_->rank()), part.length);
+  std::copy(own, own + (part.end - part.begin), mine.begin());
+  processes_->AllGather(std::as_bytes(mine), std::as_writable_bytes(std::span(padded_)));
+  return padded_.data();
+}
+
+void MasterCopy::GatherMomentum() {
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    const float* all = Gather(parts_[i], parts_[i].momentum.data());
+    std::copy(all, all + (buckets_[i].end - buckets_[i].begin),
+              momentum_.data() + buckets_[i].begin);
+  }
+}
+
+}  // namespace recpack

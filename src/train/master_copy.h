@@ -1,0 +1,66 @@
+// Variables of a training, updated in one copy of which each process has a part.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/train/collective.h"
+#include "src/train/buckets.h"
+#include "src/train/collectives/first_failure.h"
+#include "src/train/optimizer.h"
+
+namespace recpack {
+
+// Of one process, in the host's memory. Of each bucket the processes have equal stretches: the
+// process sums the gradients of its own, updates it, and gets the others'. One thread at a time.
+class MasterCopy {
+ public:
+  // `processes`: of all processes, for the host's memory. `ops`: of a CPU.
+  MasterCopy(const OptimizerOptions& options, std::shared_ptr<Collective> processes,
+             std::unique_ptr<Ops> ops);
+
+  // Begins with these values, and with no momentum. `variables` has to stay.
+  void Start(const Variables& variables, std::vector<float> values,
+             const std::vector<Bucket>& buckets);
+
+  // An update of a bucket, of all processes at once. `gradients`: of all variables, in their order,
+  // summed over this process's devices.
+  void Update(size_t bucket, const float* gradients, double rate);
+
+  // All variables, in their order.
+  const std::vector<float>& values() const noexcept { return values_; }
+
+  // All momentum, in that order: brought here from all processes at once, and taken from there.
+  void GatherMomentum();
+  std::vector<float>& momentum() noexcept { return momentum_; }
+  // Goes on with these.
+  void Set(std::vector<float> values);
+
+  // Of its use, for the devices of the process that share it. Any thread.
+  FirstFailure& failure() noexcept { return failure_; }
+  void Abort(const std::string& reason) noexcept { processes_->Abort(reason); }
+
+ private:
+  // A process's stretch of a bucket; others' are as long, save for the last ones.
+  struct Part {
+    size_t length = 0;            // elements of each part
+    size_t begin = 0, end = 0;    // of the own one, in all variables
+    std::vector<float> momentum;  // of it
+  };
+  float* Gather(const Part& part, const float* own);
+  void UpdatePart(const Bucket& bucket, Part& part, const float* gradients, double rate);
+
+  const OptimizerOptions options_;
+  const std::shared_ptr<Collective> processes_;
+  const std::unique_ptr<Ops> ops_;
+  const Variables* variables_ = nullptr;
+  std::vector<Bucket> buckets_;
+  std::vector<Part> parts_;  // by bucket
+  std::vector<float> values_, momentum_;
+  std::vector<float> padded_;  // equal parts of all processes
+  bool attached_ = false;
+  FirstFailure failure_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,66 @@
+#include "src/train/process_world.h"
+
+#include <numeric>
+#include <span>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/train/collectives/tower_collectives.h"
+
+namespace recpack {
+
+// All are joined before anything can fail, so that those that wait hear of it.
+ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
+    : counts_(1, static_cast<int>(towers)), towers_(towers) {
+  if (!join) return;
+  control_ = join();
+  if (control_->size() == 1) {
+    control_.reset();
+    return;
+  }
+  norms_ = join();
+  exchange_ = join();
+  rank_ = static_cast<size_t>(control_->rank());
+  counts_.clear();
+  for (const uint64_t count : GatherValues(*control_, towers)) {
+    counts_.push_back(static_cast<int>(count));
+  }
+  const auto own = counts_.begin() + static_cast<ptrdiff_t>(rank_);
+  first_ = static_cast<size_t>(std::accumulate(counts_.begin(), own, 0));
+  towers_ = static_cast<size_t>(std::accumulate(own, counts_.end(), static_cast<int>(first_)));
+}
+
+std::vector<std::unique_ptr<Collective>> ProcessWorld::Towers(
+    const std::shared_ptr<Collective>& between) const {
+  return between ? TowerCollectives(between, counts_) : ThreadCollectives(counts_[0]);
+}
+
+std::shared_ptr<Collective> ProcessWorld::ProcessExchange() const {
+  return exchange_ ? exchange_ : std::move(ThreadCollectives(1)[0]);
+}
+
+std::string ProcessWorld::FromFirst(const std::function<std::string()>& text) const {
+  if (!control_) return text();
+  std::string result = rank_ == 0 ? text() : "";
+  result.resize(GatherValues(*control_, result.size())[0]);
+  control_->Broadcast(std::as_writable_bytes(std::span(result)), 0);
+  return result;
+}
+
+void ProcessWorld::CheckSame(const std::vector<std::pair<std::string, std::string>>& facts) const {
+  for (const auto& [name, value] : facts) {
+    const std::string first = FromFirst([&value = value] { return value; });
+    if (first == value) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{}: {} at rank {}, {} at rank 0", name, value, rank_, first), {},
+                "start all processes with the same options, on the same data");
+  }
+}
+
+void ProcessWorld::Abort(const std::string& reason) const noexcept {
+  for (const auto& collective : {control_, norms_, exchange_}) {
+    if (collective) collective->Abort(reason);
+  }
+}
+
+}  // namespace recpack

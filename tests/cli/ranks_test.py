@@ -1,0 +1,123 @@
+"""rectrain train as several processes: by variables of the environment, and by mpirun."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from launching import clean_environment, free_port
+from support import CIFAR, CliTest
+
+RECTRAIN = os.environ['RECTRAIN']
+MPIRUN = os.environ.get('MPIRUN', '').split()
+
+
+class Ranks(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / 'out'
+        self.pack(CIFAR / 'cifar-10-batches-py')
+
+    def command(self, *arguments, data=None):
+        command = [RECTRAIN, 'train', data or self.out, '--width', '8', '--threads', '1']
+        if '--batch-size' not in arguments:
+            command += ['--batch-size', '8']
+        return command + [str(argument) for argument in arguments]
+
+    def start(self, commands):
+        """A process for each, as torchrun would start them."""
+        port = free_port()
+        processes = []
+        for rank, command in enumerate(commands):
+            environment = clean_environment(RANK=rank, WORLD_SIZE=len(commands),
+                                            MASTER_ADDR='127.0.0.1', MASTER_PORT=port)
+            processes.append(subprocess.Popen(command, env=environment, text=True,
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        return processes
+
+    def together(self, *arguments, ranks=2, code=0):
+        """What the first printed; the others print nothing."""
+        outcomes = self.outcomes(self.start([self.command(*arguments)] * ranks))
+        for status, out, err in outcomes:
+            self.assertEqual(status, code, err)
+        for _, out, _ in outcomes[1:]:
+            self.assertEqual(out, '')
+        return outcomes[0][1]
+
+    def outcomes(self, processes):
+        outcomes = []
+        for process in processes:
+            out, err = process.communicate(timeout=900)
+            outcomes.append((process.returncode, out, err))
+        return outcomes
+
+    def alone(self, *arguments):
+        return subprocess.run(self.command(*arguments), env=clean_environment(), check=True,
+                              capture_output=True, text=True, timeout=900).stdout
+
+    def scores(self, out):
+        return [{kind: epoch[kind] for kind in ('steps', 'train', 'evaluation')}
+                for epoch in json.loads(out)['epochs']]
+
+    def test_are_the_devices_of_one_process(self):
+        expected = self.scores(self.alone('--epochs', 2, '--devices', 'cpu:0,cpu:1', '--json'))
+        for more in (), ('--strategy', 'distributed_replicated'):
+            self.assertEqual(self.scores(self.together('--epochs', 2, '--json', *more)), expected)
+
+    def test_of_mpirun(self):
+        if not MPIRUN:
+            self.skipTest('this build has no MPI, or there is no mpirun')
+        arguments = ('--epochs', 1, '--json', '--bn', 'sync')
+        done = subprocess.run([*MPIRUN, '2', *self.command(*arguments)], env=clean_environment(),
+                              capture_output=True, text=True, timeout=900)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.scores(done.stdout),
+                         self.scores(self.alone(*arguments, '--devices', 'cpu:0,cpu:1')))
+
+    def test_go_on_from_checkpoints_of_the_first(self):
+        run = self.folder / 'run'
+        distributed = ('--strategy', 'distributed_replicated', '--epochs', 3, '--json')
+        whole = self.scores(self.together(*distributed))
+        self.together(*distributed[:3], 2, '--checkpoints', run)
+        shutil.copytree(run, self.folder / 'same')
+        rest = self.scores(self.together(*distributed, '--resume', run))
+        self.assertEqual(len(rest), 1)
+        alone = self.scores(self.alone('--epochs', 3, '--json', '--devices', 'cpu:0,cpu:1',
+                                       '--resume', self.folder / 'same'))
+        self.assertEqual(rest, alone)
+        self.assertEqual(rest[0]['steps'], whole[2]['steps'])
+
+    def test_a_rank_that_is_killed_ends_the_others(self):
+        processes = self.start([self.command('--epochs', 1000000)] * 2)
+        self.assertIn('epoch 0', processes[0].stdout.readline())
+        processes[1].send_signal(signal.SIGKILL)
+        (status, _, err), _ = self.outcomes(processes)
+        self.assertEqual(status, 2)
+        self.assertIn('rank 1 was lost', err)
+
+    def fails_at_one(self, command, reason):
+        outcomes = self.outcomes(self.start([self.command('--epochs', 1000000), command]))
+        for status, _, err in outcomes:
+            self.assertEqual(status, 2)
+            self.assertIn(reason, err)
+        self.assertIn('rank 1 ended the run: ', outcomes[0][2])
+
+    def test_a_failure_of_one_is_told_by_all(self):
+        self.fails_at_one(self.command('--epochs', 1000000, data=self.folder / 'gone'), 'gone')
+        self.fails_at_one(self.command('--epochs', 3), 'epochs: 3 at rank 1, 1000000 at rank 0')
+
+    def test_refuses(self):
+        for arguments, reason in [
+            (('--rate', '1e30'), 'is not a number'),
+            (('--batch-size', 40), 'has no batch of 40 for each of 2 devices'),
+            (('--strategy', 'parameter_server'), 'several processes'),
+            (('--devices', 'sim:1ms'), 'several processes'),
+        ]:
+            for status, _, err in self.outcomes(self.start([self.command(*arguments)] * 2)):
+                self.assertEqual(status, 2)
+                self.assertIn(reason, err)
+
+
+if __name__ == '__main__':
+    unittest.main()

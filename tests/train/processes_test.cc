@@ -1,0 +1,244 @@
+// Trainings over several processes, which are threads here: tests/cli/ranks_test.py has real ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "recpack/base/error.h"
+#include "recpack/train/trainer.h"
+#include "src/base/format.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/train/small_cifar.h"
+#include "tests/train/train_run.h"
+
+namespace recpack {
+namespace {
+
+using testing::HasSubstr;
+
+// The collectives of processes that are threads: the n-th that each joins are one.
+class Joins {
+ public:
+  explicit Joins(int size) : size_(size) {}
+  JoinProcesses Of(size_t rank) {
+    return [this, rank, calls = size_t{0}]() mutable {
+      const std::lock_guard lock(mutex_);
+      auto& group = groups_[calls++];
+      if (group.empty()) group = ThreadCollectives(size_);
+      return std::move(group[rank]);
+    };
+  }
+
+ private:
+  const int size_;
+  std::mutex mutex_;
+  std::map<size_t, std::vector<std::unique_ptr<Collective>>> groups_;
+};
+
+struct Process {
+  Ran ran;
+  std::string failure;  // empty: none
+};
+
+// Each with its options, at once.
+std::vector<Process> TrainProcesses(const std::vector<TrainerOptions>& options) {
+  Joins joins(static_cast<int>(options.size()));
+  std::vector<Process> processes(options.size());
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < options.size(); ++i) {
+      threads.emplace_back([&, i] {
+        TrainerOptions own = options[i];
+        own.join = joins.Of(i);
+        try {
+          processes[i].ran = Train(own);
+        } catch (const Error& error) {
+          processes[i].failure = error.what();
+        }
+      });
+    }
+  }
+  return processes;
+}
+
+TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu:0") {
+  TrainerOptions options;
+  options.data = data.folder();
+  options.resnet.width = 8;
+  options.devices = ParseDevices(devices);
+  options.threads = 1;
+  options.batch_size = 8;
+  options.epochs = 2;
+  options.warmup_epochs = 0;
+  options.optimizer.rate = 0.02;
+  options.seed = 3;
+  return options;
+}
+
+// Of the first process; none may fail.
+Ran TrainTogether(const std::vector<TrainerOptions>& options) {
+  const auto processes = TrainProcesses(options);
+  for (const Process& process : processes) {
+    EXPECT_EQ(process.failure, "");
+    EXPECT_EQ(process.ran.losses, processes[0].ran.losses);
+    EXPECT_EQ(process.ran.epochs.empty(), &process != &processes[0]);
+  }
+  return processes[0].ran;
+}
+
+void ExpectSameBits(const Ran& one, const Ran& other) {
+  EXPECT_EQ(one.losses, other.losses);
+  ASSERT_EQ(one.epochs.size(), other.epochs.size());
+  for (size_t i = 0; i < one.epochs.size(); ++i) {
+    for (const auto score : {&EpochReport::train, &EpochReport::evaluation}) {
+      EXPECT_EQ((one.epochs[i].*score).loss, (other.epochs[i].*score).loss);
+      EXPECT_EQ((one.epochs[i].*score).accuracy, (other.epochs[i].*score).accuracy);
+      EXPECT_EQ((one.epochs[i].*score).samples, (other.epochs[i].*score).samples);
+    }
+    EXPECT_EQ(one.epochs[i].steps, other.epochs[i].steps);
+  }
+}
+
+// 80 samples make five steps of 16, and evaluation ends with a padded one of three devices.
+TEST(Processes, WithADeviceEachAreTheDevicesOfOneBitForBit) {
+  const SmallCifar data(80);
+  for (const auto& [processes, devices] : {std::pair(2, "cpu:0,cpu:1"), {3, "cpu:0,cpu:1,cpu:2"}}) {
+    for (const bool norm_sync : {false, true}) {
+      SCOPED_TRACE(format("{} {}", devices, norm_sync));
+      TrainerOptions alone = Options(data, devices), each = Options(data);
+      alone.norm_sync = each.norm_sync = norm_sync;
+      const Ran expected = Train(alone);
+      EXPECT_EQ(expected.epochs[0].evaluation.samples, 80u);
+      for (const auto strategy :
+           {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+        each.strategy = strategy;
+        ExpectSameBits(TrainTogether(std::vector(static_cast<size_t>(processes), each)), expected);
+      }
+    }
+  }
+}
+
+TEST(Processes, TheMasterCopyOfOneProcessChangesNoBit) {
+  const SmallCifar data(80);
+  for (const char* devices : {"cpu:0", "cpu:0,cpu:1", "cpu:0,cpu:1,cpu:2,cpu:3"}) {
+    SCOPED_TRACE(devices);
+    TrainerOptions options = Options(data, devices);
+    const Ran replicated = Train(options);
+    options.strategy = StrategyKind::kDistributedReplicated;
+    const Ran distributed = Train(options);
+    ExpectSameBits(distributed, replicated);
+    EXPECT_GT(distributed.epochs[0].exchange_calls, 0u);
+  }
+}
+
+// Sums are made in each process first: another order than that of one process.
+TEST(Processes, WithSeveralDevicesEachAreThoseOfOneWithinRounding) {
+  const SmallCifar data(80);
+  const Ran alone = Train(Options(data, "cpu:0,cpu:1,cpu:2,cpu:3"));
+  for (const auto& [first, second] :
+       {std::pair("cpu:0,cpu:1", "cpu:0,cpu:1"), {"cpu:0", "cpu:0,cpu:1,cpu:2"}}) {
+    SCOPED_TRACE(second);
+    std::vector options = {Options(data, first), Options(data, second)};
+    const Ran together = TrainTogether(options);
+    ASSERT_EQ(together.losses.size(), alone.losses.size());
+    EXPECT_NEAR(together.losses[0], alone.losses[0], 1e-6 * alone.losses[0]);
+    for (size_t i = 0; i < alone.losses.size(); ++i) {
+      EXPECT_TRUE(std::abs(together.losses[i] - alone.losses[i]) <= 1e-3 * alone.losses[i])
+          << i << ": " << together.losses[i] << ", " << alone.losses[i];
+    }
+    EXPECT_EQ(together.epochs[0].evaluation.samples, 80u);
+    for (TrainerOptions& each : options) each.strategy = StrategyKind::kDistributedReplicated;
+    ExpectSameBits(TrainTogether(options), together);
+  }
+}
+
+// One file of the first process, which as many devices in any number of processes go on from.
+TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
+  const SmallCifar data(80);
+  for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+    TrainerOptions each = Options(data);
+    each.strategy = strategy;
+    const Ran whole = TrainTogether({each, each});
+    for (const int64_t stop : {3, 5}) {  // in the middle and at the end of an epoch
+      SCOPED_TRACE(stop);
+      const TemporaryFolder folder;
+      TrainerOptions first = each;
+      first.checkpoints = folder.path();
+      first.checkpoint_steps = stop;
+      first.keep_checkpoints = 100;
+      EXPECT_EQ(TrainTogether({first, first}).losses, whole.losses);
+      const std::vector rest(whole.losses.begin() + stop, whole.losses.end());
+      TrainerOptions later = each;
+      later.resume = format("{}/step-{:08}.safetensors", folder.path(), stop);
+      const Ran together = TrainTogether({later, later});
+      EXPECT_EQ(together.losses, rest);
+      EXPECT_EQ(together.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
+      EXPECT_EQ(together.epochs.back().train.samples, whole.epochs.back().train.samples);
+      later.devices = ParseDevices("cpu:0,cpu:1");
+      EXPECT_EQ(Train(later).losses, rest);
+      later.strategy = StrategyKind::kReplicated;
+      EXPECT_EQ(Train(later).losses, rest) << "of the other strategy";
+    }
+  }
+}
+
+TEST(Processes, RefuseMoreDevicesThanThereAreBatches) {
+  const SmallCifar data(20);
+  const TrainerOptions each = Options(data);
+  for (const Process& process : TrainProcesses({each, each, each})) {
+    EXPECT_THAT(process.failure, HasSubstr("has no batch of 8 for each of 3 devices"));
+  }
+}
+
+// The one that fails says why, and the other says that too.
+void ExpectFailure(const std::vector<Process>& processes, const std::string& reason) {
+  EXPECT_THAT(processes[1].failure, HasSubstr(reason));
+  EXPECT_THAT(processes[0].failure, HasSubstr("rank 1 ended the run: "));
+  EXPECT_THAT(processes[0].failure, HasSubstr(reason));
+}
+
+TEST(Processes, AllHearWhyOneFails) {
+  const SmallCifar data(80);
+  const TrainerOptions good = Options(data);
+  const auto fails = [&](const std::string& reason, auto change) {
+    TrainerOptions bad = good;
+    change(bad);
+    ExpectFailure(TrainProcesses({good, bad}), reason);
+  };
+  fails("/nowhere", [](auto& o) { o.data = "/nowhere"; });
+  fails("batch size: 4 at rank 1, 8 at rank 0", [](auto& o) { o.batch_size = 4; });
+  fails("seed: 4 at rank 1, 3 at rank 0", [](auto& o) { o.seed = 4; });
+  const SmallCifar other(64);
+  fails("the data set", [&](auto& o) { o.data = other.folder(); });
+}
+
+TEST(Processes, ANumberThatIsNoneEndsAll) {
+  const SmallCifar data(80);
+  TrainerOptions each = Options(data, "cpu:0,cpu:1");
+  each.optimizer.rate = 1e30;
+  for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+    each.strategy = strategy;
+    for (const Process& process : TrainProcesses({each, each})) {
+      EXPECT_THAT(process.failure, HasSubstr("is not a number; the first layer"));
+    }
+  }
+}
+
+TEST(Processes, RefuseWhatOnlyOneCanTrain) {
+  const SmallCifar data(80);
+  const auto refused = [&](const std::string& reason, auto change) {
+    TrainerOptions each = Options(data);
+    change(each);
+    for (const Process& process : TrainProcesses({each, each})) {
+      EXPECT_THAT(process.failure, HasSubstr(reason));
+    }
+  };
+  refused("parameter server", [](auto& o) { o.strategy = StrategyKind::kParameterServer; });
+  refused("cannot be trained on by several processes",
+          [](auto& o) { o.devices = ParseDevices("sim:1ms"); });
+}
+
+}  // namespace
+}  // namespace recpack
