@@ -41,12 +41,13 @@ class TowerCollective final : public Collective {
   }
 
  private:
-  // What ends a call is told as it was at the rank that met it.
+  // What ends a call is told as all processes tell it, also by the threads that only hear of it.
   void Run(const CollectiveCall& call, DeviceStream) override {
     try {
       Do(call);
     } catch (...) {
       shared_->failure.ThrowIfSet();
+      shared_->processes->Check();
       throw;
     }
   }
@@ -57,10 +58,7 @@ class TowerCollective final : public Collective {
       case CollectiveOp::kAllReduce:
         return Sum(floats);
       case CollectiveOp::kReduce:
-        sum_.assign(floats.begin(), floats.end());
-        Sum(sum_);
-        if (rank() == call.root) std::copy(sum_.begin(), sum_.end(), floats.begin());
-        return;
+        return SumAt(call.root, floats);
       case CollectiveOp::kReduceScatter: {
         const auto* all = static_cast<const float*>(call.in);
         sum_.assign(all, all + call.count * static_cast<size_t>(size()));
@@ -99,13 +97,29 @@ class TowerCollective final : public Collective {
     local_->Broadcast(std::as_writable_bytes(data), 0);
   }
 
-  void Share(std::span<std::byte> data, int root) {
+  void SumAt(int root, std::span<float> data) {
+    sum_.assign(data.begin(), data.end());
+    const int process = ProcessOf(root).first;
+    local_->Reduce(sum_, 0);
+    Between([&](Collective& processes) { processes.Reduce(sum_, process); });
+    if (process != shared_->processes->rank()) return;
+    local_->Broadcast(std::as_writable_bytes(std::span(sum_)), 0);
+    if (rank() == root) std::copy(sum_.begin(), sum_.end(), data.begin());
+  }
+
+  // With the number among its threads.
+  std::pair<int, int> ProcessOf(int rank) const {
     int process = 0;
-    while (root >= shared_->counts[static_cast<size_t>(process)]) {
-      root -= shared_->counts[static_cast<size_t>(process++)];
+    while (rank >= shared_->counts[static_cast<size_t>(process)]) {
+      rank -= shared_->counts[static_cast<size_t>(process++)];
     }
+    return {process, rank};
+  }
+
+  void Share(std::span<std::byte> data, int root) {
+    const int process = ProcessOf(root).first;
     const bool here = process == shared_->processes->rank();
-    if (here) local_->Broadcast(data, root);
+    if (here) local_->Broadcast(data, ProcessOf(root).second);
     Between([&](Collective& processes) { processes.Broadcast(data, process); });
     if (!here) local_->Broadcast(data, 0);
   }

@@ -302,7 +302,10 @@ std::vector<Mismatch> Mismatches() {
       {reduce, broadcast(0), "Reduce of 8 floats to rank 0", "Broadcast of 8 bytes from rank 0"}};
 }
 
+constexpr char kProcesses[] = "failures name processes of several ranks";
+
 TEST_P(CollectiveContract, CallsThatDifferAreAnErrorThatNamesBoth) {
+  if (!GetParam().names_ranks) GTEST_SKIP() << kProcesses;
   if (size() == 1) GTEST_SKIP() << "one rank calls what it calls";
   for (const Mismatch& mismatch : Mismatches()) {
     for (const int odd : {0, last()}) {
@@ -332,6 +335,7 @@ void AwaitFailure(Collective& collective) {
 }
 
 TEST_P(CollectiveContract, AbortEndsThoseThatWaitAndAllLaterCalls) {
+  if (!GetParam().names_ranks) GTEST_SKIP() << kProcesses;
   for (const int aborting : {0, last()}) {
     Run([&](auto collective) {
       Floats data(1000);
@@ -362,6 +366,7 @@ TEST_P(CollectiveContract, AbortReachesThoseThatOnlyCheck) {
 }
 
 TEST_P(CollectiveContract, AnotherThreadMayAbortTheCallOfItsRank) {
+  if (!GetParam().names_ranks) GTEST_SKIP() << kProcesses;
   if (size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   Run([&](auto collective) {
     if (collective->rank() == 0) {
@@ -378,6 +383,7 @@ TEST_P(CollectiveContract, AnotherThreadMayAbortTheCallOfItsRank) {
 }
 
 TEST_P(CollectiveContract, ARankThatGoesEarlyIsNamed) {
+  if (!GetParam().names_ranks) GTEST_SKIP() << kProcesses;
   if (size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   for (const int leaving : {0, last()}) {
     Run([&](auto collective) {
@@ -407,6 +413,7 @@ TEST_P(CollectiveContract, RanksMayGoAfterTheLastCallWhileOthersAreStillInIt) {
 }
 
 TEST_P(CollectiveContract, ARankThatDoesNotComeIsNamed) {
+  if (!GetParam().names_ranks) GTEST_SKIP() << kProcesses;
   if (size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   const CollectiveOptions options{.timeout = std::chrono::milliseconds(300)};
   const auto is_late = [&](const Error& error) {

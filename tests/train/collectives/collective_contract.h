@@ -30,6 +30,7 @@ struct WorldKind {
   std::string name;
   std::function<std::unique_ptr<World>()> make;
   std::string missing = {};  // why there is none here; empty: there is
+  bool names_ranks = true;   // in failures; else their processes
 };
 
 inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }
