@@ -13,12 +13,12 @@ std::function<std::unique_ptr<Ops>()> With(bool tf32) {
 }
 
 std::vector<OpsCase> Cases() {
-  return {{"f32_nhwc", With(false), ValueType::kF32, ImageLayout::kNhwc, false, false},
-          {"f32_nchw", With(false), ValueType::kF32, ImageLayout::kNchw, false, false},
-          {"tf32_nhwc", With(true), ValueType::kF32, ImageLayout::kNhwc, true, false},
-          {"tf32_nchw", With(true), ValueType::kF32, ImageLayout::kNchw, true, false},
-          {"bf16_nhwc", With(true), ValueType::kBf16, ImageLayout::kNhwc, false, false},
-          {"bf16_nchw", With(true), ValueType::kBf16, ImageLayout::kNchw, false, false}};
+  return {{"f32_nhwc", With(false), ValueType::kF32, ImageLayout::kNhwc},
+          {"f32_nchw", With(false), ValueType::kF32, ImageLayout::kNchw},
+          {"tf32_nhwc", With(true), ValueType::kF32, ImageLayout::kNhwc, true},
+          {"tf32_nchw", With(true), ValueType::kF32, ImageLayout::kNchw, true},
+          {"bf16_nhwc", With(true), ValueType::kBf16, ImageLayout::kNhwc},
+          {"bf16_nchw", With(true), ValueType::kBf16, ImageLayout::kNchw}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, OpsContract, testing::ValuesIn(Cases()),

@@ -76,5 +76,8 @@ std::unique_ptr<Dense> MakeCudaDense(CudaContext& context, const DenseSpec& spec
 std::unique_ptr<BatchNorm> MakeCudaBatchNorm(Ops& ops, CudaContext& context,
                                              const BatchNormSpec& spec);
 std::unique_ptr<Pooling> MakeCudaPooling(CudaContext& context, const PoolingSpec& spec);
+std::unique_ptr<Embedding> MakeCudaEmbedding(CudaContext& context, const EmbeddingSpec& spec);
+std::unique_ptr<Factorisation> MakeCudaFactorisation(CudaContext& context,
+                                                     const FactorisationSpec& spec);
 
 }  // namespace recpack

@@ -1,6 +1,5 @@
 #include "recpack/train/cuda_ops.h"
 
-#include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/kernels.h"
@@ -80,21 +79,20 @@ class CudaOps final : public Ops {
     LaunchAdam(update, value, gradient, first, second, count, stream());
   }
 
-  std::unique_ptr<Embedding> MakeEmbedding(const EmbeddingSpec&) override { RefuseText(); }
-  std::unique_ptr<Factorisation> MakeFactorisation(const FactorisationSpec&) override {
-    RefuseText();
+  std::unique_ptr<Embedding> MakeEmbedding(const EmbeddingSpec& spec) override {
+    return MakeCudaEmbedding(context_, spec);
   }
-  void SquaredError(const Tensor&, const float*, const uint8_t*, float, float*,
-                    LossSums*) override {
-    RefuseText();
+  std::unique_ptr<Factorisation> MakeFactorisation(const FactorisationSpec& spec) override {
+    return MakeCudaFactorisation(context_, spec);
+  }
+  void SquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
+                    float scale, float* d_predictions, LossSums* sums) override {
+    context_.Reserve(static_cast<size_t>(predictions.elements()) * sizeof(LossSums));
+    LaunchSquaredError(predictions, targets, mask, scale, d_predictions,
+                       context_.Workspace<LossSums>(), sums, stream());
   }
 
  private:
-  [[noreturn]] static void RefuseText() {
-    throw Error(ErrorKind::kUnsupported, "CUDA devices do not train models of text yet", {},
-                "choose cpu:0");
-  }
-
   cudaStream_t stream() const noexcept { return context_.stream(); }
   static size_t Count(const Tensor& tensor) { return static_cast<size_t>(tensor.elements()); }
 

@@ -101,4 +101,35 @@ void LaunchSoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, cons
                                float scale, float* d_logits, LossSums* samples, LossSums* sums,
                                CUstream_st* stream);
 
+// (prediction - target)^2. `bad_labels` of `sums` stays.
+void LaunchSquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
+                        float scale, float* d_predictions, LossSums* samples, LossSums* sums,
+                        CUstream_st* stream);
+
+// embedding.cu
+void LaunchEmbedding(const EmbeddingSpec& spec, const void* ids, const float* table, void* y,
+                     LossSums* sums, CUstream_st* stream);
+// The batch's tokens and their places, as they come and sorted; for its own use, one value a token.
+struct EmbeddingOrder {
+  uint32_t* keys = nullptr;
+  uint32_t* sorted_keys = nullptr;
+  uint32_t* places = nullptr;
+  uint32_t* sorted_places = nullptr;
+};
+size_t EmbeddingSortBytes(const EmbeddingSpec& spec);  // of `sort_memory`
+void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const void* dy,
+                             float* d_table, const EmbeddingOrder& order, void* sort_memory,
+                             size_t sort_bytes, CUstream_st* stream);
+
+// factorisation.cu. `factor_sums`: of factors[i][f] x_i, (batch, factors), which the first writes
+// for the second.
+void LaunchFactorisation(const FactorisationSpec& spec,
+                         const FactorisationArrays<const float>& variables, const void* first,
+                         const void* second, float* factor_sums, float* y, CUstream_st* stream);
+void LaunchFactorisationBackward(const FactorisationSpec& spec,
+                                 const FactorisationArrays<const float>& variables,
+                                 const void* first, const void* second, const float* factor_sums,
+                                 const float* dy, void* d_first, void* d_second,
+                                 const FactorisationArrays<float>& gradients, CUstream_st* stream);
+
 }  // namespace recpack

@@ -51,8 +51,8 @@ struct CudaLibraries {
   } cublas;
 };
 
-// Loaded on the first call, for ever. Throws Error (kUnsupported) where one is not to be had, saying how
-// it comes; the next call tries again. Any thread.
+// Loaded on the first call, for ever. Throws Error (kUnsupported) where one is not to be had,
+// saying how it comes; the next call tries again. Any thread.
 const CudaLibraries& LoadCudaLibraries();
 
 // Throw Error (kDevice) that names the call and the reason.

@@ -64,8 +64,19 @@ __global__ void SampleLosses(uint32_t classes, const float* all, const int64_t* 
                          place[0] == label ? 1.0F : 0.0F, 1, 0};
 }
 
-// One block. In a fixed order.
-__global__ void AddSamples(uint32_t count, const LossSums* samples, LossSums* to) {
+__global__ void SampleErrors(uint32_t count, const float* predictions, const float* targets,
+                             const uint8_t* mask, float scale, float* d_predictions,
+                             LossSums* samples) {
+  for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < count; i += gridDim.x * kThreads) {
+    const bool counts = !mask || mask[i] != 0;
+    const float error = counts ? predictions[i] - targets[i] : 0;
+    if (d_predictions) d_predictions[i] = 2 * scale * error;
+    samples[i] = {error * error, 0, counts ? 1.0F : 0.0F, 0};
+  }
+}
+
+// One block. In a fixed order. `add_bad`: to what is there.
+__global__ void AddSamples(uint32_t count, const LossSums* samples, bool add_bad, LossSums* to) {
   __shared__ double sums[4][kThreads];
   const uint32_t thread = threadIdx.x;
   double loss = 0, correct = 0, counted = 0, bad = 0;
@@ -86,7 +97,8 @@ __global__ void AddSamples(uint32_t count, const LossSums* samples, LossSums* to
   }
   if (thread != 0) return;
   *to = {static_cast<float>(sums[0][0]), static_cast<float>(sums[1][0]),
-         static_cast<float>(sums[2][0]), static_cast<float>(sums[3][0])};
+         static_cast<float>(sums[2][0]),
+         static_cast<float>(sums[3][0]) + (add_bad ? to->bad_labels : 0)};
 }
 
 }  // namespace
@@ -100,7 +112,20 @@ void LaunchSoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, cons
            static_cast<const float*>(logits.As<float>()), labels, mask, scale, d_logits, samples);
   }
   Launch("the sum of losses", AddSamples, dim3(1), dim3(kThreads), stream, batch,
-         static_cast<const LossSums*>(samples), sums);
+         static_cast<const LossSums*>(samples), false, sums);
+}
+
+void LaunchSquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
+                        float scale, float* d_predictions, LossSums* samples, LossSums* sums,
+                        CUstream_st* stream) {
+  const uint32_t count = Count32(predictions.elements());
+  if (count > 0) {
+    Launch("squared errors", SampleErrors, GridFor(count), dim3(kThreads), stream, count,
+           static_cast<const float*>(predictions.As<float>()), targets, mask, scale, d_predictions,
+           samples);
+  }
+  Launch("the sum of squared errors", AddSamples, dim3(1), dim3(kThreads), stream, count,
+         static_cast<const LossSums*>(samples), true, sums);
 }
 
 }  // namespace recpack
