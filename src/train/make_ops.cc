@@ -11,12 +11,15 @@
 namespace recpack {
 namespace {
 
-// CPU devices share the processors; device i of n has a stretch of them.
-CpuOptions CpuShare(const TrainerOptions& options, size_t index) {
+// CPU devices share the processors; device i of n, of all processes, has a stretch of them.
+CpuOptions CpuShare(const TrainerOptions& options, size_t index, const ProcessorShare& share) {
   const auto is_cpu = [](const DeviceSpec& device) { return device.kind == DeviceKind::kCpu; };
-  const auto devices = std::count_if(options.devices.begin(), options.devices.end(), is_cpu);
-  const auto before = std::count_if(
-      options.devices.begin(), options.devices.begin() + static_cast<ptrdiff_t>(index), is_cpu);
+  const auto own = std::count_if(options.devices.begin(), options.devices.end(), is_cpu);
+  const auto devices = own * share.size;
+  const auto before =
+      own * share.rank + std::count_if(options.devices.begin(),
+                                       options.devices.begin() + static_cast<ptrdiff_t>(index),
+                                       is_cpu);
   const int all = AvailableThreads();
   CpuOptions cpu{.threads = options.threads ? options.threads
                                             : std::max(1, all / static_cast<int>(devices))};
@@ -70,9 +73,10 @@ DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
   return LinkedRuntime();
 }
 
-std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index) {
+std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
+                             const ProcessorShare& share) {
   const DeviceSpec& device = options.devices[index];
-  if (device.kind == DeviceKind::kCpu) return MakeCpuOps(CpuShare(options, index));
+  if (device.kind == DeviceKind::kCpu) return MakeCpuOps(CpuShare(options, index, share));
   if (IsCuda(device)) return MakeCudaOps({.device = device.number});
   throw Error(ErrorKind::kUnsupported, format("{} cannot be trained on yet", DeviceName(device)));
 }

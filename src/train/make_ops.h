@@ -9,9 +9,16 @@
 
 namespace recpack {
 
-// Of options.devices[index]. Throws Error: kUnsupported for a backend that this build has not,
-// kDevice for a device that is not there.
-std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index);
+// Processes that have the same processors, and which of them this one is.
+struct ProcessorShare {
+  int rank = 0;
+  int size = 1;
+};
+
+// Of options.devices[index]; `share`: of those that all have such devices. Throws Error:
+// kUnsupported for a backend that this build has not, kDevice for a device that is not there.
+std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
+                             const ProcessorShare& share = {});
 
 // Whether one model is over all devices, and not a whole one on each.
 bool IsPlaced(const TrainerOptions& options);

@@ -1,5 +1,9 @@
 #include "src/train/process_world.h"
 
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
 #include <numeric>
 #include <span>
 
@@ -8,6 +12,29 @@
 #include "src/train/collectives/tower_collectives.h"
 
 namespace recpack {
+
+namespace {
+
+// Of the machine and of the processors there that this process may run on.
+uint64_t ProcessorsHash() {
+  std::string text;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    text.append(reinterpret_cast<const char*>(&set), sizeof set);
+  }
+  return std::hash<std::string>()(text);
+}
+
+ProcessorShare ShareProcessors(Collective& processes) {
+  const auto hashes = GatherValues(processes, ProcessorsHash());
+  const auto own = hashes.begin() + processes.rank();
+  return {.rank = static_cast<int>(std::count(hashes.begin(), own, *own)),
+          .size = static_cast<int>(std::count(hashes.begin(), hashes.end(), *own))};
+}
+
+}  // namespace
 
 // All are joined before anything can fail, so that those that wait hear of it.
 ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
@@ -20,6 +47,7 @@ ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
   }
   norms_ = join();
   exchange_ = join();
+  processors_ = ShareProcessors(*control_);
   rank_ = static_cast<size_t>(control_->rank());
   counts_.clear();
   for (const uint64_t count : GatherValues(*control_, towers)) {

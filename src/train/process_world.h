@@ -9,6 +9,7 @@
 
 #include "recpack/train/collective.h"
 #include "recpack/train/trainer.h"
+#include "src/train/make_ops.h"
 
 namespace recpack {
 
@@ -23,6 +24,9 @@ class ProcessWorld {
   size_t processes() const noexcept { return counts_.size(); }
   size_t first_tower() const noexcept { return first_; }  // the number of this process's first one
   size_t towers() const noexcept { return towers_; }      // of all processes
+
+  // Among those of this machine that may run on the same processors as this one.
+  const ProcessorShare& processors() const noexcept { return processors_; }
 
   // For this process's towers: sums and barriers of all towers, batch statistics, gradients.
   // Each once.
@@ -48,6 +52,7 @@ class ProcessWorld {
   std::shared_ptr<Collective> control_, norms_, exchange_;  // null: one process
   std::vector<int> counts_;                                 // of towers, by process
   size_t rank_ = 0, first_ = 0, towers_ = 0;
+  ProcessorShare processors_;
 };
 
 }  // namespace recpack

@@ -127,7 +127,7 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   for (size_t i = 0; i < count; ++i) {
     std::vector<std::unique_ptr<Ops>> devices;
     const size_t end = IsPlaced(options) ? options.devices.size() : i + 1;
-    for (size_t k = i; k < end; ++k) devices.push_back(MakeOps(options, k));
+    for (size_t k = i; k < end; ++k) devices.push_back(MakeOps(options, k, world->processors()));
     towers.push_back(std::make_unique<Tower>(std::move(devices), std::move(strategies[i]), scale));
     if (IsPlaced(options)) towers[i]->Place(placement.graph, placement.device_of);
   }

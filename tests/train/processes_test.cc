@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
@@ -223,6 +225,28 @@ TEST(Processes, ANumberThatIsNoneEndsAll) {
     for (const Process& process : TrainProcesses({each, each})) {
       EXPECT_THAT(process.failure, HasSubstr("is not a number; the first layer"));
     }
+  }
+}
+
+TEST(Processes, ShareTheProcessorsOfAMachine) {
+  const SmallCifar data(80);
+  Joins joins(2);
+  std::vector<std::string> texts(2);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      threads.emplace_back([&, i] {
+        TrainerOptions each = Options(data);
+        each.threads = 0;
+        each.join = joins.Of(i);
+        texts[i] = Trainer(each).Describe();
+      });
+    }
+  }
+  const int threads = std::max(1, AvailableThreads() / 2);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_THAT(texts[i], HasSubstr(format("rank {} of 2, which have 2 devices", i)));
+    EXPECT_THAT(texts[i], HasSubstr(format(", {} threads", threads)));
   }
 }
 
