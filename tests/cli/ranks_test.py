@@ -68,12 +68,18 @@ class Ranks(CliTest):
     def test_of_mpirun(self):
         if not MPIRUN:
             self.skipTest('this build has no MPI, or there is no mpirun')
+        def run(*arguments):
+            return subprocess.run([*MPIRUN, '2', *self.command(*arguments)],
+                                  env=clean_environment(), capture_output=True, text=True,
+                                  timeout=900)
         arguments = ('--epochs', 1, '--json', '--bn', 'sync')
-        done = subprocess.run([*MPIRUN, '2', *self.command(*arguments)], env=clean_environment(),
-                              capture_output=True, text=True, timeout=900)
+        done = run(*arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.scores(done.stdout),
                          self.scores(self.alone(*arguments, '--devices', 'cpu:0,cpu:1')))
+        done = run('--epochs', 1000000, '--rate', '1e30')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('is not a number', done.stderr)
 
     def test_go_on_from_checkpoints_of_the_first(self):
         run = self.folder / 'run'
