@@ -9,6 +9,14 @@ TrainerChoice Choice(const char* name, T TrainerOptions::*member, T value) {
   return {name, [member, value](TrainerOptions& options) { options.*member = value; }};
 }
 
+TrainerChoice Served(const char* name, VariablePlace place, bool async) {
+  return {name, [place, async](TrainerOptions& options) {
+            options.strategy = StrategyKind::kParameterServer;
+            options.variables = place;
+            options.async = async;
+          }};
+}
+
 }  // namespace
 
 const TrainerChoices& TypeChoices() {
@@ -45,11 +53,29 @@ const TrainerChoices& StrategyChoices() {
   return choices;
 }
 
+const TrainerChoices& WholeStrategyChoices() {
+  static const TrainerChoices choices = {
+      StrategyChoices().front(),
+      Served("parameter_server", VariablePlace::kCpu, false),
+      Served("parameter_server/device", VariablePlace::kFirstDevice, false),
+      Served("parameter_server/spread", VariablePlace::kSpread, false),
+      Served("async", VariablePlace::kCpu, true),
+      Served("async/device", VariablePlace::kFirstDevice, true),
+      Served("async/spread", VariablePlace::kSpread, true)};
+  return choices;
+}
+
 const TrainerChoices& VariableChoices() {
   static const TrainerChoices choices = {
       Choice("cpu", &TrainerOptions::variables, VariablePlace::kCpu),
       Choice("device", &TrainerOptions::variables, VariablePlace::kFirstDevice),
       Choice("spread", &TrainerOptions::variables, VariablePlace::kSpread)};
+  return choices;
+}
+
+const TrainerChoices& BindingChoices() {
+  static const TrainerChoices choices = {Choice("free", &TrainerOptions::bind_threads, false),
+                                         Choice("bound", &TrainerOptions::bind_threads, true)};
   return choices;
 }
 

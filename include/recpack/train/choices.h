@@ -22,7 +22,11 @@ const TrainerChoices& LayoutChoices();          // nhwc, nchw
 const TrainerChoices& NormChoices();            // fused, unfused
 const TrainerChoices& NormStatisticsChoices();  // local, sync
 const TrainerChoices& StrategyChoices();        // replicated, parameter_server
-const TrainerChoices& VariableChoices();        // cpu, device, spread
-const TrainerChoices& InputChoices();           // real, cached, synthetic
+// With where variables are and whether updates wait, in one name: replicated, parameter_server,
+// parameter_server/device, parameter_server/spread, async, async/device, async/spread.
+const TrainerChoices& WholeStrategyChoices();
+const TrainerChoices& VariableChoices();  // cpu, device, spread
+const TrainerChoices& BindingChoices();   // free, bound
+const TrainerChoices& InputChoices();     // real, cached, synthetic
 
 }  // namespace recpack

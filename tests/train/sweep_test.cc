@@ -1,0 +1,122 @@
+#include "recpack/train/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/train/small_cifar.h"
+
+namespace recpack {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TrainerChoice Devices(const std::string& names) {
+  return {names, [names](TrainerOptions& options) { options.devices = ParseDevices(names); }};
+}
+
+using Names = std::vector<std::string>;
+
+std::vector<Names> NamesOf(const SweepPlan& plan) {
+  std::vector<Names> names;
+  for (const SweepCase& each : plan.cases) names.push_back(each.names);
+  return names;
+}
+
+TEST(SweepPlan, HasAllCombinationsTheLastAxisTurningFastest) {
+  const SweepPlan plan = PlanSweep({}, {{"layout", LayoutChoices()}, {"norm", NormChoices()}});
+  EXPECT_THAT(plan.axes, ElementsAre("layout", "norm"));
+  EXPECT_THAT(NamesOf(plan), ElementsAre(Names{"nhwc", "fused"}, Names{"nhwc", "unfused"},
+                                         Names{"nchw", "fused"}, Names{"nchw", "unfused"}));
+  EXPECT_THAT(plan.left_out, IsEmpty());
+  EXPECT_EQ(plan.cases[2].options.layout, ImageLayout::kNchw);
+  EXPECT_TRUE(plan.cases[2].options.fused_norm);
+  EXPECT_FALSE(plan.cases[3].options.fused_norm);
+}
+
+TEST(SweepPlan, LeavesOutWhatOneDeviceCannotDo) {
+  const SweepPlan plan = PlanSweep({}, {{"devices", {Devices("cpu:0"), Devices("cpu:0,cpu:1")}},
+                                        {"strategy", WholeStrategyChoices()}});
+  EXPECT_THAT(plan.cases, SizeIs(3 + 7));
+  EXPECT_THAT(plan.left_out, SizeIs(4));
+  EXPECT_EQ(plan.left_out[0],
+            "cpu:0 parameter_server/spread: the same training as cpu:0 parameter_server/device");
+  EXPECT_THAT(plan.left_out[1], HasSubstr("cpu:0 async: the same training as cpu:0 parameter_"));
+}
+
+TEST(SweepPlan, LeavesOutWhatAModelOrDeviceDoesNotHave) {
+  const std::vector<SweepAxis> axes = {{"layout", LayoutChoices()}, {"norm", NormChoices()}};
+  TrainerOptions options;
+  options.model = "deepconn";
+  EXPECT_THAT(PlanSweep(options, axes).cases, SizeIs(1));
+  options.model = "alexnet";
+  EXPECT_THAT(PlanSweep(options, axes).cases, SizeIs(2));
+  options.model = "resnet";
+  options.devices = ParseDevices("sim:1ms");
+  EXPECT_THAT(PlanSweep(options, axes).cases, SizeIs(2)) << "the loader's work";
+  EXPECT_THAT(PlanSweep(options, {{"strategy", WholeStrategyChoices()}}).cases, SizeIs(1));
+}
+
+struct Swept {
+  SmallCifar data{80};
+  TrainerOptions options;
+  std::vector<SweepRun> runs;
+
+  Swept() {
+    options.data = data.folder();
+    options.resnet.width = 8;
+    options.threads = 1;
+    options.batch_size = 8;
+  }
+  void Run(const SweepPlan& plan, const std::vector<SweepRun>& done = {}) {
+    RunSweep(plan, {.steps = 2, .warmup = 1, .rounds = 2}, done,
+             [this](const SweepRun& run) { runs.push_back(run); });
+  }
+  std::vector<std::pair<int, size_t>> Order() const {
+    std::vector<std::pair<int, size_t>> order;
+    for (const SweepRun& run : runs) order.emplace_back(run.round, run.of);
+    return order;
+  }
+};
+
+using Pair = std::pair<int, size_t>;
+
+TEST(Sweep, GoesInRounds) {
+  Swept swept;
+  swept.Run(PlanSweep(swept.options, {{"devices", {Devices("cpu:0"), Devices("cpu:0,cpu:1")}},
+                                      {"input", {InputChoices().back()}}}));
+  EXPECT_THAT(swept.Order(), ElementsAre(Pair{0, 0}, Pair{0, 1}, Pair{1, 0}, Pair{1, 1}));
+  for (const SweepRun& run : swept.runs) {
+    EXPECT_EQ(run.error, "");
+    EXPECT_EQ(run.timing.input, InputKind::kSynthetic);
+    EXPECT_GT(run.timing.samples_per_second, 0);
+    EXPECT_EQ(run.timing.exchange_bytes > 0, run.of == 1);
+  }
+}
+
+TEST(Sweep, GoesOnAfterWhatIsDone) {
+  Swept swept;
+  const SweepPlan plan = PlanSweep(swept.options, {{"layout", LayoutChoices()}});
+  swept.Run(plan, {{.of = 0, .round = 0}, {.of = 1, .round = 0}, {.of = 1, .round = 1}});
+  EXPECT_THAT(swept.Order(), ElementsAre(Pair{1, 0}));
+}
+
+TEST(Sweep, OutlivesACaseThatFails) {
+  Swept swept;
+  const TrainerChoice missing = Devices("cuda:99");
+  SweepPlan plan = PlanSweep(swept.options, {{"devices", {missing, Devices("cpu:0")}}});
+  plan.cases[1].options.batch_size = 4;
+  plan.cases.push_back(plan.cases[1]);
+  plan.cases[2].options.batch_size = 8000;
+  swept.Run(plan);
+  EXPECT_THAT(swept.Order(), ElementsAre(Pair{0, 0}, Pair{0, 1}, Pair{0, 2}, Pair{1, 1}))
+      << "once is enough";
+  EXPECT_THAT(swept.runs[0].error, HasSubstr("cuda:99"));
+  EXPECT_EQ(swept.runs[1].error, "");
+  EXPECT_THAT(swept.runs[2].error, HasSubstr("8000"));
+}
+
+}  // namespace
+}  // namespace recpack
