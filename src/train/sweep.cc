@@ -27,7 +27,7 @@ std::string ExchangeOf(const TrainerOptions& options) {
                 cpu      ? "cpu"
                 : spread ? "spread"
                          : "device",
-                options.async && !alone, options.norm_sync && !alone);
+                options.async, options.norm_sync && !alone);
 }
 
 std::string ThreadsOf(const TrainerOptions& options) {

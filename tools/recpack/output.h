@@ -6,6 +6,7 @@
 #include <string>
 
 #include "recpack/dataset/layout.h"
+#include "tools/human.h"
 
 namespace recpack::tool {
 
@@ -16,10 +17,6 @@ std::string JsonLine(const Json& json);
 
 // One JSON object and a line feed to stdout.
 void PrintJson(const Json& json);
-
-// "61.4 MB" (decimal units), "1,234,567".
-std::string HumanBytes(uint64_t bytes);
-std::string HumanCount(uint64_t count);
 
 // "1 record", "1,234 records"; for nouns that take an s.
 std::string Counted(uint64_t count, const std::string& noun);

@@ -5,6 +5,7 @@
 
 namespace recpack::tool {
 
+void AddSweep(CLI::App& app, int& exit_code);
 void AddTrain(CLI::App& app, int& exit_code);
 void AddEval(CLI::App& app, int& exit_code);
 

@@ -5,7 +5,7 @@ int main(int argc, char** argv) {
   using namespace recpack::tool;
   return RunProgram("rectrain",
                     "rectrain trains reference networks on shards, on one or several devices, and "
-                    "evaluates them.\n"
-                    "Exit codes: 0 done, 2 usage or failure.",
-                    {AddTrain, AddEval}, argc, argv);
+                    "evaluates and times them.\n"
+                    "Exit codes: 0 done, 1 a combination of a sweep failed, 2 usage or failure.",
+                    {AddTrain, AddEval, AddSweep}, argc, argv);
 }

@@ -1,0 +1,222 @@
+// rectrain sweep: many trainings, timed in turns, as one table.
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "recpack/base/cpu.h"
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/base/format.h"
+#include "tools/human.h"
+#include "tools/rectrain/command.h"
+#include "tools/rectrain/sweep_report.h"
+#include "tools/rectrain/train_flags.h"
+
+namespace recpack::tool {
+namespace {
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  rectrain sweep shards/cifar10 --layouts nhwc,nchw --norms fused,unfused --out sweep\n"
+    "  rectrain sweep shards/cifar10 --devices-list 'cpu:0;cpu:0,cpu:1' \\\n"
+    "      --strategies replicated,parameter_server,parameter_server/spread,async\n"
+    "  rectrain sweep shards/cifar10 --inputs real,cached,synthetic --types f32,bf16\n"
+    "  rectrain sweep shards/cifar10 --threads-list 1,2 --bindings free,bound\n";
+
+struct SweepFlags {
+  TrainerOptions base;
+  std::string devices = "cpu:0";
+  std::vector<int> threads = {0};
+  TrainerChoices bindings, strategies, layouts, norms, types, inputs;
+  SweepOptions options;
+  std::string out;
+  bool resume = false;
+  bool json = false;
+};
+
+TrainerChoices DeviceChoices(const std::string& lists) {
+  TrainerChoices choices;
+  for (const std::string& list : CLI::detail::split(lists, ';')) {
+    choices.push_back({list, [devices = ParseDevices(list)](TrainerOptions& options) {
+                         options.devices = devices;
+                       }});
+  }
+  return choices;
+}
+
+TrainerChoices ThreadChoices(const std::vector<int>& counts) {
+  TrainerChoices choices;
+  for (const int count : counts) {
+    choices.push_back({count == 0 ? "a share" : std::to_string(count),
+                       [count](TrainerOptions& options) { options.threads = count; }});
+  }
+  return choices;
+}
+
+std::string Processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "an unnamed processor";
+}
+
+Json Sizes(const TrainerOptions& options) {
+  const DeepconnOptions& deepconn = options.deepconn;
+  if (options.model == "alexnet") {
+    return {{"dense", options.alexnet.dense}, {"classes", options.alexnet.classes}};
+  }
+  if (options.model != "deepconn") {
+    return {{"width", options.resnet.width}, {"classes", options.resnet.classes}};
+  }
+  return {{"tokens", deepconn.max_tokens},    {"dims", deepconn.dims},
+          {"filters", deepconn.filters},      {"kernel", deepconn.kernel},
+          {"latent", deepconn.latent},        {"factors", deepconn.factors},
+          {"vocabulary", deepconn.vocabulary}};
+}
+
+Json SettingOf(const SweepFlags& flags, const std::vector<SweepAxis>& axes) {
+  Json setting = {{"machine", {{"cpu", Processor()}, {"threads", AvailableThreads()}}},
+                  {"data", flags.base.data},
+                  {"model", flags.base.model},
+                  {"sizes", Sizes(flags.base)},
+                  {"batch_size", flags.base.batch_size},
+                  {"batch_statistics", flags.base.norm_sync ? "sync" : "local"},
+                  {"loader_threads", flags.base.loader_threads},
+                  {"seed", flags.base.seed},
+                  {"steps", flags.options.steps},
+                  {"rounds", flags.options.rounds},
+                  {"axes", Json::object()}};
+  for (const SweepAxis& axis : axes) {
+    Json& names = setting["axes"][axis.name] = Json::array();
+    for (const TrainerChoice& choice : axis.choices) names.push_back(choice.name);
+  }
+  return setting;
+}
+
+std::string Today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+void Write(const std::filesystem::path& path, const std::string& text) {
+  WriteFileAtomically(PosixFiles(), path,
+                      {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+void Tell(const SweepReport& report, const SweepRun& run) {
+  std::string line = format("round {}:", run.round + 1);
+  for (const std::string& name : report.plan.cases[run.of].names) line += " " + name;
+  line += run.error.empty()
+              ? format(": {} samples/s",
+                       HumanCount(static_cast<uint64_t>(run.timing.samples_per_second + 0.5)))
+              : ": failed: " + run.error;
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+// Returns what earlier runs left in `file`; refuses to write over them.
+std::vector<SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path& file,
+                            const SweepReport& report) {
+  if (flags.resume && flags.out.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "there is nothing to go on from", {},
+                "name the folder with --out");
+  }
+  if (flags.out.empty()) return {};
+  std::filesystem::create_directories(flags.out);
+  if (!std::filesystem::exists(file)) return {};
+  if (!flags.resume) {
+    throw Error(ErrorKind::kInvalidArgument, "there is a sweep already", {.path = file},
+                "go on with it with --resume, or name another folder");
+  }
+  return ReadRuns(file, report);
+}
+
+int RunSweepCommand(SweepFlags& flags) {
+  FinishTrainingFlags(flags.base);
+  const std::vector<SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
+                                       {"strategy", flags.strategies},
+                                       {"layout", flags.layouts},
+                                       {"norm", flags.norms},
+                                       {"type", flags.types},
+                                       {"input", flags.inputs},
+                                       {"threads", ThreadChoices(flags.threads)},
+                                       {"binding", flags.bindings}};
+  SweepReport report{.setting = SettingOf(flags, axes),
+                     .date = Today(),
+                     .plan = PlanSweep(flags.base, axes),
+                     .runs = {}};
+  const std::filesystem::path folder(flags.out), file = folder / "sweep.json";
+  report.runs = Begin(flags, file, report);
+  RunSweep(report.plan, flags.options, std::vector(report.runs), [&](const SweepRun& run) {
+    report.runs.push_back(run);
+    Tell(report, run);
+    if (!flags.out.empty()) Write(file, JsonOf(report).dump(1) + "\n");
+  });
+  const std::string table = MarkdownOf(report);
+  if (!flags.out.empty()) {
+    Write(folder / "sweep.md", table);
+    Write(folder / "sweep.svg", PlotOf(report));
+  }
+  std::fputs(flags.json ? (JsonOf(report).dump() + "\n").c_str() : table.c_str(), stdout);
+  for (const SweepRow& row : RowsOf(report)) {
+    if (!row.error.empty()) return kFinding;
+  }
+  return kDone;
+}
+
+void AddAxes(CLI::App& command, SweepFlags& flags) {
+  const auto axis = [&](const char* name, TrainerChoices& chosen, const TrainerChoices& choices,
+                        const char* text) {
+    chosen = {choices.front()};
+    AddChoices(command, name, chosen, choices, text);
+  };
+  command
+      .add_option("--devices-list", flags.devices,
+                  "Lists of devices as of rectrain train, separated by semicolons.")
+      ->capture_default_str();
+  axis(
+      "--strategies", flags.strategies, WholeStrategyChoices(),
+      "Who has the variables: a parameter server on the CPU, on the first device or spread; async: "
+      "one that waits for no device.");
+  axis("--layouts", flags.layouts, LayoutChoices(), "Of activations in memory.");
+  axis("--norms", flags.norms, NormChoices(),
+       "Batch normalisation with ReLU and addition, or apart.");
+  axis("--types", flags.types, TypeChoices(), "Of activations; variables are f32.");
+  axis("--inputs", flags.inputs, InputChoices(), "What devices are fed with.");
+  command.add_option("--threads-list", flags.threads, "Of each CPU device; 0: its share of all.")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1024))
+      ->default_str("0");
+  axis("--bindings", flags.bindings, BindingChoices(), "Whether threads stay on a processor each.");
+}
+
+}  // namespace
+
+void AddSweep(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<SweepFlags>();
+  CLI::App& command =
+      *app.add_subcommand("sweep", "Time trainings that differ in some options, as one table.");
+  command.footer(kExamples);
+  AddTrainingFlags(command, flags->base);
+  AddAxes(command, *flags);
+  command.add_option("--steps", flags->options.steps, "That are timed of each in a round.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--rounds", flags->options.rounds,
+                  "In each, every combination has a training of its own; medians count.")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_option("--out", flags->out,
+                     "Folder for sweep.json, sweep.md and sweep.svg; none: print only.");
+  command.add_flag("--resume", flags->resume,
+                   "Go on with the sweep in --out; what failed is tried again.");
+  command.add_flag("--json", flags->json, "Print one JSON object in place of the table.");
+  command.callback([flags, &exit_code] { exit_code = RunSweepCommand(*flags); });
+}
+
+}  // namespace recpack::tool

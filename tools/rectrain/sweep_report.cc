@@ -1,0 +1,109 @@
+#include "tools/rectrain/sweep_report.h"
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/base/format.h"
+
+namespace recpack::tool {
+namespace {
+
+Json JsonOf(const StepTiming& timing) {
+  return {{"samples_per_s", timing.samples_per_second},
+          {"step_seconds", timing.step_seconds},
+          {"input_wait_seconds", timing.input_wait_seconds},
+          {"exchange_wait_seconds", timing.exchange_wait_seconds},
+          {"exchange_bytes", timing.exchange_bytes}};
+}
+
+StepTiming TimingOf(const Json& json) {
+  return {.samples_per_second = json.at("samples_per_s"),
+          .step_seconds = json.at("step_seconds"),
+          .input_wait_seconds = json.at("input_wait_seconds"),
+          .exchange_wait_seconds = json.at("exchange_wait_seconds"),
+          .exchange_bytes = json.at("exchange_bytes")};
+}
+
+Json NamesOf(const SweepPlan& plan, const SweepCase& of) {
+  Json names;
+  for (size_t i = 0; i < plan.axes.size(); ++i) names[plan.axes[i]] = of.names[i];
+  return names;
+}
+
+void AddRun(const Json& json, size_t of, std::vector<SweepRun>& runs) {
+  if (json.contains("error")) return;
+  runs.push_back({.of = of, .round = json.at("round"), .timing = TimingOf(json)});
+}
+
+}  // namespace
+
+std::vector<SweepRow> RowsOf(const SweepReport& report) {
+  std::vector<SweepRow> rows;
+  double first = 0;
+  for (size_t of = 0; of < report.plan.cases.size(); ++of) {
+    SweepRow row{.names = report.plan.cases[of].names};
+    std::vector<StepTiming> timings;
+    for (const SweepRun& run : report.runs) {
+      if (run.of != of) continue;
+      if (run.error.empty())
+        timings.push_back(run.timing);
+      else
+        row.error = run.error;
+    }
+    if (timings.empty() && row.error.empty()) row.error = "not measured yet";
+    row.timing = MedianOf(timings);
+    if (row.error.empty()) {
+      if (first == 0) first = row.timing.samples_per_second;
+      row.ratio = row.timing.samples_per_second / first;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json JsonOf(const SweepReport& report) {
+  const std::vector<SweepRow> rows = RowsOf(report);
+  Json json = {{"date", report.date}, {"setting", report.setting}, {"rows", Json::array()}};
+  for (size_t of = 0; of < rows.size(); ++of) {
+    Json row = NamesOf(report.plan, report.plan.cases[of]);
+    if (rows[of].error.empty()) {
+      row.update(JsonOf(rows[of].timing));
+      row["ratio"] = rows[of].ratio;
+    } else {
+      row["error"] = rows[of].error;
+    }
+    row["runs"] = Json::array();
+    for (const SweepRun& run : report.runs) {
+      if (run.of != of) continue;
+      Json each = {{"round", run.round}};
+      each.update(run.error.empty() ? JsonOf(run.timing) : Json{{"error", run.error}});
+      row["runs"].push_back(std::move(each));
+    }
+    json["rows"].push_back(std::move(row));
+  }
+  json["left_out"] = report.plan.left_out;
+  return json;
+}
+
+std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& report) {
+  std::vector<SweepRun> runs;
+  const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
+  try {
+    const Json json = Json::parse(text.begin(), text.end());
+    if (json.at("setting") != report.setting) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          format("it was made with {}, not {}", json.at("setting").dump(), report.setting.dump()),
+          {.path = path}, "give the same flags, or another folder");
+    }
+    const Json& rows = json.at("rows");
+    for (size_t of = 0; of < report.plan.cases.size(); ++of) {
+      for (const Json& run : rows.at(of).at("runs")) AddRun(run, of, runs);
+    }
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::kInvalidArgument, format("it is no sweep: {}", error.what()),
+                {.path = path}, "take it away, or name another folder");
+  }
+  return runs;
+}
+
+}  // namespace recpack::tool

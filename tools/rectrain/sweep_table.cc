@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "src/base/format.h"
+#include "tools/human.h"
+#include "tools/rectrain/sweep_report.h"
+
+namespace recpack::tool {
+namespace {
+
+std::string Line(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (std::string cell : cells) {
+    std::replace(cell.begin(), cell.end(), '\n', ' ');
+    std::replace(cell.begin(), cell.end(), '|', '/');
+    text += " " + cell + " |";
+  }
+  return text + "\n";
+}
+
+std::string Share(double part, double whole) { return format("{:.1f} %", 100 * part / whole); }
+
+std::vector<std::string> Cells(const SweepRow& row) {
+  if (!row.error.empty()) return {"failed: " + row.error, "–", "–", "–", "–"};
+  const StepTiming& timing = row.timing;
+  return {HumanCount(static_cast<uint64_t>(timing.samples_per_second + 0.5)),
+          format("{:.2f}×", row.ratio), Share(timing.input_wait_seconds, timing.step_seconds),
+          Share(timing.exchange_wait_seconds, timing.step_seconds),
+          HumanBytes(static_cast<uint64_t>(timing.exchange_bytes))};
+}
+
+std::string Text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// "resnet: width 16, classes 10; batch size 128; ...": the setting, without axes that have columns.
+std::string Common(const SweepReport& report) {
+  const Json& setting = report.setting;
+  std::string text = Text(setting.at("model"));
+  for (const auto& [name, value] : setting.at("sizes").items()) {
+    text += format(", {} {}", name, Text(value));
+  }
+  text += format("; {} samples of each device a step", Text(setting.at("batch_size")));
+  for (const auto& [name, values] : setting.at("axes").items()) {
+    if (values.size() == 1) text += format("; {} {}", name, Text(values[0]));
+  }
+  return text + format(". {}, {}, {} threads; medians of {} rounds of {} steps, in turns.\n",
+                       report.date, Text(setting.at("machine").at("cpu")),
+                       Text(setting.at("machine").at("threads")), Text(setting.at("rounds")),
+                       Text(setting.at("steps")));
+}
+
+}  // namespace
+
+std::string MarkdownOf(const SweepReport& report) {
+  std::vector<size_t> shown;  // axes with a choice
+  for (size_t i = 0; i < report.plan.axes.size(); ++i) {
+    if (report.setting.at("axes").at(report.plan.axes[i]).size() > 1) shown.push_back(i);
+  }
+  const auto line = [&](const std::vector<std::string>& names,
+                        const std::vector<std::string>& figures) {
+    std::vector<std::string> cells;
+    for (const size_t i : shown) cells.push_back(names[i]);
+    cells.insert(cells.end(), figures.begin(), figures.end());
+    return Line(cells);
+  };
+  const std::vector<std::string> heads = {"samples/s", "to the first", "wait for input",
+                                          "wait for the exchange", "exchanged a step"};
+  std::string text = line(report.plan.axes, heads);
+  text += Line(std::vector<std::string>(shown.size() + heads.size(), "---"));
+  for (const SweepRow& row : RowsOf(report)) text += line(row.names, Cells(row));
+  text += "\n" + Common(report);
+  if (!report.plan.left_out.empty()) text += "\nLeft out:\n\n";
+  for (const std::string& each : report.plan.left_out) text += "- " + each + "\n";
+  return text;
+}
+
+}  // namespace recpack::tool
