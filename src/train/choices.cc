@@ -55,7 +55,8 @@ const TrainerChoices& StrategyChoices() {
 
 const TrainerChoices& WholeStrategyChoices() {
   static const TrainerChoices choices = {
-      StrategyChoices().front(),
+      StrategyChoices()[0],
+      StrategyChoices()[1],
       Served("parameter_server", VariablePlace::kCpu, false),
       Served("parameter_server/device", VariablePlace::kFirstDevice, false),
       Served("parameter_server/spread", VariablePlace::kSpread, false),

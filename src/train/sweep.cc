@@ -18,8 +18,9 @@ bool Has(const TrainerOptions& options, DeviceKind kind) {
 // What of the exchange of variables makes a difference.
 std::string ExchangeOf(const TrainerOptions& options) {
   const bool alone = options.devices.size() == 1;
-  if (options.strategy == StrategyKind::kReplicated) {
-    return format("replicated {} {}", options.async, options.norm_sync && !alone);
+  if (options.strategy != StrategyKind::kParameterServer) {
+    return format("replicated {} {} {}", static_cast<int>(options.strategy), options.async,
+                  options.norm_sync && !alone);
   }
   const bool spread = options.variables == VariablePlace::kSpread && !alone;
   const bool cpu = options.variables == VariablePlace::kCpu;

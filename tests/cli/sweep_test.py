@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 from support import CIFAR, CliTest
@@ -113,6 +114,11 @@ class Sweep(CliTest):
         self.assertIn('cuda:99', told['rows'][0]['error'])
         self.assertEqual(len(told['rows'][1]['runs']), 2)
         self.assertIn('>failed<', (self.made / 'sweep.svg').read_text())
+
+    def test_is_of_one_process(self):
+        with unittest.mock.patch.dict(os.environ, RANK='1', WORLD_SIZE='2',
+                                      MASTER_ADDR='localhost', MASTER_PORT='1'):
+            self.assertIn('a sweep is of one process', self.sweep(code=2).stderr)
 
     def test_refuses(self):
         for arguments, words in [

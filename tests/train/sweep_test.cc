@@ -39,7 +39,7 @@ TEST(SweepPlan, HasAllCombinationsTheLastAxisTurningFastest) {
 TEST(SweepPlan, LeavesOutWhatOneDeviceCannotDo) {
   const SweepPlan plan = PlanSweep({}, {{"devices", {Devices("cpu:0"), Devices("cpu:0,cpu:1")}},
                                         {"strategy", WholeStrategyChoices()}});
-  EXPECT_THAT(plan.cases, SizeIs(5 + 7));
+  EXPECT_THAT(plan.cases, SizeIs(6 + 8));
   EXPECT_THAT(
       plan.left_out,
       ElementsAre(

@@ -7,6 +7,7 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/train/launch.h"
 #include "src/base/format.h"
 #include "tools/human.h"
 #include "tools/rectrain/command.h"
@@ -137,6 +138,10 @@ std::vector<SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path
 
 int RunSweepCommand(SweepFlags& flags) {
   FinishTrainingFlags(flags.base);
+  if (LaunchPlace::FromEnvironment().size > 1) {
+    throw Error(ErrorKind::kUnsupported, "a sweep is of one process", {},
+                "start it without a launcher");
+  }
   const std::vector<SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
                                        {"strategy", flags.strategies},
                                        {"layout", flags.layouts},

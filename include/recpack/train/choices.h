@@ -21,9 +21,10 @@ const TrainerChoices& TypeChoices();            // f32, bf16
 const TrainerChoices& LayoutChoices();          // nhwc, nchw
 const TrainerChoices& NormChoices();            // fused, unfused
 const TrainerChoices& NormStatisticsChoices();  // local, sync
-const TrainerChoices& StrategyChoices();        // replicated, parameter_server
-// With where variables are and whether updates wait, in one name: replicated, parameter_server,
-// parameter_server/device, parameter_server/spread, async, async/device, async/spread.
+const TrainerChoices& StrategyChoices();  // replicated, distributed_replicated, parameter_server
+// With where variables are and whether updates wait, in one name: replicated,
+// distributed_replicated, parameter_server, parameter_server/device, parameter_server/spread,
+// async, async/device, async/spread.
 const TrainerChoices& WholeStrategyChoices();
 const TrainerChoices& VariableChoices();  // cpu, device, spread
 const TrainerChoices& BindingChoices();   // free, bound
