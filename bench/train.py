@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures a training step of the ResNet beside PyTorch's, taking turns in one run, and one of
-DeepCoNN whose operations are on one device or on two.
+"""Measures a training step of the ResNet and one of DeepCoNN beside PyTorch's, taking turns in one
+run; DeepCoNN's with its operations on one device or on two; the ResNet's by threads and binding.
 
     bash bench/peers/setup.sh vision                            the peer's environment, once
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
-    python3 bench/train.py --out bench/results/train.json       about 5 minutes
+    python3 bench/train.py --out bench/results/train.json       about 12 minutes
     python3 bench/train.py --table bench/results/train.json     for the README
 
 What cannot be measured is recorded as "unavailable" with the reason.

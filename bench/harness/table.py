@@ -89,10 +89,27 @@ def _placement(row: dict) -> str:
                       'the field: epoch', 'share'], lines)
 
 
+def _against_the_first(row: dict) -> str:
+    """A line for each entrant, with its speed against that of the first."""
+    lines = []
+    for entry in row['entrants']:
+        if 'unavailable' in entry:
+            lines.append([entry['label'], f"unavailable: {entry['unavailable']}", '–'])
+            continue
+        ratio = row['ratios'].get(entry['label'], {'median': 1})['median']
+        lines.append([entry['label'], number(entry['figure']['median'], row['unit']),
+                      f'{1 / ratio:.2f}×'])
+    return _markdown([row['title'], 'samples', 'to the first'], lines)
+
+
+# Rows with a table of their own, behind the others.
+_OWN = {'placement': _placement, 'threads': _against_the_first}
+
+
 def table(results: dict) -> str:
     """Markdown: rows where we win or have no peer, those where we lose, and memory."""
     header = ['job', 'recpack', 'best peer (ours against it)', 'ceiling (our share of it)']
-    shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] != 'placement']
+    shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] not in _OWN]
     text = _markdown(header, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
@@ -101,8 +118,8 @@ def table(results: dict) -> str:
     if memory:
         text += '\n\n' + _memory(memory)
     for row in results['rows']:
-        if row['name'] == 'placement':
-            text += '\n\n' + _placement(row)
+        if row['name'] in _OWN:
+            text += '\n\n' + _OWN[row['name']](row)
     machine = results['machine']
     return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']}, {machine['cores']} cores, "
             f"{machine['system']}; medians of {results['reps']} rounds in which all took turns.")

@@ -6,6 +6,10 @@ STEP = '{build}/bench/train/step_bench'
 PEERS = {'f32': ('f32', 'f32-channels-last'),
          'bf16': ('bf16-autocast-channels-last', 'bf16-channels-last')}
 
+DEEPCONN_PEERS = {'f32': ('f32', 'f32-conv1d', 'f32-compiled', 'f32-conv1d-compiled'),
+                  'bf16': ('bf16-autocast', 'bf16', 'bf16-autocast-compiled', 'bf16-compiled')}
+PLACED = '{build}/bench/train/placement_bench'
+
 
 def ours(label: str, kind: str, *flags: str) -> ServedProgram:
     return ServedProgram(label, OURS, [STEP, 'step', '--type', kind, *flags])
@@ -22,11 +26,36 @@ def step(kind: str) -> Row:
                {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
 
 
+def deepconn(kind: str) -> Row:
+    peers = [ServedPeer(f'torch, {form}', 'vision', 'torch_deepconn', form)
+             for form in DEEPCONN_PEERS[kind]]
+    return Row(f'deepconn-{kind}', f'a training step, DeepCoNN, 256 tokens, batch 128, {kind}', 0,
+               [ServedProgram('recpack', OURS, [PLACED, '--type', kind]), *peers],
+               {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
+
+
+def threads() -> Row:
+    """What threads, binding and waiting make of a step; table.py has a table of it."""
+    def run(label: str, *flags: str, **environment: str) -> ServedProgram:
+        words = ['env', *(f'{name}={value}' for name, value in environment.items()), STEP, 'step']
+        return ServedProgram(label, OURS, [*words, *flags])
+    two, bound = ('--threads', '2'), ('--bind', '1')
+    return Row('threads', 'a training step, ResNet 16–128, batch 128, f32: threads and binding', 0,
+               [run('2 threads', *two), run('2 threads, bound', *two, *bound),
+                run('1 thread', '--threads', '1'), run('1 thread, bound', '--threads', '1', *bound),
+                run('4 threads', '--threads', '4'),
+                run('2 threads, OMP_WAIT_POLICY=active', *two, OMP_WAIT_POLICY='active'),
+                run('2 threads, OMP_WAIT_POLICY=passive', *two, OMP_WAIT_POLICY='passive'),
+                run('2 threads, GOMP_SPINCOUNT=1000', *two, GOMP_SPINCOUNT='1000'),
+                run('2 threads, bound, OMP_WAIT_POLICY=passive', *two, *bound,
+                    OMP_WAIT_POLICY='passive')],
+               note='threads are GNU OpenMP\'s; waiting: how long a thread spins before it sleeps')
+
+
 def placement() -> Row:
     """Whole steps of as many threads in all; table.py shows them in a table of their own."""
     def placed(label: str, devices: str, place: str) -> ServedProgram:
-        return ServedProgram(label, OURS, ['{build}/bench/train/placement_bench',
-                                           '--devices', devices, '--place', place])
+        return ServedProgram(label, OURS, [PLACED, '--devices', devices, '--place', place])
     return Row('placement', 'a training step of DeepCoNN, batch 128, f32, on CPU devices', 0,
                [placed('one device', '1', 'one'),
                 placed('towers on two', '2', 'user=cpu:0,item=cpu:1'),
@@ -36,4 +65,5 @@ def placement() -> Row:
 
 
 def all_rows(_: Setting) -> list[Row]:
-    return [*(step(kind) for kind in PEERS), placement()]
+    return [*(step(kind) for kind in PEERS), *(deepconn(kind) for kind in DEEPCONN_PEERS),
+            placement(), threads()]

@@ -1,7 +1,8 @@
 // A training step of deepconn over one or several CPU devices, without input: one batch that stays.
 //
 //   placement_bench [--devices N] [--place PLACE]       as rectrain train takes it, or one
-//                   [--steps N] [--batch N] [--threads N] [--rounds N] [--serve 1]
+//                   [--type f32|bf16] [--steps N] [--batch N] [--threads N] [--rounds N] [--serve
+//                   1]
 //
 // The threads are shared out to the devices. Its lines say besides how many copies between devices
 // a step has ("copies"), and which part of the time they took ("copy_share").
@@ -64,8 +65,9 @@ void Run(const bench::Flags& flags) {
   const std::string place = flags.Text("--place", "one");
   const auto placement = PlacementOf(devices, place);
   if (!placement) devices[0]->Attach();
-  const auto model =
-      MakeDeepconn({.ops = devices[0], .placement = placement.get(), .batch = batch}, kModel);
+  const ValueType type = flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  const auto model = MakeDeepconn(
+      {.ops = devices[0], .placement = placement.get(), .batch = batch, .type = type}, kModel);
   SingleDevice strategy({.momentum = 0.9, .decay = 0});
   model->Build(strategy.slots(), 0);
   strategy.Start(*devices[0], model->variables());

@@ -4,13 +4,15 @@
 //                      [--norm fused|unfused]       of the ResNet
 //   step_bench product [--steps N] [--width N] [--type f32|bf16]
 //                      a product of square matrices with as many operations as its convolutions
-//   both: [--batch N] [--threads N] [--rounds N] [--serve 1]
+//   both: [--batch N] [--threads N] [--bind 1] [--rounds N] [--serve 1]
+//         bind: a processor for each thread
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "bench/record/timing.h"
+#include "recpack/base/cpu.h"
 #include "recpack/base/random.h"
 #include "recpack/train/cpu_ops.h"
 #include "recpack/train/model.h"
@@ -135,7 +137,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const Flags flags(argc, argv);
-  const auto ops = MakeCpuOps({.threads = flags.Number("--threads", "2")});
+  CpuOptions options{.threads = flags.Number("--threads", "2")};
+  for (int i = 0; flags.Number("--bind", "0") != 0 && i < options.threads; ++i) {
+    options.processors.push_back(i % AvailableThreads());
+  }
+  const auto ops = MakeCpuOps(options);
   ops->Attach();
   job == "step" ? Step(*ops, flags) : Product(*ops, flags);
 }

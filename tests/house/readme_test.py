@@ -24,6 +24,15 @@ class Readme(unittest.TestCase):
             results = json.loads((ROOT / 'bench' / 'results' / f'{name}.json').read_text('utf-8'))
             self.assertIn(table(results), readme, f'python3 bench/{name}.py --table {name}.json')
 
+    def test_the_tables_of_sweeps_are_those_of_the_results(self):
+        readme = (ROOT / 'README.md').read_text('utf-8')
+        for path in (ROOT / 'bench' / 'results').glob('*/sweep.json'):
+            said = path.with_name('sweep.md').read_text('utf-8')
+            self.assertIn(said.strip(), readme, path)
+            rows = [line for line in said.splitlines() if '×' in line]
+            for row, line in zip(json.loads(path.read_text('utf-8'))['rows'], rows, strict=True):
+                self.assertIn(f"| {row['samples_per_s']:,.0f} | {row['ratio']:.2f}× |", line)
+
 
 if __name__ == '__main__':
     unittest.main()
