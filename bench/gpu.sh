@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Loader, kernels and feeder on a machine with a GPU, with programs that were built elsewhere.
+# Loader, kernels, feeder and trainer on a machine with a GPU, with programs that were built elsewhere.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -10,7 +10,8 @@ usage: bench/gpu.sh --build DIR [--photos SHARDS]     where there is a CUDA comp
 
 --build compiles what is needed into DIR (below 60 MB): programs with archives of their libraries,
 and, of libraries that have no archive here, what is shared. DIR is all that the other machine needs
-beside this script, python3 and a driver: no network, no compiler.
+beside this script, python3 and a driver: no network, no compiler. The trainer needs cuDNN 9 and
+cuBLAS 13 there: the system's, or those that come with a Python package such as PyTorch.
 
   --photos SHARDS  packed JPEGs to carry along (a folder of up to 20 MB); without, no row needs them
   --out FILE       results (default: bench/results/gpu-DEVICE.json)
@@ -22,7 +23,8 @@ END
 }
 
 programs=(tools/recpack/recpack bench/pipeline/loader_bench bench/kernels/finish_cuda_bench
-  bench/device/feeder_bench tests/kernels/kernels_cuda_tests tests/device/device_cuda_tests)
+  bench/device/feeder_bench tests/kernels/kernels_cuda_tests tests/device/device_cuda_tests
+  tools/rectrain/rectrain tests/train/train_cuda_tests)
 most_megabytes=60
 
 # The C and C++ libraries are the other machine's own: those of here may be made for newer systems.
@@ -39,16 +41,18 @@ build() {
   work=$(cd "$to" && pwd)/.build
   cmake -S "$repository" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRECPACK_CUDA=on \
     -DRECPACK_STATIC_DEPENDENCIES=ON -DRECPACK_BUILD_BENCH=ON -DRECPACK_BUILD_TESTS=ON \
+    -DRECPACK_MPI=off \
     >"$to/configure.log"
   cmake --build "$work" --parallel "${RECPACK_JOBS:-$(nproc)}" \
     --target recpack_tool loader_bench finish_cuda_bench feeder_bench kernels_cuda_tests \
-    device_cuda_tests
+    device_cuda_tests rectrain_tool train_cuda_tests
   for program in "${programs[@]}"; do
     strip -o "$to/bin/${program##*/}" "$work/$program"
     while read -r name path; do
       if [[ ! $name =~ $system_library ]]; then cp -L "$path" "$to/lib/$name"; fi
     done < <(ldd "$work/$program" | sed -nE 's/^\t(\S+) => (\S+) .*/\1 \2/p')
   done
+  find "$to/lib" -size +8M -exec strip {} + -exec xz -3 -T0 -f {} +
   if [ -n "$photos" ]; then
     mkdir -p "$to/photos"
     cp "$photos"/* "$to/photos/"
@@ -138,6 +142,33 @@ feeder_rows() {
     --recipe imagenet-train --type bf16 --batch 32 --steps $((steps / 4))
 }
 
+# Folders with the libraries of CUDA that Python packages brought.
+python_libraries() {
+  python3 - <<'END'
+import glob, os, sys
+folders = {os.path.dirname(path) for root in sys.path for name in ('libcudnn.so.9', 'libcublas.so.13')
+           for path in glob.glob(os.path.join(root, 'nvidia', '**', name), recursive=True)}
+print(':'.join(sorted(folders)))
+END
+}
+
+trainer_rows() {
+  local libraries type layout norm
+  libraries=$(python_libraries)
+  local LD_LIBRARY_PATH=$LD_LIBRARY_PATH${libraries:+:$libraries}
+  step "tests of the trainer's operations" 150 tests "$bin/train_cuda_tests"
+  for type in bf16 f32; do
+    for layout in nhwc nchw; do
+      for norm in fused unfused; do
+        step "rectrain resnet $type $layout $norm" 60 "$bin/rectrain" train "$work/cifar" \
+          --devices "$train_device" --type "$type" --layout "$layout" --norm "$norm" --batch-size "$train_batch" \
+          --max-steps "$train_steps" --input real,cached,synthetic --timed-steps "$train_steps" \
+          --loader-threads "$(nproc)" --no-evaluation --json
+      done
+    done
+  done
+}
+
 report() {
   python3 - "$from" "$work/rows" "$out" "$repository" "$dry_run" <<'END'
 import datetime, json, os, platform, re, subprocess, sys
@@ -203,11 +234,21 @@ fi
 
 from=$(cd "$from" && pwd)
 bin=$from/bin
-export LD_LIBRARY_PATH=$from/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 work=$(mktemp -d)
+mkdir "$work/lib"
+for packed in "$from"/lib/*.xz; do
+  [ ! -e "$packed" ] || python3 -c 'import lzma, shutil, sys
+shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' \
+    "$packed" "$work/lib/$(basename "$packed" .xz)"
+done
+export LD_LIBRARY_PATH=$from/lib:$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 trap 'rm -rf "$work"' EXIT
 rounds=5 cifar_samples=500000 photo_samples=2000 steps=400 rows=10000
-if [ "$dry_run" = yes ]; then rounds=1 cifar_samples=2000 photo_samples=50 steps=4 rows=500; fi
+train_device=cuda:0 train_batch=512 train_steps=40
+if [ "$dry_run" = yes ]; then
+  rounds=1 cifar_samples=2000 photo_samples=50 steps=4 rows=500
+  train_device=cpu:0 train_batch=32 train_steps=1
+fi
 
 : >"$work/rows"
 "$bin/recpack" stand-in "$work/pickles" --rows "$rows" >&2
@@ -217,4 +258,5 @@ step "tests of the kernels" 120 tests "$bin/kernels_cuda_tests"
 step "tests of the feeder" 60 tests "$bin/device_cuda_tests"
 step "kernels" 90 "$bin/finish_cuda_bench" "$rounds"
 feeder_rows
+trainer_rows
 report
