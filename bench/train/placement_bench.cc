@@ -68,7 +68,7 @@ void Run(const bench::Flags& flags) {
   const ValueType type = flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
   const auto model = MakeDeepconn(
       {.ops = devices[0], .placement = placement.get(), .batch = batch, .type = type}, kModel);
-  SingleDevice strategy({.momentum = 0.9, .decay = 0});
+  SingleDevice strategy({.decay = 0});
   model->Build(strategy.slots(), 0);
   strategy.Start(*devices[0], model->variables());
   const ResidentBatch resident(batch);
@@ -76,7 +76,7 @@ void Run(const bench::Flags& flags) {
   const auto pass = [&] {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < steps; ++i) {
-      strategy.BeginStep(0.01);
+      strategy.BeginStep({.rate = 0.01});
       model->Forward(resident, nullptr, true, 1.0F / static_cast<float>(batch),
                      sums.As<LossSums>());
       model->Backward(resident, [](size_t) {});

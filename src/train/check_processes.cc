@@ -5,6 +5,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/make_ops.h"
+#include "src/train/optimizer.h"
 
 namespace recpack {
 namespace {
@@ -50,6 +51,7 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
       {"epochs", std::to_string(options.epochs)},
       {"most steps", std::to_string(options.max_steps)},
       {"epochs of warm-up", format("{}", options.warmup_epochs)},
+      {"optimizer", OptimizerName(*options.optimizer.kind)},
       {"rate", format("{}", options.optimizer.rate)},
       {"momentum", format("{}", options.optimizer.momentum)},
       {"decay", format("{}", options.optimizer.decay)},

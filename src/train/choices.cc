@@ -80,6 +80,15 @@ const TrainerChoices& BindingChoices() {
   return choices;
 }
 
+const TrainerChoices& OptimizerChoices() {
+  static const auto choice = [](const char* name, std::optional<OptimizerKind> kind) {
+    return TrainerChoice{name, [kind](TrainerOptions& options) { options.optimizer.kind = kind; }};
+  };
+  static const TrainerChoices choices = {choice("auto", {}), choice("sgd", OptimizerKind::kSgd),
+                                         choice("adam", OptimizerKind::kAdam)};
+  return choices;
+}
+
 const TrainerChoices& InputChoices() {
   static const TrainerChoices choices = {
       Choice("real", &TrainerOptions::input, InputKind::kReal),

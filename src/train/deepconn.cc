@@ -7,6 +7,13 @@
 namespace recpack {
 namespace {
 
+// What a step learns first must not be the ratings' mean: to get there from 0 takes all latent
+// values along, and ReLUs that stay 0 afterwards. Ratings are 1 to 5.
+constexpr float kMiddleRating = 3;
+// Towers learn from each other through a product of both, whose gradient is near 0 where it is:
+// they begin with one that is about as large as the ratings' spread.
+constexpr float kFactorSpread = 0.3F;
+
 // The operation that reads a variable: the name up to the last dot.
 std::string ReaderOf(const VariableSpec& variable) {
   return variable.name.substr(0, variable.name.rfind('.'));
@@ -23,10 +30,15 @@ class Deepconn final : public Model {
         item_(context_, placement_, "item", options),
         machine_at_(placement_.At("fm")),
         loss_at_(placement_.At("fm.loss")),
-        bias_(variables_.Add({"fm.bias", {1}, Initial::kZeros, 1, true, false})),
+        bias_(variables_.Add({"fm.bias", {1}, Initial::kConstant, 1, true, false, kMiddleRating})),
         weights_(variables_.Add({"fm.weight", {2 * options.latent}, Initial::kZeros})),
-        factors_(variables_.Add(
-            {"fm.factors", {2 * options.latent, options.factors}, Initial::kEmbedding})),
+        factors_(variables_.Add({"fm.factors",
+                                 {2 * options.latent, options.factors},
+                                 Initial::kNormal,
+                                 1,
+                                 true,
+                                 true,
+                                 kFactorSpread})),
         from_user_(user_.out_queue(), machine_at_, placement_.transfers()),
         from_item_(item_.out_queue(), machine_at_, placement_.transfers()),
         to_loss_(machine_at_, loss_at_, placement_.transfers()),

@@ -26,15 +26,15 @@ std::vector<float> DistributedReplicated::Values() const {
   return values;
 }
 
-void DistributedReplicated::BeginStep(double rate) {
-  rate_ = rate;
+void DistributedReplicated::BeginStep(const UpdateStep& step) {
+  step_ = step;
   queue_->BeginStep();
 }
 
 void DistributedReplicated::Exchange(const Bucket& bucket, size_t number) {
   try {
     local_->Reduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin}, 0);
-    if (first()) master_->Update(number, variables_->gradients(), rate_);
+    if (first()) master_->Update(number, variables_->gradients(), step_);
     local_->Barrier();
   } catch (const std::exception& error) {
     if (first()) {
@@ -56,18 +56,18 @@ void DistributedReplicated::EndStep() {
 }
 
 void DistributedReplicated::Settle() {
-  if (first()) master_->GatherMomentum();
+  if (first()) master_->GatherSlots();
 }
 
-void DistributedReplicated::ReadMomentum(size_t variable, float* to) {
-  const float* from = master_->momentum().data() + variables_->offset(variable);
+void DistributedReplicated::ReadSlot(size_t slot, size_t variable, float* to) {
+  const float* from = master_->slot(slot).data() + variables_->offset(variable);
   std::copy(from, from + variables_->size(variable), to);
 }
 
-void DistributedReplicated::WriteMomentum(size_t variable, const float* from) {
+void DistributedReplicated::WriteSlot(size_t slot, size_t variable, const float* from) {
   if (!first()) return;
   std::copy(from, from + variables_->size(variable),
-            master_->momentum().data() + variables_->offset(variable));
+            master_->slot(slot).data() + variables_->offset(variable));
 }
 
 void DistributedReplicated::VariablesSet() {

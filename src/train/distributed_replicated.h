@@ -23,13 +23,13 @@ class DistributedReplicated final : public VariableStrategy {
 
   int slots() const override { return 0; }
   void Start(Ops& ops, Variables& variables) override;
-  void BeginStep(double rate) override;
+  void BeginStep(const UpdateStep& step) override;
   void Need(size_t) override {}
   void Ready(size_t variable) override { queue_->Ready(variable); }
   void EndStep() override;
   void Settle() override;
-  void ReadMomentum(size_t variable, float* to) override;
-  void WriteMomentum(size_t variable, const float* from) override;
+  void ReadSlot(size_t slot, size_t variable, float* to) override;
+  void WriteSlot(size_t slot, size_t variable, const float* from) override;
   void VariablesSet() override;
   void Abort(const std::string& reason) noexcept override;
 
@@ -43,7 +43,7 @@ class DistributedReplicated final : public VariableStrategy {
   const size_t bucket_elements_;
   Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
-  double rate_ = 0;
+  UpdateStep step_;
   std::optional<BucketQueue> queue_;
 };
 

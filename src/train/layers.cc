@@ -116,10 +116,10 @@ void NormLayer::Backward(const ModelContext& context, const void* dy_more, const
   ready(scale_);
 }
 
-DenseLayer::DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec)
+DenseLayer::DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec,
+                       Initial initial)
     : spec_(spec) {
-  weight_ =
-      context.variables->Add({name + ".weight", {spec.out, spec.in}, Initial::kUniform, spec.in});
+  weight_ = context.variables->Add({name + ".weight", {spec.out, spec.in}, initial, spec.in});
   bias_ =
       context.variables->Add({name + ".bias", {spec.out}, Initial::kUniform, spec.in, true, false});
 }

@@ -61,11 +61,17 @@ std::vector<Field> ReviewFields(const DeepconnOptions& options) {
 
 }  // namespace
 
+uint32_t DefaultBatchSize(const std::string& model) { return model == "deepconn" ? 32 : 128; }
+
 TrainerOptions CompleteOptions(TrainerOptions options) {
   const auto is = [&](const char* name) { return options.model == name; };
   if (!is("resnet") && !is("alexnet") && !is("deepconn")) {
     throw Error(ErrorKind::kInvalidArgument, format("there is no model '{}'", options.model), {},
                 "choose resnet, alexnet or deepconn");
+  }
+  if (options.batch_size == 0) options.batch_size = DefaultBatchSize(options.model);
+  if (!options.optimizer.kind) {
+    options.optimizer.kind = is("deepconn") ? OptimizerKind::kAdam : OptimizerKind::kSgd;
   }
   if (options.optimizer.rate == 0) {
     options.optimizer.rate = is("resnet") ? 0.1 : is("alexnet") ? 0.02 : 0.01;

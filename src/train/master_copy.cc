@@ -23,19 +23,21 @@ void MasterCopy::Start(const Variables& variables, std::vector<float> values,
     part.end = std::min(part.begin + part.length, bucket.end);
     parts_.push_back(std::move(part));
   }
-  momentum_.assign(values.size(), 0.0F);
+  slots_.assign(SlotNames(options_).size(), std::vector<float>(values.size()));
   Set(std::move(values));
 }
 
 void MasterCopy::Set(std::vector<float> values) {
   values_ = std::move(values);
   for (Part& part : parts_) {
-    const float* momentum = momentum_.data();
-    part.momentum.assign(momentum + part.begin, momentum + part.end);
+    part.slots.clear();
+    for (const std::vector<float>& slot : slots_) {
+      part.slots.emplace_back(slot.data() + part.begin, slot.data() + part.end);
+    }
   }
 }
 
-void MasterCopy::Update(size_t number, const float* gradients, double rate) {
+void MasterCopy::Update(size_t number, const float* gradients, const UpdateStep& step) {
   if (!std::exchange(attached_, true)) ops_->Attach();
   const Bucket& bucket = buckets_[number];
   Part& part = parts_[number];
@@ -44,24 +46,23 @@ void MasterCopy::Update(size_t number, const float* gradients, double rate) {
   const std::span sum = std::span(padded_).subspan(
       part.length * static_cast<size_t>(processes_->rank()), part.length);
   processes_->ReduceScatter(padded_, sum);
-  UpdatePart(bucket, part, sum.data(), rate);
+  UpdatePart(bucket, part, sum.data(), step);
   const float* all = Gather(part, values_.data() + part.begin);
   std::copy(all, all + (bucket.end - bucket.begin), values_.data() + bucket.begin);
 }
 
 // Variables may lie across the ends of a part.
-void MasterCopy::UpdatePart(const Bucket& bucket, Part& part, const float* gradients, double rate) {
+void MasterCopy::UpdatePart(const Bucket& bucket, Part& part, const float* gradients,
+                            const UpdateStep& step) {
   for (const size_t variable : bucket.variables) {
     const size_t offset = variables_->offset(variable);
     const size_t begin = std::max(offset, part.begin);
     const size_t end = std::min(offset + variables_->size(variable), part.end);
     if (begin >= end) continue;
-    const bool decayed = variables_->specs()[variable].decayed;
-    ops_->Sgd({.rate = static_cast<float>(rate),
-               .momentum = static_cast<float>(options_.momentum),
-               .decay = decayed ? static_cast<float>(options_.decay) : 0.0F},
-              values_.data() + begin, gradients + (begin - part.begin),
-              part.momentum.data() + (begin - part.begin), end - begin);
+    std::vector<float*> slots;
+    for (std::vector<float>& slot : part.slots) slots.push_back(slot.data() + (begin - part.begin));
+    UpdateValues(*ops_, options_, step, variables_->specs()[variable].decayed,
+                 values_.data() + begin, gradients + (begin - part.begin), slots, end - begin);
   }
 }
 
@@ -75,11 +76,13 @@ float* MasterCopy::Gather(const Part& part, const float* own) {
   return padded_.data();
 }
 
-void MasterCopy::GatherMomentum() {
-  for (size_t i = 0; i < buckets_.size(); ++i) {
-    const float* all = Gather(parts_[i], parts_[i].momentum.data());
-    std::copy(all, all + (buckets_[i].end - buckets_[i].begin),
-              momentum_.data() + buckets_[i].begin);
+void MasterCopy::GatherSlots() {
+  for (size_t slot = 0; slot < slots_.size(); ++slot) {
+    for (size_t i = 0; i < buckets_.size(); ++i) {
+      const float* all = Gather(parts_[i], parts_[i].slots[slot].data());
+      std::copy(all, all + (buckets_[i].end - buckets_[i].begin),
+                slots_[slot].data() + buckets_[i].begin);
+    }
   }
 }
 

@@ -20,20 +20,21 @@ class MasterCopy {
   MasterCopy(const OptimizerOptions& options, std::shared_ptr<Collective> processes,
              std::unique_ptr<Ops> ops);
 
-  // Begins with these values, and with no momentum. `variables` has to stay.
+  // Begins with these values, and with slots of 0. `variables` has to stay.
   void Start(const Variables& variables, std::vector<float> values,
              const std::vector<Bucket>& buckets);
 
   // An update of a bucket, of all processes at once. `gradients`: of all variables, in their order,
   // summed over this process's devices.
-  void Update(size_t bucket, const float* gradients, double rate);
+  void Update(size_t bucket, const float* gradients, const UpdateStep& step);
 
   // All variables, in their order.
   const std::vector<float>& values() const noexcept { return values_; }
 
-  // All momentum, in that order: brought here from all processes at once, and taken from there.
-  void GatherMomentum();
-  std::vector<float>& momentum() noexcept { return momentum_; }
+  // A slot of the optimizer of all variables, in that order: brought here from all processes at
+  // once, and taken from there.
+  void GatherSlots();
+  std::vector<float>& slot(size_t slot) { return slots_[slot]; }
   // Goes on with these.
   void Set(std::vector<float> values);
 
@@ -44,12 +45,12 @@ class MasterCopy {
  private:
   // A process's stretch of a bucket; others' are as long, save for the last ones.
   struct Part {
-    size_t length = 0;            // elements of each part
-    size_t begin = 0, end = 0;    // of the own one, in all variables
-    std::vector<float> momentum;  // of it
+    size_t length = 0;                      // elements of each part
+    size_t begin = 0, end = 0;              // of the own one, in all variables
+    std::vector<std::vector<float>> slots;  // of it
   };
   float* Gather(const Part& part, const float* own);
-  void UpdatePart(const Bucket& bucket, Part& part, const float* gradients, double rate);
+  void UpdatePart(const Bucket& bucket, Part& part, const float* gradients, const UpdateStep& step);
 
   const OptimizerOptions options_;
   const std::shared_ptr<Collective> processes_;
@@ -57,7 +58,8 @@ class MasterCopy {
   const Variables* variables_ = nullptr;
   std::vector<Bucket> buckets_;
   std::vector<Part> parts_;  // by bucket
-  std::vector<float> values_, momentum_;
+  std::vector<float> values_;
+  std::vector<std::vector<float>> slots_;
   std::vector<float> padded_;  // equal parts of all processes
   bool attached_ = false;
   FirstFailure failure_;

@@ -1,19 +1,26 @@
 // One update of trained variables.
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "recpack/train/strategy.h"
 
 namespace recpack {
 
-// Stochastic gradient descent with momentum, in slot 0, of one variable.
-inline void UpdateVariable(Ops& ops, const Variables& variables, const OptimizerOptions& options,
-                           double rate, size_t variable) {
-  const bool decayed = variables.specs()[variable].decayed;
-  ops.Sgd({.rate = static_cast<float>(rate),
-           .momentum = static_cast<float>(options.momentum),
-           .decay = decayed ? static_cast<float>(options.decay) : 0.0F},
-          variables.At(variable), variables.Gradient(variable), variables.Slot(0, variable),
-          variables.size(variable));
-}
+// "sgd".
+const char* OptimizerName(OptimizerKind kind);
+
+// What an optimizer keeps of each trained variable, in the order of Update()'s slots.
+const std::vector<std::string>& SlotNames(const OptimizerOptions& options);
+
+// By any thread that may use `ops`. `decayed`: whether options.decay is for this variable.
+void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& step, bool decayed,
+                  float* value, const float* gradient, std::span<float* const> slots, size_t count);
+
+// A variable where it lies.
+void UpdateVariable(Ops& ops, const Variables& variables, const OptimizerOptions& options,
+                    const UpdateStep& step, size_t variable);
 
 }  // namespace recpack

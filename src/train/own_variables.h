@@ -7,19 +7,19 @@ namespace recpack {
 
 class OwnVariables : public VariableStrategy {
  public:
-  int slots() const override { return 1; }
+  int slots() const override { return static_cast<int>(SlotNames(options_).size()); }
   void Start(Ops&, Variables& variables) override { variables_ = &variables; }
-  void ReadMomentum(size_t variable, float* to) override {
+  void ReadSlot(size_t slot, size_t variable, float* to) override {
     DeviceQueue& queue = variables_->queue(variable);
     queue.DoAndJoin([&] {
-      queue.ops().Download(to, variables_->Slot(0, variable),
+      queue.ops().Download(to, variables_->Slot(static_cast<int>(slot), variable),
                            variables_->size(variable) * sizeof(float));
     });
   }
-  void WriteMomentum(size_t variable, const float* from) override {
+  void WriteSlot(size_t slot, size_t variable, const float* from) override {
     DeviceQueue& queue = variables_->queue(variable);
     queue.DoAndJoin([&] {
-      queue.ops().Upload(variables_->Slot(0, variable), from,
+      queue.ops().Upload(variables_->Slot(static_cast<int>(slot), variable), from,
                          variables_->size(variable) * sizeof(float));
     });
   }
@@ -34,14 +34,14 @@ class OwnVariables : public VariableStrategy {
     for (size_t i = 0; i < count; ++i) {
       if (!variables_->specs()[i].trained) continue;
       DeviceQueue& queue = variables_->queue(i);
-      queue.Do([this, &queue, i] { UpdateVariable(queue.ops(), *variables_, options_, rate_, i); });
+      queue.Do([this, &queue, i] { UpdateVariable(queue.ops(), *variables_, options_, step_, i); });
     }
     for (size_t i = 0; i < count; ++i) variables_->queue(i).Join();
   }
 
   const OptimizerOptions options_;
   Variables* variables_ = nullptr;
-  double rate_ = 0;
+  UpdateStep step_;
 };
 
 }  // namespace recpack

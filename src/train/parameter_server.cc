@@ -15,16 +15,17 @@ struct ParameterServer::Variable {
   size_t size = 0;
   bool decayed = true;
   Keeper* keeper = nullptr;
-  DeviceArray value, velocity, gradient;  // of the keeper
+  DeviceArray value, gradient;  // of the keeper, as are the slots
+  std::vector<DeviceArray> slots;
 
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::vector<float>> sent;  // by device
   std::vector<bool> full;                // by device: sent and not used yet
   size_t arrived = 0;
-  double rate = 0;
+  UpdateStep step;
   std::vector<float> published;
-  std::vector<float> momentum;  // to begin with
+  std::vector<std::vector<float>> slots_at_first;
   uint64_t updates = 0;
 };
 
@@ -71,7 +72,8 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
       variable.sent.assign(options_.devices, std::vector<float>(variable.size));
       variable.full.assign(options_.devices, false);
       variable.published.resize(variable.size);
-      variable.momentum.resize(variable.size);
+      variable.slots_at_first.assign(SlotNames(options_.optimizer).size(),
+                                     std::vector<float>(variable.size));
       ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
     }
   });
@@ -92,20 +94,20 @@ void ParameterServer::SetValue(size_t number, const std::function<void(float* to
   download(variable.published.data());
 }
 
-void ParameterServer::ReadMomentum(size_t number, float* to) {
+void ParameterServer::ReadSlot(size_t slot, size_t number, float* to) {
   Variable& variable = *variables_[number];
   const std::lock_guard lock(variable.mutex);
   if (variable.value.data()) {
-    variable.keeper->ops->Download(to, variable.velocity.data(), variable.size * sizeof(float));
+    variable.keeper->ops->Download(to, variable.slots[slot].data(), variable.size * sizeof(float));
   } else {
-    std::copy(variable.momentum.begin(), variable.momentum.end(), to);
+    std::copy_n(variable.slots_at_first[slot].begin(), variable.size, to);
   }
 }
 
-void ParameterServer::WriteMomentum(size_t number, const float* from) {
+void ParameterServer::WriteSlot(size_t slot, size_t number, const float* from) {
   Variable& variable = *variables_[number];
   const std::lock_guard lock(variable.mutex);
-  std::copy_n(from, variable.size, variable.momentum.begin());
+  std::copy_n(from, variable.size, variable.slots_at_first[slot].begin());
 }
 
 double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>& lock,
@@ -119,7 +121,7 @@ double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>
   return SecondsSince(begin);
 }
 
-double ParameterServer::Push(size_t device, size_t number, double rate,
+double ParameterServer::Push(size_t device, size_t number, const UpdateStep& step,
                              const std::function<void(float* to)>& download) {
   Begin();
   Variable& variable = *variables_[number];
@@ -132,7 +134,7 @@ double ParameterServer::Push(size_t device, size_t number, double rate,
   {
     const std::lock_guard lock(variable.mutex);
     variable.full[device] = true;
-    variable.rate = rate;
+    variable.step = step;
     if (++variable.arrived < options_.devices && !options_.async) return waited;
   }
   Keeper& keeper = *variable.keeper;
@@ -175,10 +177,12 @@ void ParameterServer::Keep(Keeper& keeper) {
       const size_t bytes = variable->size * sizeof(float);
       const std::lock_guard lock(variable->mutex);
       variable->value = keeper.ops->Allocate(bytes);
-      variable->velocity = keeper.ops->Allocate(bytes);
       variable->gradient = keeper.ops->Allocate(bytes);
       keeper.ops->Upload(variable->value.data(), variable->published.data(), bytes);
-      keeper.ops->Upload(variable->velocity.data(), variable->momentum.data(), bytes);
+      for (const std::vector<float>& slot : variable->slots_at_first) {
+        variable->slots.push_back(keeper.ops->Allocate(bytes));
+        keeper.ops->Upload(variable->slots.back().data(), slot.data(), bytes);
+      }
     }
     std::unique_lock lock(keeper.mutex);
     for (;;) {
@@ -205,11 +209,10 @@ void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) 
   }
   const size_t bytes = variable.size * sizeof(float);
   keeper.ops->Upload(variable.gradient.data(), sum.data(), bytes);
-  keeper.ops->Sgd({.rate = static_cast<float>(variable.rate),
-                   .momentum = static_cast<float>(options_.optimizer.momentum),
-                   .decay = variable.decayed ? static_cast<float>(options_.optimizer.decay) : 0.0F},
-                  variable.value.As<float>(), variable.gradient.As<float>(),
-                  variable.velocity.As<float>(), variable.size);
+  std::vector<float*> slots;
+  for (const DeviceArray& slot : variable.slots) slots.push_back(slot.As<float>());
+  UpdateValues(*keeper.ops, options_.optimizer, variable.step, variable.decayed,
+               variable.value.As<float>(), variable.gradient.As<float>(), slots, variable.size);
   {
     const std::lock_guard lock(variable.mutex);
     keeper.ops->Download(variable.published.data(), variable.value.data(), bytes);
@@ -241,7 +244,7 @@ void ServedVariables::Need(size_t variable) {
 
 void ServedVariables::Ready(size_t variable) {
   const size_t bytes = variables_->size(variable) * sizeof(float);
-  account_.waited += server_->Push(device_, variable, rate_, [&](float* to) {
+  account_.waited += server_->Push(device_, variable, update_, [&](float* to) {
     ops_->Download(to, variables_->Gradient(variable), bytes);
   });
   ++account_.calls;

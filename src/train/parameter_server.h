@@ -35,9 +35,9 @@ class ParameterServer {
   // devices are the same, of the same seed.
   void Start(const Variables& variables, Ops& ops);
 
-  // Sends the gradient of a device, for an update with this learning rate. Waits where the one
+  // Sends the gradient of a device, for this update. Waits where the one
   // before it was not used yet. Returns the seconds it waited.
-  double Push(size_t device, size_t variable, double rate,
+  double Push(size_t device, size_t variable, const UpdateStep& step,
               const std::function<void(float* to)>& download);
 
   // Copies the variable to `to` once it was updated `updates` times; async: as it is. Returns the
@@ -46,8 +46,8 @@ class ParameterServer {
 
   // Before the first push, or while none is under way.
   void SetValue(size_t variable, const std::function<void(float* to)>& download);
-  void ReadMomentum(size_t variable, float* to);
-  void WriteMomentum(size_t variable, const float* from);
+  void ReadSlot(size_t slot, size_t variable, float* to);
+  void WriteSlot(size_t slot, size_t variable, const float* from);
 
   // Pushes and pulls that wait, and those that come, throw the reason.
   void Abort(const std::string& reason) noexcept;
@@ -78,14 +78,16 @@ class ServedVariables final : public VariableStrategy {
 
   int slots() const override { return 0; }
   void Start(Ops& ops, Variables& variables) override;
-  void BeginStep(double rate) override { rate_ = rate; }
+  void BeginStep(const UpdateStep& step) override { update_ = step; }
   void Need(size_t variable) override;
   void Ready(size_t variable) override;
   void EndStep() override { ++step_; }
   void Settle() override;
-  void ReadMomentum(size_t variable, float* to) override { server_->ReadMomentum(variable, to); }
-  void WriteMomentum(size_t variable, const float* from) override {
-    server_->WriteMomentum(variable, from);
+  void ReadSlot(size_t slot, size_t variable, float* to) override {
+    server_->ReadSlot(slot, variable, to);
+  }
+  void WriteSlot(size_t slot, size_t variable, const float* from) override {
+    server_->WriteSlot(slot, variable, from);
   }
   void VariablesSet() override;
   void Abort(const std::string& reason) noexcept override { server_->Abort(reason); }
@@ -95,7 +97,7 @@ class ServedVariables final : public VariableStrategy {
   const size_t device_;
   Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
-  double rate_ = 0;
+  UpdateStep update_;
   uint64_t step_ = 0;
 };
 

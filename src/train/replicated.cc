@@ -25,8 +25,8 @@ void Replicated::Share(float* values, size_t count) {
   collective_->Broadcast(std::as_writable_bytes(std::span(values, count)), 0);
 }
 
-void Replicated::BeginStep(double rate) {
-  rate_ = rate;
+void Replicated::BeginStep(const UpdateStep& step) {
+  step_ = step;
   queue_->BeginStep();
 }
 

@@ -20,7 +20,7 @@ class Replicated final : public OwnVariables {
              size_t bucket_elements);
 
   void Start(Ops& ops, Variables& variables) override;
-  void BeginStep(double rate) override;
+  void BeginStep(const UpdateStep& step) override;
   void Need(size_t) override {}
   void Ready(size_t variable) override { queue_->Ready(variable); }
   void EndStep() override;

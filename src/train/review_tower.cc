@@ -42,7 +42,7 @@ ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, cons
                       .layout = context.layout},
       // Without decay: it would wear off the vectors of tokens that are seldom seen.
       table_(context.variables->Add({name + ".embedding.weight", embedding_spec_.table_shape(),
-                                     Initial::kEmbedding, 1, true, false})),
+                                     Initial::kNormal, 1, true, false, 0.1F})),
       convolution_(context, name + ".conv", ConvolutionOver(context, options)),
       pooling_({.kind = PoolingKind::kMax,
                 .batch = context.batch,
@@ -58,7 +58,8 @@ ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, cons
               .in = options.filters,
               .out = options.latent,
               .type = context.type,
-              .out_type = context.type}),
+              .out_type = context.type},
+             Initial::kHeNormal),
       tokens_link_(placement.first(), embedding_at_, placement.transfers()),
       to_convolution_(embedding_at_, convolution_at_, placement.transfers()),
       to_pooling_(convolution_at_, pooling_at_, placement.transfers()),

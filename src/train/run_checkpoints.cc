@@ -1,14 +1,38 @@
 #include "src/train/run_checkpoints.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/pipeline/token.h"
 #include "src/base/format.h"
 #include "src/train/checkpoint_fit.h"
+#include "src/train/optimizer.h"
 #include "src/train/training_state.h"
 
 namespace recpack {
+namespace {
+
+// Another one keeps other arrays.
+void CheckOptimizer(const std::vector<NamedArray>& arrays, const OptimizerOptions& options,
+                    const std::string& path) {
+  const auto keeps = [&](const OptimizerOptions& optimizer) {
+    return std::any_of(arrays.begin(), arrays.end(), [&](const NamedArray& array) {
+      return array.name.starts_with(kOptimizerPrefix + SlotNames(optimizer).front() + "/");
+    });
+  };
+  if (keeps(options)) return;
+  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdam}) {
+    if (!keeps({.kind = kind})) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                format("is a checkpoint of a training by {}, not by {}", OptimizerName(kind),
+                       OptimizerName(*options.kind)),
+                {.path = path}, format("give --optimizer {}", OptimizerName(kind)));
+  }
+}
+
+}  // namespace
+
 RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const ProcessWorld& world,
                                const TrainerNotice& notice)
     : options_(options) {
@@ -42,11 +66,12 @@ void RunCheckpoints::Read(const std::string& path, const TrainerNotice& notice) 
 
 void RunCheckpoints::Restore(Tower& tower) const {
   if (!stored_) return;
-  const TrainingState fitting(tower.model().variables());
+  const TrainingState fitting(tower.model().variables(), SlotNames(options_.optimizer));
   const CheckpointTarget target{.model = tower.model().name(),
                                 .model_options = tower.model().options(),
                                 .arrays = fitting.arrays()};
   CheckModel(stored_->info, target, path_);
+  CheckOptimizer(stored_->stored.arrays, options_.optimizer, path_);
   TrainingState::Write(FittingArrays(stored_->stored, target, path_), tower.model().variables(),
                        tower.strategy());
 }
@@ -61,7 +86,7 @@ void RunCheckpoints::Save(CheckpointInfo at, const LossSums& train, Tower& tower
   at.model_options = tower.model().options();
   at.seed = options_.seed;
   at.sums = {{"loss", train.loss}, {"correct", train.correct}, {"samples", train.samples}};
-  TrainingState state(tower.model().variables());
+  TrainingState state(tower.model().variables(), SlotNames(options_.optimizer));
   state.Read(tower.model().variables(), tower.strategy());
   folder_->Save(at, state.arrays());
 }

@@ -9,7 +9,7 @@ namespace recpack {
 class SingleDevice final : public OwnVariables {
  public:
   explicit SingleDevice(const OptimizerOptions& options) : OwnVariables(options) {}
-  void BeginStep(double rate) override { rate_ = rate; }
+  void BeginStep(const UpdateStep& step) override { step_ = step; }
   void Need(size_t) override {}
   void Ready(size_t) override {}
   void EndStep() override { UpdateAll(); }

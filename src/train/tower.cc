@@ -38,10 +38,10 @@ void Tower::Build(const MakeModel& make, uint64_t seed) {
   strategy_->Start(ops(), model_->variables());
 }
 
-LossSums Tower::Train(DeviceBatch& batch, double rate) {
+LossSums Tower::Train(DeviceBatch& batch, const UpdateStep& step) {
   batch.OnStream(ops().Stream());
   const ArraysOf arrays(batch);
-  strategy_->BeginStep(rate);
+  strategy_->BeginStep(step);
   model_->Forward(arrays, nullptr, true, scale_, sums_.As<LossSums>());
   model_->Backward(arrays, [this](size_t variable) { strategy_->Ready(variable); });
   strategy_->EndStep();

@@ -29,7 +29,7 @@ class Tower {
   void Build(const MakeModel& make, uint64_t seed);
 
   // One step. The batch may go once this returned.
-  LossSums Train(DeviceBatch& batch, double rate);
+  LossSums Train(DeviceBatch& batch, const UpdateStep& step);
   LossSums Evaluate(DeviceBatch& batch);
 
   const std::vector<std::unique_ptr<Ops>>& devices() const noexcept { return ops_; }

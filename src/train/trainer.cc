@@ -291,7 +291,8 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
 
 LossSums Trainer::State::Step(size_t index, uint64_t step, DeviceBatch& batch,
                               double learning_rate) {
-  const LossSums sums = towers[index]->Train(batch, learning_rate);
+  const LossSums sums = towers[index]->Train(
+      batch, {.rate = learning_rate, .number = static_cast<int64_t>(step) + 1});
   if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, batch);
   return sums;
 }

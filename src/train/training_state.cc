@@ -2,25 +2,32 @@
 
 namespace recpack {
 
-TrainingState::TrainingState(const Variables& variables) {
+TrainingState::TrainingState(const Variables& variables, const std::vector<std::string>& slots) {
   const auto add = [this](const std::string& name, const Shape& shape) {
     values_.emplace_back(static_cast<size_t>(Elements(shape)));
     arrays_.push_back({name, ValueType::kF32, shape, values_.back().data()});
   };
   for (const VariableSpec& spec : variables.specs()) add(spec.name, spec.shape);
-  for (const VariableSpec& spec : variables.specs()) {
-    if (spec.trained) add(std::string(kOptimizerPrefix) + "momentum/" + spec.name, spec.shape);
+  for (const std::string& slot : slots) {
+    for (const VariableSpec& spec : variables.specs()) {
+      if (spec.trained) add(kOptimizerPrefix + slot + "/" + spec.name, spec.shape);
+    }
   }
 }
 
 void TrainingState::Read(const Variables& variables, VariableStrategy& strategy) {
-  size_t momentum = variables.specs().size();
-  for (size_t i = 0; i < variables.specs().size(); ++i) {
+  const size_t count = variables.specs().size();
+  for (size_t i = 0; i < count; ++i) {
     DeviceQueue& queue = variables.queue(i);
     queue.DoAndJoin([&] {
       queue.ops().Download(values_[i].data(), variables.At(i), values_[i].size() * sizeof(float));
     });
-    if (variables.specs()[i].trained) strategy.ReadMomentum(i, values_[momentum++].data());
+  }
+  size_t next = count;
+  for (size_t slot = 0; next < values_.size(); ++slot) {
+    for (size_t i = 0; i < count; ++i) {
+      if (variables.specs()[i].trained) strategy.ReadSlot(slot, i, values_[next++].data());
+    }
   }
 }
 
@@ -36,10 +43,13 @@ void TrainingState::WriteVariables(const std::vector<NamedArray>& arrays,
 void TrainingState::Write(const std::vector<NamedArray>& arrays, const Variables& variables,
                           VariableStrategy& strategy) {
   WriteVariables(arrays, variables);
-  size_t momentum = variables.specs().size();
-  for (size_t i = 0; i < variables.specs().size(); ++i) {
-    if (!variables.specs()[i].trained) continue;
-    strategy.WriteMomentum(i, static_cast<const float*>(arrays[momentum++].data));
+  const size_t count = variables.specs().size();
+  size_t next = count;
+  for (size_t slot = 0; next < arrays.size(); ++slot) {
+    for (size_t i = 0; i < count; ++i) {
+      if (!variables.specs()[i].trained) continue;
+      strategy.WriteSlot(slot, i, static_cast<const float*>(arrays[next++].data));
+    }
   }
   strategy.VariablesSet();
 }

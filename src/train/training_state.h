@@ -9,11 +9,11 @@
 
 namespace recpack {
 
-// Variables, statistics and momentum in the host's memory.
+// Variables, statistics and the optimizer's slots in the host's memory.
 class TrainingState {
  public:
-  // Names, types and shapes, with memory for them.
-  explicit TrainingState(const Variables& variables);
+  // Names, types and shapes, with memory for them. `slots`: of the optimizer (SlotNames()).
+  explicit TrainingState(const Variables& variables, const std::vector<std::string>& slots = {});
 
   // After VariableStrategy::Settle().
   void Read(const Variables& variables, VariableStrategy& strategy);
@@ -27,7 +27,7 @@ class TrainingState {
 
  private:
   std::vector<std::vector<float>> values_;
-  std::vector<NamedArray> arrays_;  // of all variables, then the momentum of the trained ones
+  std::vector<NamedArray> arrays_;  // of all variables, then slot by slot those of the trained ones
 };
 
 }  // namespace recpack

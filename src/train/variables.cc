@@ -36,8 +36,11 @@ std::vector<float> InitialValues(const VariableSpec& spec, uint64_t seed, size_t
       case Initial::kUniform:
         value = (2 * random.NextUnit() - 1) / std::sqrt(fan_in);
         break;
-      case Initial::kEmbedding:
-        value = NextNormal(random) * 0.1F;
+      case Initial::kConstant:
+        value = spec.value;
+        break;
+      case Initial::kNormal:
+        value = NextNormal(random) * spec.value;
         break;
     }
   }

@@ -61,7 +61,7 @@ TEST(Deepconn, TrainsItsBatchByHeart) {
   for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
     Small network(type);
     const double first = network.Loss();
-    for (int step = 0; step < 100; ++step) network.Step(0.002F);
+    for (int step = 0; step < 100; ++step) network.Step(0.0005F);
     EXPECT_LT(network.Loss(), 0.1 * first);
   }
 }

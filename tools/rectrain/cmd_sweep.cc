@@ -83,7 +83,8 @@ Json SettingOf(const SweepFlags& flags, const std::vector<SweepAxis>& axes) {
                   {"data", flags.base.data},
                   {"model", flags.base.model},
                   {"sizes", Sizes(flags.base)},
-                  {"batch_size", flags.base.batch_size},
+                  {"batch_size", flags.base.batch_size ? flags.base.batch_size
+                                                       : DefaultBatchSize(flags.base.model)},
                   {"batch_statistics", flags.base.norm_sync ? "sync" : "local"},
                   {"loader_threads", flags.base.loader_threads},
                   {"seed", flags.base.seed},

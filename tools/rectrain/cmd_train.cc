@@ -19,7 +19,7 @@ constexpr char kExamples[] =
     "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n"
     "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
     "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
-    "  rectrain train shards/reviews --model deepconn --rate 0.01 --decay 0\n"
+    "  rectrain train shards/reviews --model deepconn\n"
     "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n"
     "  rectrain train shards/reviews --model deepconn --devices cpu:0,cpu:1 \\\n"
     "      --place user=cpu:0,item=cpu:1 --log-placement\n"
@@ -168,7 +168,11 @@ void AddTrain(CLI::App& app, int& exit_code) {
       .add_option("--rate", options.optimizer.rate,
                   "Learning rate at its peak; 0: the model's own.")
       ->capture_default_str();
-  command.add_option("--momentum", options.optimizer.momentum, "Of gradient descent.")
+  AddChoice(command, "--optimizer", options, OptimizerChoices(),
+            "sgd: gradient descent with momentum; adam; auto: the model's own.");
+  command
+      .add_option("--momentum", options.optimizer.momentum,
+                  "Of gradient descent; of Adam its first beta.")
       ->capture_default_str();
   command.add_option("--decay", options.optimizer.decay, "Of weights; below 0: the model's own.")
       ->capture_default_str();

@@ -81,9 +81,11 @@ void AddChoices(CLI::App& command, const std::string& name, TrainerChoices& chos
 
 void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
   command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
-  command.add_option("--batch-size", options.batch_size, "Samples a step, of each device.")
+  command
+      .add_option("--batch-size", options.batch_size,
+                  "Samples a step, of each device; 0: the model's own.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::NonNegativeNumber);
   command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
       ->capture_default_str();
   command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")

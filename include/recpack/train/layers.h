@@ -87,7 +87,9 @@ class NormLayer {
 
 class DenseLayer {
  public:
-  DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec);
+  // `initial`: of the weights.
+  DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec,
+             Initial initial = Initial::kUniform);
   void Build(const ModelContext& context);
 
   void Forward(const ModelContext& context, const void* x, bool training);

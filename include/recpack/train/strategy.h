@@ -3,16 +3,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "recpack/train/variables.h"
 
 namespace recpack {
 
+enum class OptimizerKind : uint8_t {
+  kSgd,   // gradient descent with momentum: SgdUpdate
+  kAdam,  // AdamUpdate
+};
+
 struct OptimizerOptions {
-  double rate = 0;  // at its peak; 0: the model's (docs/training.md)
-  double momentum = 0.9;
+  std::optional<OptimizerKind> kind = {};  // empty: the model's, kSgd where there is no model
+  double rate = 0;                         // at its peak; 0: the model's (docs/training.md)
+  double momentum = 0.9;                   // of Adam its first beta
   double decay = -1;  // of weights, not of normalisation and biases; below 0: the model's
+};
+
+// Of one update of all variables.
+struct UpdateStep {
+  double rate = 0;     // the learning rate
+  int64_t number = 1;  // over the whole training, counted from 1
 };
 
 // What exchanging variables cost a device.
@@ -32,17 +45,16 @@ class VariableStrategy {
   virtual int slots() const = 0;
   // Before the first step: all devices get the variables of the first.
   virtual void Start(Ops& ops, Variables& variables) = 0;
-  // `rate`: the learning rate of this step.
-  virtual void BeginStep(double rate) = 0;
+  virtual void BeginStep(const UpdateStep& step) = 0;
   virtual void Need(size_t variable) = 0;
   virtual void Ready(size_t variable) = 0;
   virtual void EndStep() = 0;
   // Variables and statistics are up to date and the same on all devices, to be evaluated or stored.
   virtual void Settle() = 0;
-  // Momentum, of Settle()'s moment or before the first step: copied to and from the host's memory.
-  // Of devices that share it, each is told the same.
-  virtual void ReadMomentum(size_t variable, float* to) = 0;
-  virtual void WriteMomentum(size_t variable, const float* from) = 0;
+  // A slot of the optimizer, of Settle()'s moment or before the first step: copied to and from the
+  // host's memory. Of devices that share it, each is told the same.
+  virtual void ReadSlot(size_t slot, size_t variable, float* to) = 0;
+  virtual void WriteSlot(size_t slot, size_t variable, const float* from) = 0;
   // The device's own variables were set, the same on all devices, before the first step.
   virtual void VariablesSet() = 0;
   // Another device failed: nothing waits for it any more.

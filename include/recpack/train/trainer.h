@@ -69,7 +69,7 @@ struct TrainerOptions {
   int loader_threads = 1;
   InputKind input = InputKind::kReal;
 
-  uint32_t batch_size = 128;  // of each device
+  uint32_t batch_size = 0;  // of each device; 0: the model's (docs/training.md)
   uint64_t epochs = 3;
   int64_t max_steps = 0;  // 0: until the epochs are over
   double warmup_epochs = 0.5;
@@ -88,6 +88,9 @@ struct TrainerOptions {
   // it as if it had not stopped. Its seed, model and data must be those of these options.
   std::string resume = {};
 };
+
+// Samples a step, of each device, where the options say 0.
+uint32_t DefaultBatchSize(const std::string& model);
 
 // Over the samples of an epoch, or of some steps.
 struct Score {

@@ -14,10 +14,11 @@ namespace recpack {
 enum class Initial : uint8_t {
   kZeros,
   kOnes,
-  kHeNormal,   // normal, of standard deviation sqrt(2 / fan in): He et al., "Delving deep into
-               // rectifiers", 2015, for ReLU
-  kUniform,    // in +- 1 / sqrt(fan in): PyTorch's for dense layers and biases
-  kEmbedding,  // normal, of standard deviation 0.1
+  kHeNormal,  // normal, of standard deviation sqrt(2 / fan in): He et al., "Delving deep into
+              // rectifiers", 2015, for ReLU
+  kUniform,   // in +- 1 / sqrt(fan in): PyTorch's for dense layers and biases
+  kConstant,  // VariableSpec::value
+  kNormal,    // normal, of standard deviation VariableSpec::value
 };
 
 struct VariableSpec {
@@ -27,6 +28,7 @@ struct VariableSpec {
   int64_t fan_in = 1;
   bool trained = true;  // off: a statistic, which the optimizer leaves alone
   bool decayed = true;  // by weight decay
+  float value = 0;      // of kConstant and kNormal
 };
 
 // The variables of one model. On each device that has some of them: all trained ones in one array,
