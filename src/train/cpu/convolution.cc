@@ -1,3 +1,4 @@
+#include "src/train/cpu/bias_gradient.h"
 #include "src/train/cpu/onednn.h"
 
 namespace recpack {
@@ -11,7 +12,10 @@ using BackwardsWeights = dnnl::convolution_backward_weights;
 class CpuConvolution final : public Convolution {
  public:
   CpuConvolution(const CpuContext& context, const ConvolutionSpec& spec)
-      : context_(context), bias_(spec.bias) {
+      : context_(context),
+        bias_(spec.bias),
+        // Of NCHW pictures, which are converted anyway, the convolution sums it up.
+        own_bias_gradient_(spec.bias && spec.layout == ImageLayout::kNhwc) {
     const memory::dims strides = {spec.stride, spec.stride};
     const memory::dims pad = {spec.pad_height, spec.pad_width};
     const auto x = DnnlPicture(spec.in_shape(), spec.type, spec.layout);
@@ -34,7 +38,8 @@ class CpuConvolution final : public Convolution {
                                            any(x), weights, bias, any(y), strides, pad, pad);
     const BackwardsData::primitive_desc data(engine, kDirect, any(x), weights, any(y), strides, pad,
                                              pad, forward);
-    const BackwardsWeights::primitive_desc gradient(engine, kDirect, any(x), d_weights, bias,
+    const BackwardsWeights::primitive_desc gradient(engine, kDirect, any(x), d_weights,
+                                                    own_bias_gradient_ ? memory::desc() : bias,
                                                     any(y), strides, pad, pad, forward);
     forward_ = Forwards(forward);
     data_ = BackwardsData(data);
@@ -52,6 +57,10 @@ class CpuConvolution final : public Convolution {
     gradient_dy_ = {context, y, gradient.diff_dst_desc()};
     bias_memory_ = {bias, engine, nullptr};
     d_bias_memory_ = {bias, engine, nullptr};
+    if (own_bias_gradient_) {
+      bias_gradient_ = {context, spec.batch * spec.out_height() * spec.out_width(),
+                        spec.out_channels, spec.type};
+    }
   }
 
   void SetWeights(const float* weights, const float* bias) override {
@@ -81,7 +90,9 @@ class CpuConvolution final : public Convolution {
         {DNNL_ARG_SRC, gradient_x_.In(context_, x)},
         {DNNL_ARG_DIFF_DST, gradient_dy_.In(context_, dy)},
         {DNNL_ARG_DIFF_WEIGHTS, d_weights_.Out(d_weights)}};
-    if (bias_) {
+    if (own_bias_gradient_) {
+      bias_gradient_.Run(context_, dy, d_bias);
+    } else if (bias_) {
       d_bias_memory_.set_data_handle(d_bias);
       arguments.emplace(DNNL_ARG_DIFF_BIAS, d_bias_memory_);
     }
@@ -91,13 +102,14 @@ class CpuConvolution final : public Convolution {
 
  private:
   const CpuContext& context_;
-  const bool bias_;
+  const bool bias_, own_bias_gradient_;
   Forwards forward_;
   BackwardsData data_;
   BackwardsWeights gradient_;
   DnnlArray forward_weights_, data_weights_, d_weights_;
   DnnlArray x_, y_, data_dy_, data_dx_, gradient_x_, gradient_dy_;
   memory bias_memory_, d_bias_memory_;
+  BiasGradient bias_gradient_;
 };
 
 }  // namespace
