@@ -211,9 +211,8 @@ class ImageWriter final : public FieldWriter {
   }
 
   // Small pictures of wide types are finished in the cache and copied to the slab: a copy of whole
-  // lines need not fetch them first, as finishing in place would. Streaming stores were no faster by
-  // one thread and 1.1 times slower by two (docs/decisions/0007). Large pictures do not fit beside
-  // what they are made of.
+  // lines need not fetch them first, as finishing in place would (docs/decisions/0007). Large ones
+  // do not fit beside what they are made of.
   void Finish(const uint8_t* pixels, const FinishGeometry& geometry, SampleTools& tools,
               uint8_t* out) const {
     const size_t bytes = finisher_.out_bytes();

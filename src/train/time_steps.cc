@@ -68,6 +68,7 @@ std::vector<StepTiming> TimeSteps(const TimedDevice& device, const StepTimingOpt
     }
   }
   std::vector<StepTiming> medians;
+  medians.reserve(turns.size());
   for (const auto& of_kind : turns) medians.push_back(MedianOf(of_kind));
   return medians;
 }

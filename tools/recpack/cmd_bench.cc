@@ -88,7 +88,7 @@ BenchResult RunBench(BenchFlags& flags) {
   std::ranges::sort(rounds, {}, [](const auto& each) { return each.first.per_second(); });
   auto& [run, scaling] = rounds[rounds.size() / 2];
   const std::array<Rate, kStages> ceilings = CeilingsOf(samples.views().front().dataset(), run);
-  return {std::move(run), std::move(scaling), ceilings, std::move(predictions), flags.check};
+  return {run, std::move(scaling), ceilings, std::move(predictions), flags.check};
 }
 
 bool Happened(const BenchRun& run, Stage stage) { return run.stage(stage).time.count() > 0; }

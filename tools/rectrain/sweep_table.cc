@@ -59,6 +59,7 @@ std::string MarkdownOf(const SweepReport& report) {
   const auto line = [&](const std::vector<std::string>& names,
                         const std::vector<std::string>& figures) {
     std::vector<std::string> cells;
+    cells.reserve(shown.size() + figures.size());
     for (const size_t i : shown) cells.push_back(names[i]);
     cells.insert(cells.end(), figures.begin(), figures.end());
     return Line(cells);

@@ -1,0 +1,185 @@
+#include <chrono>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/train/make_model.h"
+#include "src/train/seconds.h"
+#include "src/train/time_steps.h"
+#include "src/train/trainer_state.h"
+
+namespace recpack {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The sums of the epoch that the checkpoint was made in.
+LossSums BeginningOf(const CheckpointInfo& info) {
+  if (info.sums.empty()) return {};
+  const auto sum = [&](const char* name) { return static_cast<float>(info.sums.at(name)); };
+  return {sum("loss"), sum("correct"), sum("samples")};
+}
+
+}  // namespace
+
+void Trainer::State::RunTower(size_t index) noexcept {
+  try {
+    TrainAndEvaluate(index);
+  } catch (const std::exception& error) {
+    Fail(index, error.what());
+  }
+}
+
+// The first failure is what is told; what it brings upon the others is not. They stop at their next
+// call of what is aborted here, in other processes with this one's reason.
+void Trainer::State::Fail(size_t index, const std::string& reason) noexcept {
+  {
+    const std::lock_guard lock(mutex);
+    if (failure) return;
+    failure = std::current_exception();
+  }
+  feeder->Abort(reason);
+  if (eval_feeder) eval_feeder->Abort(reason);
+  for (const auto& tower : towers) tower->strategy().Abort(reason);
+  control[index]->Abort(reason);
+  norms[index]->Abort(reason);
+}
+
+void Trainer::State::Build(size_t index) {
+  const auto make = [&](Ops& ops, Placement* placed) {
+    ModelContext context{.ops = &ops,
+                         .placement = placed,
+                         .batch = options.batch_size,
+                         .type = options.type,
+                         .layout = options.layout,
+                         .fused_norm = options.fused_norm};
+    if (options.norm_sync && world->towers() > 1) {
+      context.sum_over_devices = [collective = norms[index].get()](float* values, size_t count) {
+        collective->AllReduce({values, count});
+      };
+    }
+    return MakeModel(options, context);
+  };
+  towers[index]->Build(make, options.seed);
+  checkpoints->Restore(*towers[index]);
+  control[index]->Barrier();
+  if (index == 0) checkpoints->AllRestored();
+}
+
+void Trainer::State::TrainAndEvaluate(size_t index) {
+  Build(index);
+  Collective& all = *control[index];
+  VariableStrategy& strategy = towers[index]->strategy();
+  TowerInput input(*feeder, index, options.input);
+  CheckpointInfo at = checkpoints->begin();
+  TowerEpoch epoch;
+  if (all.rank() == 0) epoch.train = BeginningOf(at);
+  for (; at.epoch < options.epochs && static_cast<int64_t>(at.step) < rate.steps; epoch = {}) {
+    EpochReport now{.epoch = at.epoch};
+    const ExchangeAccount before = strategy.account();
+    const double waited = input.waited();
+    auto since = Clock::now();
+    TrainEpoch(index, at, input, epoch);
+    epoch.input_waited = input.waited() - waited;
+    strategy.Settle();
+    all.Barrier();
+    now.steps = static_cast<int64_t>(at.step);
+    now.train_seconds = SecondsSince(since);
+    now.transfers = towers[index]->TakeTransfers();  // one tower where there are any
+    ++at.epoch;
+    if (checkpoints->written()) Save(index, at, {});
+    since = Clock::now();
+    if (eval_feeder) epoch.evaluation = EvaluateAll(index);
+    now.evaluation_seconds = SecondsSince(since);
+    towers[index]->TakeTransfers();
+
+    const ExchangeAccount& account = strategy.account();
+    epoch.exchange = {account.calls - before.calls, account.bytes - before.bytes,
+                      account.waited - before.waited};
+    AddUp(all, epoch, now);
+    const auto of_steps = StepLosses(all, epoch.steps);
+    if (index > 0) continue;
+    losses.insert(losses.end(), of_steps.begin(), of_steps.end());
+    if (all.rank() == 0) report(now);
+  }
+  input.Release();
+  if (!options.timing.inputs.empty()) TimeInputs(index, at.step);
+}
+
+void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
+                                TowerEpoch& epoch) {
+  bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
+  while (static_cast<int64_t>(at.step) < rate.steps) {
+    DeviceBatch* batch = input.Next();
+    if (!batch && !past_end) {
+      past_end = true;
+      continue;
+    }
+    if (!batch) return;
+    past_end = true;
+    const LossSums sums = Step(index, at.step, *batch, rate.At(static_cast<int64_t>(at.step)));
+    epoch.steps.push_back(sums);
+    Add(sums, epoch.train);
+    ++at.step;
+    at.loader_token = batch->token();
+    if (!checkpoints->IsDue(at.step)) continue;
+    towers[index]->strategy().Settle();
+    Save(index, at, epoch.train);
+  }
+}
+
+LossSums Trainer::State::Step(size_t index, uint64_t step, DeviceBatch& batch,
+                              double learning_rate) {
+  const LossSums sums = towers[index]->Train(
+      batch, {.rate = learning_rate, .number = static_cast<int64_t>(step) + 1});
+  if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, batch);
+  return sums;
+}
+
+void Trainer::State::TimeInputs(size_t index, uint64_t step) {
+  VariableStrategy& strategy = towers[index]->strategy();
+  const TimedDevice device{.feeder = *feeder,
+                           .index = index,
+                           .control = *control[index],
+                           .step = [&](DeviceBatch& batch) { Step(index, step++, batch, 0); },
+                           .settle = [&] { strategy.Settle(); },
+                           .account = [&] { return strategy.account(); }};
+  auto timed = TimeSteps(device, options.timing);
+  if (index == 0) timings = std::move(timed);
+}
+
+void Trainer::State::Save(size_t index, const CheckpointInfo& at, const LossSums& train) {
+  const LossSums sums = AddUp(*control[index], train);
+  if (control[index]->rank() == 0) checkpoints->Save(at, sums, *towers[index]);
+  control[index]->Barrier();
+}
+
+// With the statistics of the first device.
+LossSums Trainer::State::EvaluateAll(size_t index) {
+  Collective& all = *control[index];
+  std::vector<float> statistics = towers[index]->Statistics();
+  all.Broadcast(std::as_writable_bytes(std::span(statistics)), 0);
+  if (all.rank() > 0) towers[index]->SetStatistics(statistics);
+  LossSums total;
+  while (auto batch = eval_feeder->Next(index)) {
+    all.Check();  // no other call may come for long
+    const LossSums sums = towers[index]->Evaluate(*batch);
+    CheckLabels(options, sums, "of the evaluation", batch->token());
+    Add(sums, total);
+  }
+  return total;
+}
+
+void Trainer::State::RefuseStep(size_t index, uint64_t step, const LossSums& sums,
+                                const DeviceBatch& batch) {
+  CheckLabels(options, sums, format("of step {}", step), batch.token());
+  const std::string layer = towers[index]->FirstBadLayer();
+  throw Error(ErrorKind::kInvalidArgument,
+              format("the loss of step {} is not a number; the first layer with such numbers is {}",
+                     step, layer.empty() ? "the loss itself" : layer),
+              {}, format("lower the learning rate; the batch's token is {}", batch.token()));
+}
+
+}  // namespace recpack

@@ -1,0 +1,63 @@
+// What a training is made of, and what each of its towers does.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/device/feeder.h"
+#include "recpack/train/collective.h"
+#include "recpack/train/schedule.h"
+#include "recpack/train/trainer.h"
+#include "src/train/epoch_sums.h"
+#include "src/train/model_placement.h"
+#include "src/train/process_world.h"
+#include "src/train/run_checkpoints.h"
+#include "src/train/tower.h"
+#include "src/train/tower_input.h"
+
+namespace recpack {
+
+struct Trainer::State {
+  State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
+        const TrainerNotice& notice);
+
+  const std::shared_ptr<const ProcessWorld> world;
+  const ModelPlacement placement;
+  const TrainerOptions options;
+  const bool simulated;
+  std::optional<RunCheckpoints> checkpoints;
+  std::unique_ptr<DeviceFeeder> feeder, eval_feeder;
+  std::vector<std::unique_ptr<Tower>> towers;
+  // Of the towers: barriers and sums, and batch statistics.
+  std::vector<std::unique_ptr<Collective>> control, norms;
+  LearningRate rate;
+  std::function<void(const EpochReport&)> report;
+  std::vector<double> losses;  // of whole steps
+  std::vector<StepTiming> timings;
+
+  std::mutex mutex;  // of what follows
+  std::exception_ptr failure;
+
+  void Build(size_t index);
+  void RunTower(size_t index) noexcept;
+  void TrainAndEvaluate(size_t index);
+  // Goes on to the end of the epoch, or of the training.
+  void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch);
+  // Of all towers at once, which have settled.
+  void Save(size_t index, const CheckpointInfo& at, const LossSums& train);
+  LossSums Step(size_t index, uint64_t step, DeviceBatch& batch, double learning_rate);
+  LossSums EvaluateAll(size_t index);
+  // `step`: how many were made before.
+  void TimeInputs(size_t index, uint64_t step);
+  void Fail(size_t index, const std::string& reason) noexcept;
+  [[noreturn]] void RefuseStep(size_t index, uint64_t step, const LossSums& sums,
+                               const DeviceBatch& batch);
+};
+
+}  // namespace recpack
