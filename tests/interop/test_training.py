@@ -156,7 +156,7 @@ class SameTraining(InFolder):
         flags = [f'--{name}={size}' for name, size in sizes.items()]
         run(RECTRAIN, 'train', self.folder / 'shards', '--model', 'deepconn', *flags,
             '--max-tokens', '30', '--batch-size', len(records), '--max-steps', '1', '--rate',
-            '1e-20', '--warmup-epochs', '0', '--decay', '0', '--momentum', '0.9', '--threads', '1',
+            '1e-20', '--warmup-epochs', '0', '--decay', '0', '--optimizer', 'sgd', '--threads', '1',
             '--no-evaluation', '--checkpoints', self.folder / 'run')
         stored = load_file(next((self.folder / 'run').glob('*.safetensors')))
         prefix = 'optimizer.momentum/'
