@@ -55,20 +55,18 @@ class Deepconn final : public Model {
   }
 
   void Build(int slots, uint64_t seed) override {
+    variables_.Allocate(
+        [this](const VariableSpec& variable) -> DeviceQueue& {
+          return placement_.At(ReaderOf(variable));
+        },
+        slots, seed);
     if (placement_.several()) {
-      variables_.Allocate(
-          [this](const VariableSpec& variable) -> DeviceQueue& {
-            return placement_.At(ReaderOf(variable));
-          },
-          slots, seed);
       for (PlacedSums* sums : {&user_sums_, &item_sums_, &loss_sums_}) sums->Build();
-    } else {
-      variables_.Allocate(*context_.ops, slots, seed);
     }
     user_.Build(context_);
     item_.Build(context_);
     machine_at_.DoAndJoin([this] {
-      const ModelContext here = On(machine_at_);
+      const ModelContext here = On(machine_at_, context_);
       from_user_.Build(here, user_.out());
       from_item_.Build(here, item_.out());
       machine_ = here.ops->MakeFactorisation({.batch = context_.batch,
@@ -80,9 +78,9 @@ class Deepconn final : public Model {
     });
     loss_at_.DoAndJoin([this] {
       const auto batch = static_cast<size_t>(context_.batch);
-      to_loss_.Build(On(loss_at_), rating_);
-      targets_link_.Build(On(loss_at_), batch * sizeof(float));
-      mask_link_.Build(On(loss_at_), batch);
+      to_loss_.Build(On(loss_at_, context_), rating_);
+      targets_link_.Build(On(loss_at_, context_), batch * sizeof(float));
+      mask_link_.Build(On(loss_at_, context_), batch);
     });
   }
 
@@ -163,12 +161,6 @@ class Deepconn final : public Model {
     DeviceQueue& queue_;
     DeviceArray memory_;
   };
-
-  ModelContext On(DeviceQueue& queue) const {
-    ModelContext context = context_;
-    context.ops = &queue.ops();
-    return context;
-  }
 
   // By turns where there are several devices, so that one tower computes while the other's
   // activations are moved.

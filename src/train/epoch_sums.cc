@@ -12,12 +12,12 @@ Score ScoreOf(const float* sums) {
   return {sums[0] / samples, sums[1] / samples, static_cast<uint64_t>(sums[2])};
 }
 
+}  // namespace
+
 uint64_t SumOf(Collective& towers, uint64_t value) {
   const auto values = GatherValues(towers, value);
   return std::accumulate(values.begin(), values.end(), uint64_t{0});
 }
-
-}  // namespace
 
 void Add(const LossSums& sums, LossSums& to) {
   to.loss += sums.loss;

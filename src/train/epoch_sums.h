@@ -19,7 +19,8 @@ struct TowerEpoch {
 
 void Add(const LossSums& sums, LossSums& to);
 
-// Over all towers. Each calls it, and gets the same.
+// Over all towers. Each calls them, and gets the same.
+uint64_t SumOf(Collective& towers, uint64_t value);
 LossSums AddUp(Collective& towers, const LossSums& sums);
 
 // Mean loss of each step over all towers. Each calls it, after as many steps, and gets the same.

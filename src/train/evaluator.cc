@@ -198,9 +198,7 @@ int Evaluator::image_size() const {
     throw Error(ErrorKind::kUnsupported, "deepconn reads no pictures", {.path = state_->path},
                 "name a checkpoint of resnet or alexnet");
   }
-  const TrainerOptions& options = state_->options;
-  return static_cast<int>(options.model == "alexnet" ? options.alexnet.image
-                                                     : options.resnet.image);
+  return static_cast<int>(PictureSize(state_->options));
 }
 
 std::vector<double> Evaluator::Classify(const uint8_t* pixels) {

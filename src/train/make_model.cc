@@ -30,7 +30,7 @@ int64_t CountTokens(const std::string& data) {
 // As the model's first layer reads them.
 std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
   const std::string& recipe = training ? options.recipe : options.eval_recipe;
-  const int64_t size = options.model == "alexnet" ? options.alexnet.image : options.resnet.image;
+  const int64_t size = PictureSize(options);
   std::vector<Field> fields = Recipe(recipe);
   for (Field& field : fields) {
     if (auto* image = std::get_if<ImageField>(&field)) {
@@ -87,6 +87,10 @@ std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelConte
   if (options.model == "deepconn") return MakeDeepconn(context, options.deepconn);
   if (options.model == "alexnet") return MakeAlexnet(context, options.alexnet);
   return MakeResnet(context, options.resnet);
+}
+
+int64_t PictureSize(const TrainerOptions& options) {
+  return options.model == "alexnet" ? options.alexnet.image : options.resnet.image;
 }
 
 std::vector<Field> ModelFields(const TrainerOptions& options, bool training) {

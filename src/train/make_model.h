@@ -16,6 +16,9 @@ TrainerOptions CompleteOptions(TrainerOptions options);
 
 std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context);
 
+// Height and width of the pictures that resnet or alexnet reads.
+int64_t PictureSize(const TrainerOptions& options);
+
 // What the loader gives of each sample.
 std::vector<Field> ModelFields(const TrainerOptions& options, bool training);
 

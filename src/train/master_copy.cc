@@ -21,26 +21,16 @@ void MasterCopy::Start(const Variables& variables, std::vector<float> values,
     part.length = (bucket.end - bucket.begin + count - 1) / count;
     part.begin = std::min(bucket.begin + rank * part.length, bucket.end);
     part.end = std::min(part.begin + part.length, bucket.end);
-    parts_.push_back(std::move(part));
+    parts_.push_back(part);
   }
   slots_.assign(SlotNames(options_).size(), std::vector<float>(values.size()));
   Set(std::move(values));
 }
 
-void MasterCopy::Set(std::vector<float> values) {
-  values_ = std::move(values);
-  for (Part& part : parts_) {
-    part.slots.clear();
-    for (const std::vector<float>& slot : slots_) {
-      part.slots.emplace_back(slot.data() + part.begin, slot.data() + part.end);
-    }
-  }
-}
-
 void MasterCopy::Update(size_t number, const float* gradients, const UpdateStep& step) {
   if (!std::exchange(attached_, true)) ops_->Attach();
   const Bucket& bucket = buckets_[number];
-  Part& part = parts_[number];
+  const Part& part = parts_[number];
   padded_.assign(part.length * static_cast<size_t>(processes_->size()), 0.0F);
   std::copy(gradients + bucket.begin, gradients + bucket.end, padded_.begin());
   const std::span sum = std::span(padded_).subspan(
@@ -52,7 +42,7 @@ void MasterCopy::Update(size_t number, const float* gradients, const UpdateStep&
 }
 
 // Variables may lie across the ends of a part.
-void MasterCopy::UpdatePart(const Bucket& bucket, Part& part, const float* gradients,
+void MasterCopy::UpdatePart(const Bucket& bucket, const Part& part, const float* gradients,
                             const UpdateStep& step) {
   for (const size_t variable : bucket.variables) {
     const size_t offset = variables_->offset(variable);
@@ -60,7 +50,7 @@ void MasterCopy::UpdatePart(const Bucket& bucket, Part& part, const float* gradi
     const size_t end = std::min(offset + variables_->size(variable), part.end);
     if (begin >= end) continue;
     std::vector<float*> slots;
-    for (std::vector<float>& slot : part.slots) slots.push_back(slot.data() + (begin - part.begin));
+    for (std::vector<float>& slot : slots_) slots.push_back(slot.data() + begin);
     UpdateValues(*ops_, options_, step, variables_->specs()[variable].decayed,
                  values_.data() + begin, gradients + (begin - part.begin), slots, end - begin);
   }
@@ -77,11 +67,10 @@ float* MasterCopy::Gather(const Part& part, const float* own) {
 }
 
 void MasterCopy::GatherSlots() {
-  for (size_t slot = 0; slot < slots_.size(); ++slot) {
+  for (std::vector<float>& slot : slots_) {
     for (size_t i = 0; i < buckets_.size(); ++i) {
-      const float* all = Gather(parts_[i], parts_[i].slots[slot].data());
-      std::copy(all, all + (buckets_[i].end - buckets_[i].begin),
-                slots_[slot].data() + buckets_[i].begin);
+      const float* all = Gather(parts_[i], slot.data() + parts_[i].begin);
+      std::copy(all, all + (buckets_[i].end - buckets_[i].begin), slot.data() + buckets_[i].begin);
     }
   }
 }

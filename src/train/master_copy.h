@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recpack/train/collective.h"
@@ -36,7 +37,7 @@ class MasterCopy {
   void GatherSlots();
   std::vector<float>& slot(size_t slot) { return slots_[slot]; }
   // Goes on with these.
-  void Set(std::vector<float> values);
+  void Set(std::vector<float> values) { values_ = std::move(values); }
 
   // Of its use, for the devices of the process that share it. Any thread.
   FirstFailure& failure() noexcept { return failure_; }
@@ -45,12 +46,12 @@ class MasterCopy {
  private:
   // A process's stretch of a bucket; others' are as long, save for the last ones.
   struct Part {
-    size_t length = 0;                      // elements of each part
-    size_t begin = 0, end = 0;              // of the own one, in all variables
-    std::vector<std::vector<float>> slots;  // of it
+    size_t length = 0;          // elements of each part
+    size_t begin = 0, end = 0;  // of the own one, in all variables
   };
   float* Gather(const Part& part, const float* own);
-  void UpdatePart(const Bucket& bucket, Part& part, const float* gradients, const UpdateStep& step);
+  void UpdatePart(const Bucket& bucket, const Part& part, const float* gradients,
+                  const UpdateStep& step);
 
   const OptimizerOptions options_;
   const std::shared_ptr<Collective> processes_;
@@ -59,8 +60,8 @@ class MasterCopy {
   std::vector<Bucket> buckets_;
   std::vector<Part> parts_;  // by bucket
   std::vector<float> values_;
-  std::vector<std::vector<float>> slots_;
-  std::vector<float> padded_;  // equal parts of all processes
+  std::vector<std::vector<float>> slots_;  // up to date in the own parts
+  std::vector<float> padded_;              // equal parts of all processes
   bool attached_ = false;
   FirstFailure failure_;
 };

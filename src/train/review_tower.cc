@@ -16,11 +16,6 @@ ConvolutionSpec ConvolutionOver(const ModelContext& context, const DeepconnOptio
           .layout = context.layout};
 }
 
-ModelContext On(DeviceQueue& queue, ModelContext context) {
-  context.ops = &queue.ops();
-  return context;
-}
-
 }  // namespace
 
 ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, const std::string& name,

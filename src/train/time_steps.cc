@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "src/train/epoch_sums.h"
 #include "src/train/seconds.h"
 #include "src/train/tower_input.h"
 
@@ -24,14 +25,8 @@ uint64_t TakeSteps(const TimedDevice& device, TowerInput& input, int64_t steps) 
   return samples;
 }
 
-uint64_t Sum(Collective& control, uint64_t value) {
-  uint64_t sum = 0;
-  for (const uint64_t each : GatherValues(control, value)) sum += each;
-  return sum;
-}
-
 double Mean(Collective& control, double seconds) {
-  return static_cast<double>(Sum(control, static_cast<uint64_t>(seconds * 1e9))) * 1e-9 /
+  return static_cast<double>(SumOf(control, static_cast<uint64_t>(seconds * 1e9))) * 1e-9 /
          control.size();
 }
 
@@ -57,12 +52,12 @@ StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options,
   const ExchangeAccount after = device.account();
   const auto steps = static_cast<double>(options.steps);
   return {.input = kind,
-          .samples_per_second = static_cast<double>(Sum(device.control, samples)) / seconds,
+          .samples_per_second = static_cast<double>(SumOf(device.control, samples)) / seconds,
           .step_seconds = seconds / steps,
           .input_wait_seconds = Mean(device.control, input_wait) / steps,
           .exchange_wait_seconds = Mean(device.control, after.waited - before.waited) / steps,
           .exchange_bytes =
-              static_cast<double>(Sum(device.control, after.bytes - before.bytes)) / steps};
+              static_cast<double>(SumOf(device.control, after.bytes - before.bytes)) / steps};
 }
 
 }  // namespace

@@ -14,9 +14,25 @@ namespace {
 
 void* Writable(const void* data) { return const_cast<void*>(data); }
 
-class NotingConvolution final : public Convolution {
+Tensor InputOf(const ConvolutionSpec& spec, const void* x) {
+  return {Writable(x), spec.type, spec.in_shape(), spec.layout};
+}
+Tensor ResultOf(const ConvolutionSpec& spec, void* y) {
+  return {y, spec.type, spec.out_shape(), spec.layout};
+}
+Tensor InputOf(const DenseSpec& spec, const void* x) {
+  return {Writable(x), spec.type, {spec.batch, spec.in}};
+}
+Tensor ResultOf(const DenseSpec& spec, void* y) {
+  return {y, spec.out_type, {spec.batch, spec.out}};
+}
+
+// Of what has weights and a bias: a Convolution or Dense, noted as Traced.
+template <typename Layer, typename Traced>
+class NotingLayer final : public Layer {
  public:
-  NotingConvolution(TraceOps& ops, std::unique_ptr<Convolution> inner, const ConvolutionSpec& spec)
+  template <typename Spec>
+  NotingLayer(TraceOps& ops, std::unique_ptr<Layer> inner, const Spec& spec)
       : ops_(ops), inner_(std::move(inner)), noted_{.spec = spec} {}
 
   void SetWeights(const float* weights, const float* bias) override {
@@ -26,10 +42,7 @@ class NotingConvolution final : public Convolution {
   }
   void Forward(const void* x, void* y) override {
     inner_->Forward(x, y);
-    const ConvolutionSpec& spec = noted_.spec;
-    ops_.Note({noted_,
-               {Writable(x), spec.type, spec.in_shape(), spec.layout},
-               {y, spec.type, spec.out_shape(), spec.layout},
+    ops_.Note({noted_, InputOf(noted_.spec, x), ResultOf(noted_.spec, y),
                [this, x, y] { inner_->Forward(x, y); }});
   }
   void BackwardData(const void* dy, void* dx) override { inner_->BackwardData(dy, dx); }
@@ -39,38 +52,11 @@ class NotingConvolution final : public Convolution {
 
  private:
   TraceOps& ops_;
-  std::unique_ptr<Convolution> inner_;
-  TracedConvolution noted_;
+  std::unique_ptr<Layer> inner_;
+  Traced noted_;
 };
-
-class NotingDense final : public Dense {
- public:
-  NotingDense(TraceOps& ops, std::unique_ptr<Dense> inner, const DenseSpec& spec)
-      : ops_(ops), inner_(std::move(inner)), noted_{.spec = spec} {}
-
-  void SetWeights(const float* weights, const float* bias) override {
-    noted_.weights = weights;
-    noted_.bias = bias;
-    inner_->SetWeights(weights, bias);
-  }
-  void Forward(const void* x, void* y) override {
-    inner_->Forward(x, y);
-    const DenseSpec& spec = noted_.spec;
-    ops_.Note({noted_,
-               {Writable(x), spec.type, {spec.batch, spec.in}},
-               {y, spec.out_type, {spec.batch, spec.out}},
-               [this, x, y] { inner_->Forward(x, y); }});
-  }
-  void BackwardData(const void* dy, void* dx) override { inner_->BackwardData(dy, dx); }
-  void BackwardWeights(const void* x, const void* dy, float* d_weights, float* d_bias) override {
-    inner_->BackwardWeights(x, dy, d_weights, d_bias);
-  }
-
- private:
-  TraceOps& ops_;
-  std::unique_ptr<Dense> inner_;
-  TracedDense noted_;
-};
+using NotingConvolution = NotingLayer<Convolution, TracedConvolution>;
+using NotingDense = NotingLayer<Dense, TracedDense>;
 
 class NotingNorm final : public BatchNorm {
  public:

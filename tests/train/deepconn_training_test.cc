@@ -53,16 +53,7 @@ TEST_P(ByOptimizer, GoesOnFromACheckpointAsIfItHadNotStopped) {
       options.optimizer = {.kind = GetParam(), .rate = 0.01};
       options.strategy = strategy;
       const Ran whole = Train(options);
-      const TemporaryFolder folder;
-      TrainerOptions first = options, rest = options;
-      first.checkpoints = rest.resume = folder.path();
-      first.epochs = 1;
-      first.max_steps = static_cast<int64_t>(whole.losses.size());  // of the rate's curve
-      Train(first);
-      const Ran resumed = Train(rest);
-      const auto half = static_cast<ptrdiff_t>(whole.losses.size() / 2);
-      EXPECT_EQ(resumed.losses, std::vector(whole.losses.begin() + half, whole.losses.end()));
-      EXPECT_EQ(resumed.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
+      ExpectResumes(options, options, whole);
     }
   }
 }

@@ -126,17 +126,7 @@ TEST_F(PlacedTraining, GoesOnFromACheckpointOfAnotherPlacement) {
   } cases[] = {{Options(), Options("cpu:0,cpu:1", kTowers)},
                {Options("cpu:0,cpu:1", kTowers), Options("cpu:0,cpu:1,cpu:2", "alternate")},
                {Options("cpu:0,cpu:1", "alternate"), Options()}};
-  for (auto [first, rest] : cases) {
-    const TemporaryFolder folder;
-    first.checkpoints = rest.resume = folder.path();
-    first.epochs = 1;
-    first.max_steps = static_cast<int64_t>(whole.losses.size());  // of the rate's curve
-    Train(first);
-    const Ran resumed = Train(rest);
-    const auto half = static_cast<ptrdiff_t>(whole.losses.size() / 2);
-    EXPECT_EQ(resumed.losses, std::vector(whole.losses.begin() + half, whole.losses.end()));
-    EXPECT_EQ(resumed.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
-  }
+  for (const auto& [first, rest] : cases) ExpectResumes(first, rest, whole);
 }
 
 TEST_F(PlacedTraining, RefusesWhatCannotBePlaced) {

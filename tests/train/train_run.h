@@ -1,11 +1,14 @@
 // Trainings of tests, run to their end.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/train/trainer.h"
+#include "tests/base/temporary_folder.h"
 
 namespace recpack {
 
@@ -20,6 +23,19 @@ inline Ran Train(const TrainerOptions& options) {
   trainer.Run([&](const EpochReport& report) { ran.epochs.push_back(report); });
   ran.losses = trainer.losses();
   return ran;
+}
+
+// Trains `first` for an epoch and goes on with `rest`: what `whole` came to in two epochs.
+inline void ExpectResumes(TrainerOptions first, TrainerOptions rest, const Ran& whole) {
+  const TemporaryFolder folder;
+  first.checkpoints = rest.resume = folder.path();
+  first.epochs = 1;
+  first.max_steps = static_cast<int64_t>(whole.losses.size());  // of the rate's curve
+  Train(first);
+  const Ran resumed = Train(rest);
+  const auto half = static_cast<ptrdiff_t>(whole.losses.size() / 2);
+  EXPECT_EQ(resumed.losses, std::vector(whole.losses.begin() + half, whole.losses.end()));
+  EXPECT_EQ(resumed.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
 }
 
 // What a training fails with; empty: it does not.

@@ -1,6 +1,7 @@
 #include "tools/rectrain/input_report.h"
 
 #include "src/base/format.h"
+#include "tools/rectrain/timing_json.h"
 #include "tools/rectrain/train_flags.h"
 
 namespace recpack::tool {
@@ -87,12 +88,7 @@ nlohmann::json InputsJson(const std::vector<StepTiming>& timings) {
   for (const StepTiming& timing : timings) {
     nlohmann::json json = {{"input", InputName(timing.input)},
                            {"samples_per_s", timing.samples_per_second}};
-    if (timing.step_seconds > 0) {
-      json.update({{"step_seconds", timing.step_seconds},
-                   {"input_wait_seconds", timing.input_wait_seconds},
-                   {"exchange_wait_seconds", timing.exchange_wait_seconds},
-                   {"exchange_bytes", timing.exchange_bytes}});
-    }
+    if (timing.step_seconds > 0) json.update(TimingJson<nlohmann::json>(timing));
     inputs.push_back(std::move(json));
   }
   nlohmann::json ratios = nlohmann::json::object();

@@ -3,17 +3,10 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/base/format.h"
+#include "tools/rectrain/timing_json.h"
 
 namespace recpack::tool {
 namespace {
-
-Json JsonOf(const StepTiming& timing) {
-  return {{"samples_per_s", timing.samples_per_second},
-          {"step_seconds", timing.step_seconds},
-          {"input_wait_seconds", timing.input_wait_seconds},
-          {"exchange_wait_seconds", timing.exchange_wait_seconds},
-          {"exchange_bytes", timing.exchange_bytes}};
-}
 
 StepTiming TimingOf(const Json& json) {
   return {.samples_per_second = json.at("samples_per_s"),
@@ -66,7 +59,7 @@ Json JsonOf(const SweepReport& report) {
   for (size_t of = 0; of < rows.size(); ++of) {
     Json row = NamesOf(report.plan, report.plan.cases[of]);
     if (rows[of].error.empty()) {
-      row.update(JsonOf(rows[of].timing));
+      row.update(TimingJson<Json>(rows[of].timing));
       row["ratio"] = rows[of].ratio;
     } else {
       row["error"] = rows[of].error;
@@ -75,7 +68,7 @@ Json JsonOf(const SweepReport& report) {
     for (const SweepRun& run : report.runs) {
       if (run.of != of) continue;
       Json each = {{"round", run.round}};
-      each.update(run.error.empty() ? JsonOf(run.timing) : Json{{"error", run.error}});
+      each.update(run.error.empty() ? TimingJson<Json>(run.timing) : Json{{"error", run.error}});
       row["runs"].push_back(std::move(each));
     }
     json["rows"].push_back(std::move(row));

@@ -10,6 +10,12 @@
 
 namespace recpack {
 
+// `context`, on the device of `queue`.
+inline ModelContext On(DeviceQueue& queue, ModelContext context) {
+  context.ops = &queue.ops();
+  return context;
+}
+
 struct TransferAccount {
   uint64_t calls = 0;
   uint64_t bytes = 0;

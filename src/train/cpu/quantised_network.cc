@@ -187,9 +187,8 @@ class Lowering {
   void AddLayer(const Desc& desc, const memory& x, const memory& y, const Scales& scales,
                 const FoldedWeights& folded, const Shape& shape) {
     const IntegerWeights weights = ToIntegers(folded);
-    memory::dims strides(shape.size(), 1);
-    for (size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
-    const memory plain({shape, DataType::s8, strides}, values_.engine());
+    const memory::dims dense = DnnlDense(shape, ValueType::kU8).get_strides();
+    const memory plain({shape, DataType::s8, dense}, values_.engine());
     std::copy(weights.integers.begin(), weights.integers.end(),
               static_cast<int8_t*>(plain.get_data_handle()));
     const memory blocked(desc.weights_desc(), values_.engine());

@@ -43,10 +43,11 @@ INSTANTIATE_TEST_SUITE_P(Tcp, CollectiveContract, testing::Values(Tcp(1), Tcp(2)
 
 constexpr CollectiveOptions kShortly = {.connect_timeout = std::chrono::seconds(2)};
 
-TEST(TcpCollective, AProcessThatDiesIsNoticedByThoseThatOnlyCheck) {
+// Rank 0 of two; the other, the process `child`, kills itself after a first call.
+std::unique_ptr<Collective> BesideOneThatDies(pid_t& child) {
   const int port = FreePort();
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
+  child = fork();
+  if (child < 0) return nullptr;
   if (child == 0) {
     auto collective = TcpCollective({.rank = 1, .size = 2, .port = port});
     collective->Barrier();
@@ -54,21 +55,21 @@ TEST(TcpCollective, AProcessThatDiesIsNoticedByThoseThatOnlyCheck) {
   }
   auto collective = TcpCollective({.rank = 0, .size = 2, .port = port});
   collective->Barrier();
+  return collective;
+}
+
+TEST(TcpCollective, AProcessThatDiesIsNoticedByThoseThatOnlyCheck) {
+  pid_t child = -1;
+  const auto collective = BesideOneThatDies(child);
+  ASSERT_GE(child, 0);
   waitpid(child, nullptr, 0);
   EXPECT_THAT(ErrorOf([&] { collective->Check(); }).what(), HasSubstr("rank 1 was lost: its"));
 }
 
 TEST(TcpCollective, AProcessThatDiesIsNamed) {
-  const int port = FreePort();
-  const pid_t child = fork();
+  pid_t child = -1;
+  const auto collective = BesideOneThatDies(child);
   ASSERT_GE(child, 0);
-  if (child == 0) {
-    auto collective = TcpCollective({.rank = 1, .size = 2, .port = port});
-    collective->Barrier();
-    kill(getpid(), SIGKILL);
-  }
-  auto collective = TcpCollective({.rank = 0, .size = 2, .port = port});
-  collective->Barrier();
   std::vector<float> data(100'000);
   const Error error = ErrorOf([&] { collective->AllReduce(data); });
   EXPECT_EQ(error.kind(), ErrorKind::kIo);
