@@ -99,6 +99,7 @@ struct RecordSource::State {
 const std::shared_ptr<const OpenShard>& RecordSource::State::Open(uint32_t shard) {
   Near& near = near_shards[options.max_open_files < kManyOpenFiles ? 0 : shard % kNearShards];
   if (shard != near.shard) {
+    near = {};  // before the next is opened: with many threads it would be one more for each
     near.opened = files->Open(shard);
     near.shard = shard;
   }

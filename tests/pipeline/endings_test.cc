@@ -59,7 +59,8 @@ TEST_P(Endings, InMidEpochNothingIsLeftBehind) {
 }
 
 TEST_P(Endings, OpenFilesAreNotMoreWithMoreThreads) {
-  constexpr size_t kOpenFiles = 10, kThreads = 8, kOthers = 8;  // statistics, io_uring
+  constexpr size_t kOpenFiles = 10, kThreads = 8;
+  constexpr size_t kOthers = 1 + kThreads;  // the page of statistics, and a ring of each thread
   const SmallSplit split(600, 100);
   LoaderOptions options = Options(GetParam());
   options.threads = kThreads;
