@@ -1,0 +1,38 @@
+// What the programs that are watched tell of themselves, as docs/format/events.md has it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/base/event_log.h"
+
+namespace recpack {
+
+// An event of one of the processes, with its name.
+struct TimedEvent {
+  Event event;  // event.name means nothing here
+  int process = 0;
+  std::string name;
+};
+
+// Reads the event files of a folder while they grow. One thread.
+class EventReader {
+ public:
+  explicit EventReader(std::string folder);
+  ~EventReader();
+
+  // What came since the last call, of all files, each file's events in the order written. Files
+  // that are no event files, or not whole, are read as far as they make sense.
+  std::vector<TimedEvent> Poll();
+
+  // Files that could not be read to their ends, and why.
+  const std::vector<std::string>& damage() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,98 @@
+#include "recpack/probe/event_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class EventReaderTest : public testing::Test {
+ protected:
+  EventReaderTest() : folder_(format("{}recprobe-events-{}", testing::TempDir(), ::getpid())) {
+    fs::create_directories(folder_);
+    ::setenv("RECPACK_EVENTS", folder_.c_str(), 1);
+  }
+  ~EventReaderTest() override {
+    ::unsetenv("RECPACK_EVENTS");
+    fs::remove_all(folder_);
+  }
+
+  std::string File(const std::string& writer) const {
+    return format("{}/{}-{}.events", folder_, ::getpid(), writer);
+  }
+
+  const std::string folder_;
+};
+
+TEST_F(EventReaderTest, GivesWhatCameSinceTheLastCall) {
+  EventReader reader(folder_);
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  const auto log = EventLog::Open("x");
+  const std::string name = "the name of a kernel that takes several records";
+  log->Write(
+      {.kind = EventKind::kDevice, .device = 2, .name = log->Name(name), .begin = 1, .end = 2});
+  log->Flush();
+  const auto first = reader.Poll();
+  ASSERT_THAT(first, SizeIs(1));
+  EXPECT_EQ(first[0].name, name);
+  EXPECT_EQ(first[0].process, ::getpid());
+  EXPECT_EQ(first[0].event.device, 2);
+  log->Write({.kind = EventKind::kStep, .begin = 3, .end = 4, .value = 9});
+  log->Flush();
+  const auto second = reader.Poll();
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_EQ(second[0].event.value, 9u);
+  EXPECT_EQ(second[0].name, "");
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+}
+
+TEST_F(EventReaderTest, ARecordThatIsHalfThereComesWhenItIsWhole) {
+  EventLog::Open("x")->Write({.begin = 1, .end = 2});
+  std::ifstream file(File("x"), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  fs::resize_file(File("x"), bytes.size() - 5);
+  EventReader reader(folder_);
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  std::ofstream(File("x"), std::ios::binary | std::ios::app) << bytes.substr(bytes.size() - 5);
+  EXPECT_THAT(reader.Poll(), SizeIs(1));
+  EXPECT_THAT(reader.damage(), IsEmpty());
+}
+
+TEST_F(EventReaderTest, AFileThatIsNoneIsNamedOnceAndTheOthersAreRead) {
+  std::ofstream(File("a")) << std::string(200, 'a');
+  EventLog::Open("b")->Write({.begin = 1, .end = 2});
+  EventReader reader(folder_);
+  EXPECT_THAT(reader.Poll(), SizeIs(1));
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  EXPECT_THAT(reader.damage(), ElementsAre(HasSubstr("-a.events: no event file from byte 0 on")));
+}
+
+TEST_F(EventReaderTest, AfterAnExecNamesBeginAnew) {
+  {
+    const auto log = EventLog::Open("x");
+    log->Write({.name = log->Name("before"), .begin = 1, .end = 2});
+  }
+  const auto log = EventLog::Open("x");
+  log->Write({.name = log->Name("after"), .begin = 3, .end = 4});
+  log->Flush();
+  const auto events = EventReader(folder_).Poll();
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0].name, "before");
+  EXPECT_EQ(events[1].name, "after");
+}
+
+}  // namespace
+}  // namespace recpack
