@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,19 @@ namespace {
 
 constexpr int64_t kLongestDelay = 100'000'000;  // ns that an event may wait to be written
 constexpr size_t kBuffered = 1024;              // records
+
+thread_local bool fetches_ahead = false;
+
+Event InputWait(EventLog* log, uint16_t device) {
+  Event event{.kind = EventKind::kInputWait, .device = device};
+  if (log == nullptr) return event;
+  event.lane = EventLog::ThreadLane();
+  if (fetches_ahead) {
+    event.kind = EventKind::kRange;
+    event.name = log->Name("input in a background thread");
+  }
+  return event;
+}
 
 }  // namespace
 
@@ -95,6 +109,11 @@ int64_t EventLog::Now() noexcept {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+uint32_t EventLog::ThreadLane() noexcept {
+  thread_local const auto lane = static_cast<uint32_t>(::syscall(SYS_gettid));
+  return lane;
+}
+
 EventLog::EventLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 EventLog::~EventLog() { Flush(); }
@@ -121,5 +140,10 @@ void EventLog::Write(const Event& event) noexcept {
   const int64_t last = std::max(event.begin, event.end);
   if (event.open || last - state.flushed > kLongestDelay) state.Flush();
 }
+
+InputWaitSpan::InputWaitSpan(uint16_t device)
+    : span_(EventLog::OfProcess(), InputWait(EventLog::OfProcess(), device), true) {}
+
+void InputWaitSpan::ThisThreadFetchesAhead() noexcept { fetches_ahead = true; }
 
 }  // namespace recpack

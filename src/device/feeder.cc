@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "recpack/base/event_log.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
 #include "src/device/gate.h"
@@ -123,6 +124,7 @@ struct DeviceFeeder::State {
   }
 
   void Run() {
+    InputWaitSpan::ThisThreadFetchesAhead();
     try {
       while (BringStep()) {
         if (releaser && releaser->failure()) std::rethrow_exception(releaser->failure());
@@ -290,6 +292,7 @@ std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
                 format("there is no consumer {} of {}", index, state_->queues.size()), {},
                 "they count from 0, as the feeder's `devices`");
   }
+  const InputWaitSpan span(static_cast<uint16_t>(index));
   return state_->Next(state_->queues[index]);
 }
 

@@ -4,6 +4,7 @@
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
+#include "recpack/base/event_log.h"
 #include "recpack/pipeline/token.h"
 #include "src/base/format.h"
 #include "src/pipeline/consumer_account.h"
@@ -198,6 +199,7 @@ struct Loader::State {
   }
 
   void Wait(uint64_t batch) {
+    const InputWaitSpan span;
     if (ring->HeldFor(batch)) {
       Refuse(format("all {} batches are held by their consumer", ring->size()),
              "let go of one before the next, or raise `prefetch`");

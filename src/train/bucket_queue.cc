@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/train/seconds.h"
+#include "src/train/step_events.h"
 
 namespace recpack {
 
@@ -59,6 +60,7 @@ void BucketQueue::Run() {
 }
 
 double BucketQueue::EndStep() {
+  const ExchangeWaitSpan span;
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ || done_ == buckets_.size(); });

@@ -8,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "src/train/seconds.h"
+#include "src/train/step_events.h"
 
 namespace recpack {
 
@@ -112,6 +113,7 @@ void ParameterServer::WriteSlot(size_t slot, size_t number, const float* from) {
 
 double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>& lock,
                                 const std::function<bool()>& met) {
+  const ExchangeWaitSpan span;
   const auto begin = std::chrono::steady_clock::now();
   variable.changed.wait(lock, [&] { return aborted_ || met(); });
   if (aborted_) {

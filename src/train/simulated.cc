@@ -9,6 +9,7 @@
 
 #include "recpack/train/collective.h"
 #include "src/train/seconds.h"
+#include "src/train/step_events.h"
 #include "src/train/time_steps.h"
 #include "src/train/tower_input.h"
 
@@ -61,11 +62,17 @@ void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
     const auto begin = Clock::now();
     const auto run = [&](size_t i) {
       Account& account = accounts[i];
+      const StepEvents events(i);
       const double before = inputs[i].waited();
       while (!options.max_steps || steps + account.steps < options.max_steps) {
+        const int64_t begin_of_step = EventLog::Now();
         const DeviceBatch* batch = inputs[i].Next();
         if (!batch) break;
-        std::this_thread::sleep_for(options.devices[i].step_time);
+        {
+          const EventSpan computes = events.Computes();
+          std::this_thread::sleep_for(options.devices[i].step_time);
+        }
+        events.Step(begin_of_step, static_cast<uint64_t>(steps + account.steps));
         ++account.steps;
         account.samples += batch->size();
       }

@@ -7,6 +7,7 @@
 #include "src/base/format.h"
 #include "src/train/make_model.h"
 #include "src/train/seconds.h"
+#include "src/train/step_events.h"
 #include "src/train/time_steps.h"
 #include "src/train/trainer_state.h"
 
@@ -110,8 +111,10 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
 
 void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
                                 TowerEpoch& epoch) {
+  const StepEvents events(index);
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
   while (static_cast<int64_t>(at.step) < rate.steps) {
+    const int64_t begin = EventLog::Now();
     DeviceBatch* batch = input.Next();
     if (!batch && !past_end) {
       past_end = true;
@@ -120,6 +123,7 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
     if (!batch) return;
     past_end = true;
     const LossSums sums = Step(index, at.step, *batch, rate.At(static_cast<int64_t>(at.step)));
+    events.Step(begin, at.step);
     epoch.steps.push_back(sums);
     Add(sums, epoch.train);
     ++at.step;
@@ -132,8 +136,11 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
 
 LossSums Trainer::State::Step(size_t index, uint64_t step, DeviceBatch& batch,
                               double learning_rate) {
-  const LossSums sums = towers[index]->Train(
-      batch, {.rate = learning_rate, .number = static_cast<int64_t>(step) + 1});
+  const LossSums sums = [&] {
+    const EventSpan computes = StepEvents(index).Computes();
+    return towers[index]->Train(batch,
+                                {.rate = learning_rate, .number = static_cast<int64_t>(step) + 1});
+  }();
   if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, batch);
   return sums;
 }

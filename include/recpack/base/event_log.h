@@ -50,6 +50,8 @@ class EventLog {
   static EventLog* OfProcess();
 
   static int64_t Now() noexcept;
+  // Event::lane of the calling thread.
+  static uint32_t ThreadLane() noexcept;
 
   ~EventLog();
 
@@ -89,6 +91,18 @@ class EventSpan {
  private:
   EventLog* const log_;
   Event event_;
+};
+
+// While it lives, this thread waits for a batch. `device`: that the batch is for.
+class InputWaitSpan {
+ public:
+  explicit InputWaitSpan(uint16_t device = Event::kNoDevice);
+
+  // The calling thread fetches ahead for others: its waits from here on are no trainer's.
+  static void ThisThreadFetchesAhead() noexcept;
+
+ private:
+  const EventSpan span_;
 };
 
 }  // namespace recpack

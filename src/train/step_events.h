@@ -1,0 +1,50 @@
+// What a training tells a watcher of itself (recpack/base/event_log.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "recpack/base/event_log.h"
+
+namespace recpack {
+
+// Of one device, by the thread that takes its steps.
+class StepEvents {
+ public:
+  explicit StepEvents(size_t device)
+      : log_(EventLog::OfProcess()), device_(static_cast<uint16_t>(device)) {}
+
+  // A step was taken, from `begin` to now.
+  void Step(int64_t begin, uint64_t number) const noexcept {
+    if (log_ == nullptr) return;
+    Event event = Of(EventKind::kStep);
+    event.begin = begin;
+    event.end = EventLog::Now();
+    event.value = number;
+    log_->Write(event);
+  }
+
+  // While it lives, the device computes.
+  EventSpan Computes() const noexcept { return {log_, Of(EventKind::kDevice)}; }
+
+ private:
+  Event Of(EventKind kind) const noexcept {
+    return {.kind = kind, .device = device_, .lane = EventLog::ThreadLane()};
+  }
+
+  EventLog* const log_;
+  const uint16_t device_;
+};
+
+// While it lives, this thread waits for other devices.
+class ExchangeWaitSpan {
+ public:
+  ExchangeWaitSpan()
+      : span_(EventLog::OfProcess(),
+              {.kind = EventKind::kCollective, .lane = EventLog::ThreadLane()}) {}
+
+ private:
+  const EventSpan span_;
+};
+
+}  // namespace recpack
