@@ -32,7 +32,7 @@ Event InputWait(EventLog* log, uint16_t device) {
   event.lane = EventLog::ThreadLane();
   if (fetches_ahead) {
     event.kind = EventKind::kRange;
-    event.name = log->Name("input in a background thread");
+    event.name = log->Name(kFetchedAhead);
   }
   return event;
 }

@@ -23,6 +23,9 @@ inline constexpr int kLastEventKind = 8;
 
 enum class CopyKind : uint8_t { kNone, kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer };
 
+// The name of the ranges in which a thread that fetches ahead for others waits for batches.
+inline constexpr char kFetchedAhead[] = "input in a background thread";
+
 // Nanoseconds of CLOCK_MONOTONIC.
 struct Event {
   static constexpr uint16_t kNoDevice = 0xffff;

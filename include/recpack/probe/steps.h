@@ -1,0 +1,46 @@
+// The steps of a training, and what they waited for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recpack/probe/event_reader.h"
+
+namespace recpack {
+
+// Times are nanoseconds; those of waits and work are what lies within the step.
+struct StepRecord {
+  uint64_t number = 0;  // as the program counts it
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t input_wait = 0;      // of the training thread
+  int64_t uncovered_wait = 0;  // of that, while the device did not compute
+  int64_t exchange = 0;        // waits for other devices, or moving values to and from them
+  int64_t copies = 0;  // to the device, while it did not compute and nothing else was waited for
+  int64_t device = 0;  // the device computed
+
+  int64_t duration() const { return end - begin; }
+  bool operator==(const StepRecord&) const = default;
+};
+
+// One training thread and its device.
+struct TrainerSteps {
+  enum class Source : uint8_t {
+    kTold,          // the program, or the hook in it, told of each step
+    kBetweenWaits,  // a step is from one batch to the next
+  };
+
+  int process = 0;
+  uint32_t lane = 0;
+  uint16_t device = Event::kNoDevice;
+  Source source = Source::kTold;
+  bool device_seen = false;       // somebody told of the device's work: `uncovered_wait` is exact
+  bool fetched_ahead = false;     // a thread in the background fetches batches as well
+  std::vector<StepRecord> steps;  // in order of time
+};
+
+// Of all training threads, by process, device and lane. Waits outside of steps (evaluation) do not
+// count. `now`: where waits end that are still open.
+std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now);
+
+}  // namespace recpack

@@ -1,0 +1,163 @@
+#include "recpack/probe/steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace recpack {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr int kProcess = 77;
+constexpr uint32_t kTrainer = 5;
+
+TimedEvent Of(EventKind kind, int64_t begin, int64_t end, uint32_t lane = kTrainer,
+              uint16_t device = 0) {
+  return {.event = {.kind = kind, .device = device, .lane = lane, .begin = begin, .end = end},
+          .process = kProcess};
+}
+
+// Two steps of 100, each of which waits 30 and then computes 60.
+std::vector<TimedEvent> TwoSteps() {
+  std::vector<TimedEvent> events;
+  for (const int64_t begin : {1000, 1100}) {
+    events.push_back(Of(EventKind::kInputWait, begin, begin + 30));
+    events.push_back(Of(EventKind::kDevice, begin + 30, begin + 90));
+    TimedEvent step = Of(EventKind::kStep, begin, begin + 100);
+    step.event.value = static_cast<uint64_t>(begin / 100);
+    events.push_back(step);
+  }
+  return events;
+}
+
+StepRecord Only(const std::vector<TimedEvent>& events, size_t step = 0) {
+  const auto trainers = StepsOf(events, 10'000);
+  EXPECT_THAT(trainers, SizeIs(1));
+  return trainers.at(0).steps.at(step);
+}
+
+TEST(Steps, WaitsAndWorkAreThoseWithinTheStep) {
+  const auto trainers = StepsOf(TwoSteps(), 2000);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_EQ(trainers[0].process, kProcess);
+  EXPECT_EQ(trainers[0].lane, kTrainer);
+  EXPECT_EQ(trainers[0].source, TrainerSteps::Source::kTold);
+  EXPECT_TRUE(trainers[0].device_seen);
+  EXPECT_FALSE(trainers[0].fetched_ahead);
+  ASSERT_THAT(trainers[0].steps, SizeIs(2));
+  EXPECT_EQ(trainers[0].steps[1], (StepRecord{.number = 11,
+                                              .begin = 1100,
+                                              .end = 1200,
+                                              .input_wait = 30,
+                                              .uncovered_wait = 30,
+                                              .device = 60}));
+}
+
+TEST(Steps, AWaitThatTheDevicesWorkCoversCostsNothing) {
+  auto events = TwoSteps();
+  events.push_back(Of(EventKind::kDevice, 990, 1020, 900));  // a stream, from the step before
+  const StepRecord step = Only(events);
+  EXPECT_EQ(step.input_wait, 30);
+  EXPECT_EQ(step.uncovered_wait, 10);
+}
+
+TEST(Steps, WorkOfAnotherDeviceCoversNothing) {
+  auto events = TwoSteps();
+  events.push_back(Of(EventKind::kDevice, 990, 1200, 900, 1));
+  EXPECT_EQ(Only(events).uncovered_wait, 30);
+}
+
+TEST(Steps, WhereTheTrainerNamesNoDeviceAllOfItsProcessCount) {
+  std::vector<TimedEvent> events;
+  events.push_back(Of(EventKind::kStep, 0, 100, kTrainer, Event::kNoDevice));
+  events.push_back(Of(EventKind::kInputWait, 0, 50, kTrainer, Event::kNoDevice));
+  events.push_back(Of(EventKind::kDevice, 20, 60, 900, 3));
+  EXPECT_EQ(Only(events).uncovered_wait, 20);
+}
+
+TEST(Steps, AWaitHiddenBehindAnExchangeIsNoWaitForInput) {
+  auto events = TwoSteps();
+  events.push_back(Of(EventKind::kCollective, 1060, 1090));
+  const StepRecord step = Only(events);
+  EXPECT_EQ(step.exchange, 30);
+  EXPECT_EQ(step.device, 30);  // a stretch of the host's time that waited for others
+  EXPECT_EQ(step.uncovered_wait, 30);
+}
+
+TEST(Steps, WaitsOutsideOfStepsAreNoneOfTheTraining) {
+  auto events = TwoSteps();
+  events.push_back(Of(EventKind::kInputWait, 1200, 1900));
+  const auto trainers = StepsOf(events, 2000);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_EQ(trainers[0].steps[0].input_wait + trainers[0].steps[1].input_wait, 60);
+}
+
+TEST(Steps, CopiesAreThoseThatNothingElseCovers) {
+  auto events = TwoSteps();
+  TimedEvent copy = Of(EventKind::kCopy, 1020, 1095, 900);
+  copy.event.copy = CopyKind::kHostToDevice;
+  events.push_back(copy);
+  EXPECT_EQ(Only(events).copies, 5);
+}
+
+TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {
+  auto events = TwoSteps();
+  TimedEvent ahead = Of(EventKind::kRange, 1000, 1090, 6);
+  ahead.name = kFetchedAhead;
+  events.push_back(ahead);
+  for (int64_t i = 0; i < 9; ++i) events.push_back(Of(EventKind::kInputWait, i, i + 1, 7));
+  const auto trainers = StepsOf(events, 2000);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_EQ(trainers[0].lane, kTrainer);
+  EXPECT_TRUE(trainers[0].fetched_ahead);
+}
+
+TEST(Steps, WhereNobodyTellsOfStepsTheyAreFromBatchToBatch) {
+  std::vector<TimedEvent> events;
+  for (const int64_t begin : {300, 100, 200}) {
+    events.push_back(Of(EventKind::kInputWait, begin, begin + 40));
+  }
+  const auto trainers = StepsOf(events, 1000);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_EQ(trainers[0].source, TrainerSteps::Source::kBetweenWaits);
+  EXPECT_FALSE(trainers[0].device_seen);
+  ASSERT_THAT(trainers[0].steps, SizeIs(2));
+  EXPECT_EQ(
+      trainers[0].steps[0],
+      (StepRecord{.number = 0, .begin = 100, .end = 200, .input_wait = 40, .uncovered_wait = 40}));
+}
+
+TEST(Steps, TooFewBatchesMakeNoTrainer) {
+  EXPECT_THAT(StepsOf({Of(EventKind::kInputWait, 1, 2), Of(EventKind::kInputWait, 3, 4)}, 9),
+              IsEmpty());
+}
+
+TEST(Steps, AWaitThatLastsEndsNow) {
+  std::vector<TimedEvent> events = {Of(EventKind::kStep, 0, 1000)};
+  TimedEvent wait = Of(EventKind::kInputWait, 400, 0);
+  wait.event.open = true;
+  events.push_back(wait);
+  EXPECT_EQ(Only(events).input_wait, 600);
+  wait.event.open = false;
+  wait.event.end = 450;
+  events.push_back(wait);
+  EXPECT_EQ(Only(events).input_wait, 50);
+}
+
+TEST(Steps, EachProcessAndDeviceIsATrainerOfItsOwn) {
+  std::vector<TimedEvent> events;
+  for (const auto& [process, lane, device] : {std::tuple{9, 3u, 1}, {9, 2u, 0}, {4, 3u, 0}}) {
+    TimedEvent step = Of(EventKind::kStep, 0, 10, lane, static_cast<uint16_t>(device));
+    step.process = process;
+    events.push_back(step);
+  }
+  const auto trainers = StepsOf(events, 10);
+  ASSERT_THAT(trainers, SizeIs(3));
+  EXPECT_EQ(trainers[0].process, 4);
+  EXPECT_EQ(trainers[1].device, 0);
+  EXPECT_EQ(trainers[2].device, 1);
+}
+
+}  // namespace
+}  // namespace recpack
