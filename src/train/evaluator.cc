@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -161,32 +162,40 @@ QuantisedEvaluation Evaluator::EvaluateQuantised(const EvaluationSplit& split,
   state.options.data = split.data;
   const QuantisedModel quantised = QuantiseModel(state.model, state.options, calibration);
   const auto in_f32 = [&](DeviceBatch& batch) { return tower.Evaluate(batch); };
-  const auto in_integers = [&](DeviceBatch& batch) {
-    quantised.network->Run(batch.Raw("image"));
-    LossSums sums;
-    ops.SoftmaxCrossEntropy(quantised.logits, batch.Data<int64_t>("label"), batch.mask().data(), 0,
-                            nullptr, &sums);
-    return sums;
+  const auto by = [&](const auto& network) {
+    return [&](DeviceBatch& batch) {
+      network.Run(batch.Raw("image"));
+      LossSums sums;
+      ops.SoftmaxCrossEntropy(quantised.logits, batch.Data<int64_t>("label"), batch.mask().data(),
+                              0, nullptr, &sums);
+      return sums;
+    };
   };
+  const std::function<LossSums(DeviceBatch&)> ways[] = {in_f32, by(*quantised.folded),
+                                                        by(*quantised.network)};
   const auto begin = Clock::now();
   QuantisedEvaluation result;
-  Measured f32, int8;
+  Measured measured[std::size(ways)];
   state.ForEach(split, [&](DeviceBatch& batch) {
     LossSums sums;
-    std::vector<int64_t> classes[2];
-    for (const bool integers : {batch.step() % 2 == 1, batch.step() % 2 == 0}) {
-      sums = integers ? int8.Take(batch, in_integers) : f32.Take(batch, in_f32);
-      classes[integers] = Classes(quantised.logits, batch.mask());
+    std::vector<int64_t> classes[std::size(ways)];
+    for (size_t i = 0; i < std::size(ways); ++i) {
+      const size_t way = (batch.step() + i) % std::size(ways);
+      sums = measured[way].Take(batch, ways[way]);
+      classes[way] = Classes(quantised.logits, batch.mask());
     }
     for (size_t i = 0; i < classes[0].size(); ++i) {
-      result.same_class += classes[0][i] == classes[1][i];
+      result.same_class += classes[0][i] == classes[2][i];
     }
     return sums;
   });
-  result.f32 = f32.Result(state.options.batch_size);
-  result.int8 = int8.Result(state.options.batch_size);
-  result.f32.seconds = result.int8.seconds = SecondsSince(begin);
+  Evaluation* const results[] = {&result.f32, &result.folded, &result.int8};
+  for (size_t way = 0; way < std::size(ways); ++way) {
+    *results[way] = measured[way].Result(state.options.batch_size);
+    results[way]->seconds = SecondsSince(begin);
+  }
   result.ratio = result.int8.samples_per_second / result.f32.samples_per_second;
+  result.ratio_to_folded = result.int8.samples_per_second / result.folded.samples_per_second;
   result.int8_layers = quantised.network->counts().int8;
   result.f32_layers = quantised.network->counts().f32;
   result.calibrated_on = quantised.calibrated_on;

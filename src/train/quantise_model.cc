@@ -20,12 +20,17 @@ QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
     throw Error(ErrorKind::kInvalidArgument, "integers need batches to find their scales by", {},
                 "give at least 1");
   }
+  if (!(calibration.percentile > 0 && calibration.percentile <= 100)) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{} % of the magnitudes give no scale", calibration.percentile), {},
+                "give more than 0 and at most 100");
+  }
   options.train_split = calibration.split;
   options.recipe = options.eval_recipe;  // without augmentation
   const auto feeder = TrainingFeeder(options, ProcessWorld({}, 1), "");
   QuantisedModel result;
   Trace trace;
-  Calibration ranges(trace);
+  Calibration seen(trace);
   for (uint32_t i = 0; i < calibration.batches; ++i) {
     auto batch = feeder->Next();
     if (!batch) break;
@@ -37,10 +42,11 @@ QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
       forward();
     }
     CheckLabels(options, sums, format("of calibration's batch {}", i), batch->token());
-    ranges.Observe(batch->Raw("image"));
+    seen.Observe(batch->Raw("image"));
     result.calibrated_on += batch->size();
   }
-  result.network = std::make_unique<QuantisedNetwork>(trace, ranges.ranges());
+  result.network = std::make_unique<QuantisedNetwork>(trace, seen.Ranges(calibration.percentile));
+  result.folded = std::make_unique<FoldedNetwork>(trace);
   result.logits = trace.logits;
   return result;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "recpack/train/evaluator.h"
+#include "src/train/cpu/folded_network.h"
 #include "src/train/cpu/quantised_network.h"
 #include "src/train/evaluated_model.h"
 
@@ -11,8 +12,9 @@ namespace recpack {
 
 struct QuantisedModel {
   std::unique_ptr<QuantisedNetwork> network;
-  Tensor logits;               // what its Run() leaves
-  uint64_t calibrated_on = 0;  // samples
+  std::unique_ptr<FoldedNetwork> folded;  // the same in f32
+  Tensor logits;                          // what Run() of both leaves
+  uint64_t calibrated_on = 0;             // samples
 };
 
 // By batches of options.data, which the model has run over afterwards. Throws Error: what the

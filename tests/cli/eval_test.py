@@ -60,12 +60,27 @@ class Eval(CliTest):
         self.assertEqual(found['int8']['samples'], 16)
         self.assertAlmostEqual(found['int8']['loss'], found['f32']['loss'], delta=0.3)
         self.assertGreaterEqual(found['same_class'], 12)
+        self.assertAlmostEqual(found['f32_folded']['loss'], found['f32']['loss'], places=4)
+        self.assertEqual(found['f32_folded']['accuracy'], found['f32']['accuracy'])
         self.assertGreater(found['ratio'], 0)
+        self.assertGreater(found['ratio_to_folded'], 0)
         other = self.eval('out', '--int8', '--calibration-split', 'validation', '--batch-size', '8')
         self.assertEqual(other['calibrated_on'], 16)
         done = self.rectrain('eval', 'out', '--checkpoint', 'run1', '--int8', '--batch-size', '8')
         self.assertEqual([line.split(':')[0] for line in done.stdout.splitlines()],
-                         ['f32', 'int8', 'int8/f32'])
+                         ['f32', 'f32, batch norm folded', 'int8', 'int8/f32'])
+        self.assertIn(', int8/folded: ', done.stdout)
+
+    def test_integers_calibrated_by_a_percentile(self):
+        def int8(*words):
+            found = self.eval('out', '--int8', '--batch-size', '8', *words)
+            return found['int8']['loss'], found['calibration_percentile']
+        (largest, all_of_them), (cut, most_of_them) = int8(), int8('--calibration', 'percentile')
+        self.assertEqual((all_of_them, most_of_them), (100, 99.99))
+        half, _ = int8('--calibration', 'percentile', '--calibration-percentile', '80')
+        self.assertNotEqual(half, largest)
+        self.assertLess(abs(cut - largest), abs(half - largest))
+        self.assertEqual(int8('--calibration', 'max'), (largest, 100))
 
     def test_classes_of_pictures(self):
         images = self.eval('--image', 'real_420.jpg', 'rgb.png', 'gray.png', '--top', '10')['images']
@@ -132,6 +147,11 @@ class Eval(CliTest):
             (('out', '--checkpoint', 'run1', '--int8', '--type', 'bf16'), 'f32'),
             (('out', '--checkpoint', 'run1', '--int8', '--batch-size', '100'), '64 records'),
             (('out', '--checkpoint', 'run1', '--calibration-batches', '2'), '--int8'),
+            (('out', '--checkpoint', 'run1', '--int8', '--calibration', 'mean'), '--calibration'),
+            (('out', '--checkpoint', 'run1', '--int8', '--calibration-percentile', '9'),
+             '--calibration'),
+            (('out', '--checkpoint', 'run1', '--int8', '--batch-size', '8', '--calibration',
+              'percentile', '--calibration-percentile', '0'), 'more than 0'),
             (('--checkpoint', 'run1', '--image', 'nowhere.jpg'), 'nowhere.jpg'),
             (('--checkpoint', 'run1', '--image', 'text.jpg'), 'text.jpg'),
             (('--checkpoint', 'run1', '--image', 'cut.jpg'), 'cut.jpg'),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -97,12 +98,25 @@ TEST(Evaluator, IntegersAgreeWithFloats) {
     EXPECT_EQ(found.calibrated_on, 4 * 32u);
     EXPECT_EQ(found.f32.score.samples, 300u);
     EXPECT_EQ(found.int8.score.samples, 300u);
+    EXPECT_EQ(found.folded.score.samples, 300u);
+    EXPECT_NEAR(found.folded.score.loss, found.f32.score.loss, 1e-4 * found.f32.score.loss);
+    EXPECT_EQ(found.folded.score.accuracy, found.f32.score.accuracy);
     EXPECT_NEAR(found.f32.score.loss, trained.loss, 1e-4 * trained.loss);
     EXPECT_NEAR(found.int8.score.loss, trained.loss, 0.05 * trained.loss);
     EXPECT_NE(found.int8.score.loss, found.f32.score.loss) << "no integers there";
     EXPECT_NEAR(found.int8.score.accuracy, trained.accuracy, 0.03);
     EXPECT_GE(found.same_class, 285u);
     EXPECT_LE(found.same_class, 300u);
+    EXPECT_GT(found.ratio_to_folded, 0);
+    const QuantisedEvaluation cut =
+        evaluator.EvaluateQuantised({.data = data.folder()}, {.batches = 4, .percentile = 99.9});
+    EXPECT_NE(cut.int8.score.loss, found.int8.score.loss) << "other scales";
+    EXPECT_NEAR(cut.int8.score.loss, trained.loss, 0.05 * trained.loss);
+    EXPECT_EQ(cut.f32.score.loss, found.f32.score.loss);
+    for (const double none : {0.0, -1.0, 100.1, std::nan("")}) {
+      EXPECT_THROW(evaluator.EvaluateQuantised({.data = data.folder()}, {.percentile = none}),
+                   Error);
+    }
   }
 }
 

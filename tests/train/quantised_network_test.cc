@@ -10,6 +10,7 @@
 #include "recpack/train/cpu_ops.h"
 #include "recpack/train/model.h"
 #include "src/train/cpu/fold.h"
+#include "src/train/cpu/folded_network.h"
 #include "tests/train/on_device.h"
 
 namespace recpack {
@@ -58,14 +59,25 @@ class Networks : private BatchArrays {
     trace_ = ops_.Record(forward);
     Calibration calibration(trace_);
     calibration.Observe(Input());
-    ranges_ = calibration.ranges();
+    ranges_ = calibration.Ranges(100);
     f32_ = Logits();
   }
 
   // Of integers: how far the logits are off, by the largest one.
   double Off() {
     network_ = std::make_unique<QuantisedNetwork>(trace_, ranges_);
-    network_->Run(Input());
+    return OffOf(*network_);
+  }
+  // Of f32 with batch norm folded.
+  double OffFolded() { return OffOf(FoldedNetwork(trace_)); }
+
+  template <typename Network>
+  double OffOf(const Network& network) {
+    // What is not computed is not near what was there.
+    const std::vector<float> nothing(f32_.size(), 1e6F);
+    ops_.Upload(trace_.logits.data, nothing.data(), nothing.size() * sizeof(float));
+    const auto input = input_;  // at another place than the trace's
+    network.Run(input.data());
     const auto logits = Logits();
     float most = 0, off = 0;
     for (size_t i = 0; i < f32_.size(); ++i) {
@@ -106,6 +118,7 @@ TEST(QuantisedNetwork, IsNearTheResnet) {
   for (const int64_t width : {8, 16}) {
     Networks networks;
     networks.Build(MakeResnet(networks.Context(), {.width = width}));
+    EXPECT_TRUE(networks.OffFolded() < 1e-5) << networks.OffFolded();
     EXPECT_TRUE(networks.Off() < 0.05) << networks.Off();
     // 20 convolutions, 3 of them around; mean and dense layer.
     EXPECT_EQ(networks.counts().int8, 20);
@@ -116,6 +129,7 @@ TEST(QuantisedNetwork, IsNearTheResnet) {
 TEST(QuantisedNetwork, IsNearTheAlexnet) {
   Networks networks;
   networks.Build(MakeAlexnet(networks.Context(), {.filters = 16, .dense = 64}));
+  EXPECT_TRUE(networks.OffFolded() < 1e-5) << networks.OffFolded();
   EXPECT_TRUE(networks.Off() < 0.05) << networks.Off();
   // Two convolutions, poolings and dense layers, and the copy between; the last dense layer.
   EXPECT_EQ(networks.counts().int8, 7);
@@ -197,6 +211,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
       pool->Forward(made[7].data, logits.data);
       ops.SoftmaxCrossEntropy(logits, networks.labels().data(), nullptr, 0, nullptr, &sums);
     });
+    EXPECT_TRUE(networks.OffFolded() < 1e-5) << itself << ": " << networks.OffFolded();
     const double off = networks.Off();
     EXPECT_TRUE(off < 0.03) << itself << ": " << off;
   }
@@ -217,6 +232,37 @@ TEST(QuantisedNetwork, RefusesWhatItDoesNotKnow) {
     loss();
   });
   EXPECT_THROW(QuantisedNetwork(tanh, {{x.data, 1.0F}}), Error);
+  EXPECT_THROW(FoldedNetwork{tanh}, Error);
+}
+
+// Over passes whose magnitudes differ.
+TEST(Calibration, RangesEndAtTheLargestOrAtAPercentile) {
+  std::vector<float> input(1000), result(1000);
+  const auto floats = [](std::vector<float>& of) {
+    return Tensor{of.data(), ValueType::kF32, {1000}};
+  };
+  Trace trace;
+  trace.input = floats(input);
+  trace.steps.push_back({TracedActivation{}, floats(input), floats(result), {}});
+  Calibration calibration(trace);
+  for (const float size : {1.0F, 4.0F}) {
+    for (size_t i = 0; i < 1000; ++i) {
+      input[i] = size * (i % 2 ? -1.0F : 1.0F) * static_cast<float>(i);
+      result[i] = i < 900 ? 0 : size;
+    }
+    calibration.Observe(input.data());
+  }
+  const auto input_range = [&](double percentile) {
+    return calibration.Ranges(percentile).at(input.data());
+  };
+  EXPECT_EQ(input_range(100), 3996);
+  EXPECT_NEAR(input_range(99.99), 3996, 0.01 * 3996);
+  EXPECT_NEAR(input_range(90), 3200, 0.01 * 3200);  // 800 of 1000 of the second, all of the first
+  EXPECT_NEAR(input_range(50), 800, 0.01 * 800);    // 800 and 200
+  EXPECT_EQ(calibration.Ranges(100).at(result.data()), 4);
+  EXPECT_EQ(calibration.Ranges(99).at(result.data()), 4);
+  EXPECT_NEAR(calibration.Ranges(94).at(result.data()), 1, 0.01);
+  EXPECT_LT(calibration.Ranges(80).at(result.data()), 1e-30F);
 }
 
 TEST(Fold, PutsTheNormIntoTheConvolution) {

@@ -28,6 +28,8 @@ struct EvalFlags {
   EvaluatorOptions options;
   EvaluationSplit split;
   CalibrationOptions calibration;
+  std::string calibration_by = "max";
+  double percentile = 99.99;
   std::string type = "f32";
   bool int8 = false;
   std::vector<std::string> images;
@@ -70,20 +72,28 @@ void EvaluateSplit(const EvalFlags& flags, Evaluator& evaluator) {
 void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
   const QuantisedEvaluation result = evaluator.EvaluateQuantised(flags.split, flags.calibration);
   if (flags.json) {
-    const Json json = {
-        {"checkpoint", CheckpointJson(evaluator)}, {"f32", JsonOf(result.f32, true)},
-        {"int8", JsonOf(result.int8, true)},       {"ratio", result.ratio},
-        {"same_class", result.same_class},         {"int8_layers", result.int8_layers},
-        {"f32_layers", result.f32_layers},         {"calibrated_on", result.calibrated_on}};
+    const Json json = {{"checkpoint", CheckpointJson(evaluator)},
+                       {"f32", JsonOf(result.f32, true)},
+                       {"f32_folded", JsonOf(result.folded, true)},
+                       {"int8", JsonOf(result.int8, true)},
+                       {"ratio", result.ratio},
+                       {"ratio_to_folded", result.ratio_to_folded},
+                       {"same_class", result.same_class},
+                       {"int8_layers", result.int8_layers},
+                       {"f32_layers", result.f32_layers},
+                       {"calibrated_on", result.calibrated_on},
+                       {"calibration_percentile", flags.calibration.percentile}};
     std::printf("%s\n", json.dump().c_str());
     return;
   }
   Print("f32", result.f32, true);
+  Print("f32, batch norm folded", result.folded, true);
   Print("int8", result.int8, true);
   std::printf(
-      "int8/f32: %.2f of the samples/s (medians, batches in turns), the same class for %.2f %%; "
-      "%d layers of integers, %d of f32, calibrated on %llu samples\n",
-      result.ratio,
+      "int8/f32: %.2f of the samples/s, int8/folded: %.2f (medians, batches in turns); int8 and "
+      "f32 give the same class for %.2f %%; %d layers of integers, %d of f32, calibrated on %llu "
+      "samples\n",
+      result.ratio, result.ratio_to_folded,
       100 * static_cast<double>(result.same_class) /
           static_cast<double>(std::max<uint64_t>(1, result.f32.score.samples)),
       result.int8_layers, result.f32_layers, static_cast<unsigned long long>(result.calibrated_on));
@@ -148,6 +158,7 @@ void RunEval(EvalFlags& flags) {
                 "name shards, or pictures with --image");
   }
   flags.options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  if (flags.calibration_by == "percentile") flags.calibration.percentile = flags.percentile;
   if (!flags.images.empty()) flags.options.batch_size = 1;
   Evaluator evaluator(flags.options,
                       [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
@@ -201,6 +212,19 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber)
       ->needs(int8);
+  auto& calibration =
+      *command
+           .add_option("--calibration", flags->calibration_by,
+                       "Where an activation's range ends: at its largest magnitude (max), or where "
+                       "--calibration-percentile of them are within.")
+           ->capture_default_str()
+           ->check(CLI::IsMember({"max", "percentile"}))
+           ->needs(int8);
+  command
+      .add_option("--calibration-percentile", flags->percentile,
+                  "Percent of the magnitudes, above 0.")
+      ->capture_default_str()
+      ->needs(&calibration);
   CLI::Option* const image =
       command.add_option("--image", flags->images, "JPEGs and PNGs whose classes to show.")
           ->excludes(int8);

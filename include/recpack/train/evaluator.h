@@ -32,18 +32,24 @@ struct Evaluation {
   double seconds = 0;             // for the whole split, with what the loader took
 };
 
-// Where the scales of activations come from: the largest magnitudes of batches as a training reads
-// them, but without augmentation.
+// Where the scales of activations come from: magnitudes in batches as a training reads them, but
+// without augmentation.
 struct CalibrationOptions {
   std::string split = "train";
   uint32_t batches = 8;
+  // Of an activation's magnitudes, zeros included, so many percent are within its range, and the
+  // others are cut off at it; above 0. 100: the range ends at the largest.
+  double percentile = 100;
 };
 
-// Each batch by both, one after the other, in turns.
+// Each batch by all three, one after the other, in turns.
 struct QuantisedEvaluation {
-  Evaluation f32, int8;
-  uint64_t same_class = 0;     // samples to which both give the same class
+  Evaluation f32;              // as the training evaluates
+  Evaluation folded;           // f32 with batch norm and ReLU in the layers before them
+  Evaluation int8;             // the same layers in integers
+  uint64_t same_class = 0;     // samples to which f32 and int8 give the same class
   double ratio = 0;            // of samples a second, int8 over f32
+  double ratio_to_folded = 0;  // int8 over folded
   int int8_layers = 0;         // convolutions, dense layers, poolings and copies of integers
   int f32_layers = 0;          // others
   uint64_t calibrated_on = 0;  // samples

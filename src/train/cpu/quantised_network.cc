@@ -6,6 +6,7 @@
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/integer_values.h"
 #include "src/train/cpu/onednn.h"
+#include "src/train/fused_steps.h"
 
 namespace recpack {
 namespace {
@@ -22,21 +23,16 @@ Tensor At(const void* data, Tensor as) {
   return as;
 }
 
-bool Reads(const TracedStep& step, const void* data) {
-  const auto* norm = std::get_if<TracedNorm>(&step.what);
-  return step.x.data == data || (norm && norm->residual == data);
-}
-
 // Puts the network together, step by step.
 class Lowering {
  public:
   Lowering(const Trace& trace, const ActivationRanges& ranges)
-      : trace_(trace), values_(trace, ranges) {}
+      : trace_(trace), steps_(FuseSteps(trace)), values_(trace, ranges) {}
 
   void Lower() {
-    while (next_ < trace_.steps.size()) {
-      const TracedStep& step = trace_.steps[next_++];
-      std::visit([&](const auto& what) { Take(step, what); }, step.what);
+    for (const FusedStep& step : steps_) {
+      ++next_;
+      std::visit([&](const auto& what) { Take(step, what); }, step.first->what);
     }
     values_.InFloats(trace_.logits);
   }
@@ -45,22 +41,13 @@ class Lowering {
   OperationCounts counts() const noexcept { return counts_; }
 
  private:
-  void Take(const TracedStep& step, const TracedConvolution& convolution) {
-    if (NormOf(step)) return;  // it comes with that
-    Convolve(step, convolution, nullptr, step.y, TakeRelu(step.y));
-  }
-
-  void Take(const TracedStep& step, const TracedNorm& norm) {
-    for (const TracedStep& before : trace_.steps) {
-      if (NormOf(before) != &step) continue;
-      const auto& convolution = std::get<TracedConvolution>(before.what);
-      return Convolve(before, convolution, &norm, step.y, norm.spec.relu);
-    }
+  void Take(const FusedStep& step, const TracedNorm& norm) {
     if (norm.residual) values_.InFloats(At(norm.residual, step.y));
-    AsTraced(step);
+    AsTraced(*step.first);
   }
 
-  void Take(const TracedStep& step, const TracedPooling& pooling) {
+  void Take(const FusedStep& fused, const TracedPooling& pooling) {
+    const TracedStep& step = *fused.first;
     const IntegerValue* there = values_.Find(step.x.data);
     const PoolingSpec& spec = pooling.spec;
     if (spec.kind != PoolingKind::kMax || !there) return AsTraced(step);
@@ -77,23 +64,24 @@ class Lowering {
     ++counts_.int8;
   }
 
-  void Take(const TracedStep& step, const TracedDense& dense) {
+  void Take(const FusedStep& fused, const TracedDense& dense) {
+    const TracedStep& step = *fused.first;
     if (step.y.data == trace_.logits.data) return AsTraced(step);
-    const bool relu = TakeRelu(step.y);
-    const IntegerValue x = values_.InIntegers(step.x), y = values_.Make(step.y, relu);
+    const IntegerValue x = values_.InIntegers(step.x), y = values_.Make(step.y, fused.relu);
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, IntegerValues::DescOf(step.x, x.type),
         AnyWeights(shape), DnnlDense({dense.spec.out}, ValueType::kF32),
-        IntegerValues::DescOf(step.y, y.type), Attributes({}, relu));
+        IntegerValues::DescOf(step.y, y.type), Attributes({}, fused.relu));
     AddLayer<dnnl::inner_product_forward>(desc, values_.MemoryOf(step.x, x),
                                           values_.MemoryOf(step.y, y), {x.scale, y.scale},
                                           Fold(dense), shape);
   }
 
-  void Take(const TracedStep& step, const TracedActivation&) { AsTraced(step); }
+  void Take(const FusedStep& step, const TracedActivation&) { AsTraced(*step.first); }
 
-  void Take(const TracedStep& step, const TracedConversion&) {
+  void Take(const FusedStep& fused, const TracedConversion&) {
+    const TracedStep& step = *fused.first;
     const IntegerValue* there = values_.Find(step.x.data);
     if (!there) return AsTraced(step);
     const IntegerValue x = *there;
@@ -102,44 +90,18 @@ class Lowering {
     ++counts_.int8;
   }
 
-  // The norm that alone reads what a convolution makes, or null.
-  const TracedStep* NormOf(const TracedStep& convolution) const {
-    if (!std::holds_alternative<TracedConvolution>(convolution.what)) return nullptr;
-    const TracedStep* reader = nullptr;
-    for (const TracedStep& step : trace_.steps) {
-      if (!Reads(step, convolution.y.data)) continue;
-      if (reader) return nullptr;
-      reader = &step;
-    }
-    const auto* norm = reader ? std::get_if<TracedNorm>(&reader->what) : nullptr;
-    return norm && norm->residual != convolution.y.data ? reader : nullptr;
-  }
-
-  // Whether the next step is ReLU of `y` in place, which is then taken with this one.
-  bool TakeRelu(const Tensor& y) {
-    if (next_ == trace_.steps.size()) return false;
-    const TracedStep& step = trace_.steps[next_];
-    const auto* activation = std::get_if<TracedActivation>(&step.what);
-    if (!activation || activation->kind != Activation::kRelu || step.x.data != y.data ||
-        step.y.data != y.data) {
-      return false;
-    }
-    ++next_;
-    return true;
-  }
-
-  void Convolve(const TracedStep& step, const TracedConvolution& convolution,
-                const TracedNorm* norm, const Tensor& out, bool relu) {
+  void Take(const FusedStep& step, const TracedConvolution& convolution) {
     const ConvolutionSpec& spec = convolution.spec;
-    const IntegerValue x = values_.InIntegers(step.x);
-    IntegerValue y = values_.Make(out, relu);
+    const Tensor& out = step.y;
+    const IntegerValue x = values_.InIntegers(step.first->x);
+    IntegerValue y = values_.Make(out, step.relu);
     dnnl::post_ops post;
-    if (norm && norm->residual) {
-      const Tensor residual = At(norm->residual, out);
+    if (const void* const data = step.residual()) {
+      const Tensor residual = At(data, out);
       const IntegerValue there = values_.InIntegers(residual);
       post.append_sum(there.scale, 0, there.type);
       // It is added to in place, where nobody reads it afterwards.
-      if (step.x.data == norm->residual || ReadLater(norm->residual)) {
+      if (step.first->x.data == data || ReadLater(data)) {
         Reorder(values_.MemoryOf(residual, there),
                 {IntegerValues::DescOf(out, there.type), values_.engine(), y.data});
       } else {
@@ -151,21 +113,18 @@ class Lowering {
     const memory::dims pad = {spec.pad_height, spec.pad_width};
     const dnnl::convolution_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        IntegerValues::DescOf(step.x, x.type), AnyWeights(spec.weight_shape()),
+        IntegerValues::DescOf(step.first->x, x.type), AnyWeights(spec.weight_shape()),
         DnnlDense({spec.out_channels}, ValueType::kF32), IntegerValues::DescOf(out, y.type),
-        strides, pad, pad, Attributes(post, relu));
-    AddLayer<dnnl::convolution_forward>(desc, values_.MemoryOf(step.x, x), values_.MemoryOf(out, y),
-                                        {x.scale, y.scale}, Fold(convolution, norm),
-                                        spec.weight_shape());
+        strides, pad, pad, Attributes(post, step.relu));
+    AddLayer<dnnl::convolution_forward>(desc, values_.MemoryOf(step.first->x, x),
+                                        values_.MemoryOf(out, y), {x.scale, y.scale},
+                                        Fold(convolution, step.norm), spec.weight_shape());
   }
 
-  // By a step that comes, or by a convolution before that waits for its norm.
+  // By a step that comes.
   bool ReadLater(const void* data) const {
-    const TracedStep* const next = trace_.steps.data() + next_;
-    return std::any_of(trace_.steps.begin(), trace_.steps.end(), [&](const TracedStep& step) {
-      const TracedStep* norm = NormOf(step);
-      return Reads(step, data) && (norm ? norm : &step) >= next;
-    });
+    return std::any_of(steps_.begin() + next_, steps_.end(),
+                       [&](const FusedStep& step) { return step.Reads(data); });
   }
 
   // Of a layer: a scale for all of x and of y, one for each output channel of the weights.
@@ -221,8 +180,9 @@ class Lowering {
   }
 
   const Trace& trace_;
+  const std::vector<FusedStep> steps_;
   IntegerValues values_;
-  size_t next_ = 0;  // step
+  ptrdiff_t next_ = 0;  // step
   OperationCounts counts_;
 };
 
