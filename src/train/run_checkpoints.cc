@@ -1,6 +1,7 @@
 #include "src/train/run_checkpoints.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -28,6 +29,21 @@ void CheckOptimizer(const std::vector<NamedArray>& arrays, const OptimizerOption
                 format("is a checkpoint of a training by {}, not by {}", OptimizerName(kind),
                        OptimizerName(*options.kind)),
                 {.path = path}, format("give --optimizer {}", OptimizerName(kind)));
+  }
+}
+
+// A step whose loss is a number may leave variables that are none; with those no run goes on.
+void CheckFinite(const std::vector<NamedArray>& arrays, uint64_t step, const std::string& folder) {
+  for (const NamedArray& array : arrays) {
+    const auto* const values = static_cast<const float*>(array.data);
+    if (std::all_of(values, values + Elements(array.shape),
+                    [](float value) { return std::isfinite(value); })) {
+      continue;
+    }
+    throw Error(ErrorKind::kInvalidArgument,
+                format("no checkpoint is made of step {}, behind which '{}' is not a number", step,
+                       array.name),
+                {.path = folder}, "lower the learning rate; earlier checkpoints are as they were");
   }
 }
 
@@ -88,6 +104,7 @@ void RunCheckpoints::Save(CheckpointInfo at, const LossSums& train, Tower& tower
   at.sums = {{"loss", train.loss}, {"correct", train.correct}, {"samples", train.samples}};
   TrainingState state(tower.model().variables(), SlotNames(options_.optimizer));
   state.Read(tower.model().variables(), tower.strategy());
+  CheckFinite(state.arrays(), at.step, options_.checkpoints);
   folder_->Save(at, state.arrays());
 }
 

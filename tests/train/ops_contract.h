@@ -428,6 +428,34 @@ TEST_P(OpsContract, PoolingAndItsGradients) {
   }
 }
 
+TEST_P(OpsContract, PoolingKeepsWhatIsNoNumber) {
+  for (const PoolingKind kind : {PoolingKind::kMax, PoolingKind::kAverage}) {
+    const PoolingSpec spec{.kind = kind,
+                           .batch = 2,
+                           .channels = 16,
+                           .height = 5,
+                           .width = 3,
+                           .window_height = 3,
+                           .window_width = 2,
+                           .stride = 1,
+                           .type = type(),
+                           .layout = layout()};
+    const Shape shape = {2, 16, 5, 3};
+    auto x = Values(shape, 1);
+    constexpr size_t kPlane = 20;
+    x[kPlane * 15] = -NAN;                                           // at 0, 0: of one window
+    for (size_t i = 0; i < 15; ++i) x[(kPlane + 1) * 15 + i] = NAN;  // all of a plane
+    const auto operation = ops_->MakePooling(spec);
+    const Tensor y = Empty(spec.out_shape());
+    operation->Forward(Put(x, shape).data, y.data);
+    const auto result = device_->Back(y);
+    for (size_t i = 0; i < result.size(); ++i) {
+      const bool none = i == kPlane * 6 || i / 6 == kPlane + 1;
+      ASSERT_EQ(std::isnan(result[i]), none) << "at " << i << ": " << result[i];
+    }
+  }
+}
+
 TEST_P(OpsContract, PoolingGivesTheFirstOfEqualsTheGradientAndAddsUpWhatOverlaps) {
   for (const int stride : {1, 2}) {
     const PoolingSpec spec{.batch = 2,
@@ -490,6 +518,25 @@ TEST_P(OpsContract, ActivationsAndTheirGradients) {
     ExpectNear(device_->Back(y), plain(x), exact() ? 1e-5 : 1e-2, "y");
     ExpectGradient([&](const auto& at) { return Dot(plain(at), dy); }, x, device_->Back(dx), 0.001F,
                    exact() ? 1e-2 : 5e-2);
+  }
+}
+
+TEST_P(OpsContract, ActivationsKeepWhatIsNoNumber) {
+  const Shape shape = {2, 16, 4, 4};
+  std::vector<float> x(512, -1.0F);
+  for (size_t i = 0; i < x.size(); i += 7) x[i] = i % 2 ? NAN : -NAN;
+  x[1] = -INFINITY;
+  for (const Activation activation : {Activation::kRelu, Activation::kTanh}) {
+    const Tensor in = Put(x, shape), y = Empty(shape);
+    ops_->Activate(activation, in, y);
+    ops_->Activate(activation, in, in);
+    for (const Tensor& result : {y, in}) {
+      const auto values = device_->Back(result);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(std::isnan(values[i]), i % 7 == 0) << i << ": " << values[i];
+      }
+      EXPECT_EQ(values[1], activation == Activation::kRelu ? 0 : -1);
+    }
   }
 }
 

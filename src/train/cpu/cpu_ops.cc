@@ -10,6 +10,7 @@
 #include "src/base/format.h"
 #include "src/train/cpu/losses.h"
 #include "src/train/cpu/onednn.h"
+#include "src/train/cpu/relu.h"
 
 namespace recpack {
 namespace {
@@ -60,6 +61,7 @@ class CpuOps final : public Ops {
   }
 
   void Activate(Activation activation, const Tensor& x, const Tensor& y) override {
+    if (activation == Activation::kRelu) return Relu(context_.team, x, y);
     const auto desc = Flat(x);
     const dnnl::eltwise_forward::primitive_desc forward(
         context_.engine, dnnl::prop_kind::forward_training, AlgorithmOf(activation), desc, desc);

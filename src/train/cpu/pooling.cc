@@ -1,3 +1,4 @@
+#include "src/train/cpu/not_a_number.h"
 #include "src/train/cpu/onednn.h"
 
 namespace recpack {
@@ -9,7 +10,7 @@ using Backwards = dnnl::pooling_backward;
 
 class CpuPooling final : public Pooling {
  public:
-  CpuPooling(const CpuContext& context, const PoolingSpec& spec) : context_(context) {
+  CpuPooling(const CpuContext& context, const PoolingSpec& spec) : context_(context), spec_(spec) {
     const auto algorithm = spec.kind == PoolingKind::kMax
                                ? dnnl::algorithm::pooling_max
                                : dnnl::algorithm::pooling_avg_exclude_padding;
@@ -27,14 +28,17 @@ class CpuPooling final : public Pooling {
     backward_ = Backwards(backward);
     x_ = memory(x, engine, nullptr);
     y_ = memory(y, engine, nullptr);
-    if (spec.kind == PoolingKind::kMax) workspace_ = memory(forward.workspace_desc(), engine);
-    with_workspace_ = spec.kind == PoolingKind::kMax;
+    if (IsMax()) workspace_ = memory(forward.workspace_desc(), engine);
   }
 
   void Forward(const void* x, void* y) override {
     x_.set_data_handle(const_cast<void*>(x));
     y_.set_data_handle(y);
     Execute(forward_, {{DNNL_ARG_SRC, x_}, {DNNL_ARG_DST, y_}});
+    // oneDNN's maximum passes over what is no number.
+    const auto count =
+        static_cast<size_t>(spec_.batch * spec_.channels * spec_.height * spec_.width);
+    if (IsMax() && HasNotANumber(context_.team, spec_.type, x, count)) KeepNotANumber(spec_, x, y);
   }
 
   void Backward(const void* dy, void* dx) override {
@@ -44,16 +48,17 @@ class CpuPooling final : public Pooling {
   }
 
  private:
+  bool IsMax() const { return spec_.kind == PoolingKind::kMax; }
   void Execute(const dnnl::primitive& primitive, std::unordered_map<int, memory> arguments) {
-    if (with_workspace_) arguments.emplace(DNNL_ARG_WORKSPACE, workspace_);
+    if (IsMax()) arguments.emplace(DNNL_ARG_WORKSPACE, workspace_);
     primitive.execute(context_.stream, arguments);
   }
 
   const CpuContext& context_;
+  const PoolingSpec spec_;
   Forwards forward_;
   Backwards backward_;
   memory x_, y_, workspace_;
-  bool with_workspace_ = false;
 };
 
 }  // namespace
