@@ -22,14 +22,16 @@ class FunctionWriter final : public FieldWriter {
 
   std::vector<ArraySpec> Arrays() const override { return arrays_; }
 
-  void Write(const SampleRecord& sample, SampleTools&,
+  void Write(const SampleRecord& sample, SampleTools& tools,
              std::span<uint8_t* const> out) const override {
     SampleView view{.example = sample.example,
                     .id = sample.id,
                     .position = sample.position,
                     .random = KeyedRandom(sample.epoch_seed, stream_, sample.position),
                     .out = out.first(arrays_.size())};
+    tools.Enter(Stage::kFunction);
     call_(view);
+    tools.ResumeWriting();
   }
 
  private:

@@ -115,7 +115,8 @@ void StageClock::EndChunk() noexcept {
 
 void StageClock::EndBatch() noexcept {
   const uint64_t now = sources_.now();
-  times_[At(Stage::kAugment)] += now - published_;
+  times_[At(Stage::kBatch)] += now - published_;
+  ++counts_[At(Stage::kBatch)];
   SetStage(Stage::kRoom);
   Publish(now);
 }

@@ -51,8 +51,8 @@ class StageClock {
     if (timed_) EndTimed();
   }
   void EndChunk() noexcept;
-  // Behind a chunk: the worker is busy with its whole batch, which counts as kAugment.
-  void BeginBatch() noexcept { SetStage(Stage::kAugment); }
+  // Behind a chunk: the worker is busy with its whole batch, kBatch.
+  void BeginBatch() noexcept { SetStage(Stage::kBatch); }
   void EndBatch() noexcept;
 
  private:

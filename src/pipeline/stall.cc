@@ -19,6 +19,10 @@ const char* CallOf(Stage stage) {
       return "decodes the picture of";
     case Stage::kAugment:
       return "crops, resizes or augments the picture of";
+    case Stage::kFunction:
+      return "is in the user's function with";
+    case Stage::kBatch:
+      return "works on a whole batch, behind";
     default:
       return "writes into the batch";
   }

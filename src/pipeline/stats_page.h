@@ -16,7 +16,7 @@ namespace recpack {
 
 inline constexpr char kStatsName[] = "recpack-stats";
 inline constexpr uint64_t kStatsMagic = 0x5441545350434552;  // "RECPSTAT"
-inline constexpr uint32_t kStatsVersion = 1;
+inline constexpr uint32_t kStatsVersion = 2;
 inline constexpr uint64_t kModeBits = 7;
 
 using PageWord = std::atomic<uint64_t>;
@@ -78,6 +78,7 @@ struct WorkerBlock {
   PageWord view;
   uint64_t reserved[3];
   StageWords stages[kStages];
+  uint64_t reserved_too[2];
 };
 
 struct StatsBlocks {
@@ -91,7 +92,7 @@ struct StatsBlocks {
 };
 static_assert(sizeof(StatsHeader) == 128 && sizeof(ControlBlock) == 128 &&
               sizeof(RingBlock) == 64 && sizeof(ConsumerBlock) == 64 &&
-              sizeof(WorkerBlock) == 256 && sizeof(StatsBlocks) == 384);
+              sizeof(WorkerBlock) == 320 && sizeof(StatsBlocks) == 384);
 
 // Stores of one thread that readers see all or none of.
 class PageWrite {

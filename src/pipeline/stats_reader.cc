@@ -171,8 +171,8 @@ std::string VisitPages(int pid, bool writable, const std::function<void(StatsBlo
 }  // namespace
 
 const char* StageName(Stage stage) noexcept {
-  constexpr const char* kNames[] = {"room",  "input",  "plan",    "read",
-                                    "parse", "decode", "augment", "write"};
+  constexpr const char* kNames[kStages] = {"room",   "input",   "plan",     "read",  "parse",
+                                           "decode", "augment", "function", "batch", "write"};
   return kNames[static_cast<size_t>(stage)];
 }
 

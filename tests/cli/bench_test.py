@@ -3,7 +3,7 @@ import unittest
 
 from support import CIFAR, GOLDEN, CliTest
 
-STAGES = ['input', 'plan', 'read', 'parse', 'decode', 'augment', 'write']
+STAGES = ['input', 'plan', 'read', 'parse', 'decode', 'augment', 'function', 'batch', 'write']
 
 
 class Bench(CliTest):

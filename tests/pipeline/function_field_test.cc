@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "recpack/base/error.h"
 #include "recpack/pipeline/loader.h"
@@ -70,6 +72,24 @@ TEST(FunctionField, FillsItsArraysTheSameOnAnyThread) {
     most = std::max(most, batch->Data<float>("draw")[i]);
   }
   EXPECT_GT(most - least, 0.3F);
+}
+
+// A slow function is told from the loader's own work.
+TEST(FunctionField, ItsTimeIsAStageOfItsOwn) {
+  const SmallSplit split(101);
+  FunctionField slow = Doubled();
+  slow.call = [](SampleView&) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  LoaderOptions options = Options(slow, 1);
+  options.batch_steps = {BatchFunction{.arrays = {}, .call = [](BatchView&) {
+                                         std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                                       }}};
+  Loader loader(Dataset::Open(split.folder()), options);
+  Take(loader, 3);
+  const LoaderStats stats = loader.stats();
+  EXPECT_GE(stats.Total(Stage::kFunction).count, 30u);
+  EXPECT_GE(stats.Total(Stage::kFunction).time, std::chrono::milliseconds(3 * 10 * 2));
+  EXPECT_GE(stats.Total(Stage::kBatch).count, 3u);
+  EXPECT_GE(stats.Total(Stage::kBatch).time, std::chrono::milliseconds(3 * 5));
 }
 
 TEST(FunctionField, WhatItThrowsComesWithTheRecordsPlace) {

@@ -165,10 +165,10 @@ TEST(Stats, ReadersSeeABlockWholeOrNotAtAll) {
 
 // A page that is none: too short, of another version, one that could shrink under its reader.
 TEST(Stats, OtherPagesAreUnavailable) {
-  for (const auto& [bytes, seals, version] : {std::tuple{size_t{10}, F_SEAL_SHRINK, 1u},
-                                              {size_t{4096}, F_SEAL_SHRINK, 2u},
-                                              {size_t{4096}, 0, 1u},
-                                              {size_t{384}, F_SEAL_SHRINK, 1u}}) {
+  for (const auto& [bytes, seals, version] : {std::tuple{size_t{10}, F_SEAL_SHRINK, kStatsVersion},
+                                              {size_t{4096}, F_SEAL_SHRINK, kStatsVersion + 1},
+                                              {size_t{4096}, 0, kStatsVersion},
+                                              {size_t{384}, F_SEAL_SHRINK, kStatsVersion}}) {
     const int file = ::memfd_create(kStatsName, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     ASSERT_GE(file, 0);
     StatsBlocks blocks = {};

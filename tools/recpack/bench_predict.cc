@@ -22,7 +22,7 @@ Cost CostOf(const BenchRun& run, const Scaling& scaling) {
   Cost cost{.input = run.Cost(Stage::kInput), .consumer = run.consumer_seconds / run.samples};
   double work = 0;
   for (const Stage stage : {Stage::kPlan, Stage::kRead, Stage::kParse, Stage::kDecode,
-                            Stage::kAugment, Stage::kWrite}) {
+                            Stage::kAugment, Stage::kFunction, Stage::kBatch, Stage::kWrite}) {
     work += run.Cost(stage);
   }
   work /= Turns(run.threads, scaling.cores());

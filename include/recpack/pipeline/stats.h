@@ -12,22 +12,24 @@ namespace recpack {
 
 // What a worker's time goes to.
 enum class Stage : uint8_t {
-  kRoom,     // waits for a slab: the consumer is slower
-  kInput,    // waits for the disk or the network
-  kPlan,     // order, telling the kernel what will be read
-  kRead,     // reading and checking the CRC, without kInput
-  kParse,    // finding the features
-  kDecode,   // JPEG, PNG
-  kAugment,  // crop, resize, colour
-  kWrite,    // normalise, cast, lay out, copy into the slab
+  kRoom,      // waits for a slab: the consumer is slower
+  kInput,     // waits for the disk or the network
+  kPlan,      // order, telling the kernel what will be read
+  kRead,      // reading and checking the CRC, without kInput
+  kParse,     // finding the features
+  kDecode,    // JPEG, PNG
+  kAugment,   // crop, resize, colour
+  kFunction,  // the user's, of a sample
+  kBatch,     // what is done to whole batches: mixing, the user's functions
+  kWrite,     // normalise, cast, lay out, copy into the slab
 };
-inline constexpr size_t kStages = 8;
+inline constexpr size_t kStages = 10;
 
 const char* StageName(Stage stage) noexcept;  // "room", "input", "plan", ...
 
 struct StageStats {
   uint64_t count = 0;  // samples; pictures in kDecode and kAugment, waits in kInput, chunks of
-                       // samples in kRoom and kPlan
+                       // samples in kRoom and kPlan, batches in kBatch
   uint64_t bytes = 0;  // payloads in kRead and kParse, encoded in kDecode, arrays in kWrite
   std::chrono::nanoseconds time{0};  // with what the present stage has lasted so far
 };
