@@ -2,9 +2,7 @@
 
 #include <string>
 
-#include "recpack/base/error.h"
 #include "recpack/base/shared_library.h"
-#include "src/base/format.h"
 
 namespace recpack {
 namespace {
@@ -72,19 +70,6 @@ CudaLibraries Load() {
 const CudaLibraries& LoadCudaLibraries() {
   static const CudaLibraries libraries = Load();
   return libraries;
-}
-
-void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* call) {
-  if (status == CUDNN_STATUS_SUCCESS) return;
-  char more[512] = "";
-  libraries.cudnn.GetLastErrorString(more, sizeof more);
-  throw Error(ErrorKind::kDevice, format("{}: {}{}{}", call, libraries.cudnn.GetErrorString(status),
-                                         more[0] ? ": " : "", static_cast<const char*>(more)));
-}
-
-void Check(const CudaLibraries& libraries, cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(ErrorKind::kDevice, format("{}: {}", call, libraries.cublas.GetStatusString(status)));
 }
 
 }  // namespace recpack

@@ -1,0 +1,301 @@
+// cuDNN's convolutions on the emulated machine.
+#include <algorithm>
+#include <vector>
+
+#include "tests/train/cuda_emulated/library_work.h"
+#include "tests/train/cuda_emulated/machine.h"
+
+struct cudnnContext {
+  cudaStream_t stream = nullptr;
+};
+struct cudnnTensorStruct {
+  bool nhwc = false;
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  int n = 0, c = 0, h = 0, w = 0;
+
+  bool bf16() const { return type == CUDNN_DATA_BFLOAT16; }
+  size_t elements() const { return At(n - 1, c - 1, h - 1, w - 1) + 1; }
+  size_t At(int i, int channel, int row, int column) const {
+    const auto at = [](size_t line, int size, int index) {
+      return line * static_cast<size_t>(size) + static_cast<size_t>(index);
+    };
+    const auto first = static_cast<size_t>(i);
+    return nhwc ? at(at(at(first, h, row), w, column), c, channel)
+                : at(at(at(first, c, channel), h, row), w, column);
+  }
+};
+struct cudnnFilterStruct : cudnnTensorStruct {};
+struct cudnnConvolutionStruct {
+  int pad_h = 0, pad_w = 0, stride = 0;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+};
+
+namespace recpack::emulated {
+namespace {
+
+// A convolution, as its descriptors were when it was asked for.
+struct Shape {
+  cudnnTensorStruct x;
+  cudnnFilterStruct w;
+  cudnnConvolutionStruct convolution;
+  cudnnTensorStruct y;
+
+  bool Agrees() const {
+    const auto out = [&](int in, int pad, int window) {
+      return (in + 2 * pad - window) / convolution.stride + 1;
+    };
+    return convolution.stride > 0 && x.nhwc == w.nhwc && x.nhwc == y.nhwc && x.type == w.type &&
+           x.type == y.type && x.c == w.c && y.c == w.n && x.n == y.n &&
+           y.h == out(x.h, convolution.pad_h, w.h) && y.w == out(x.w, convolution.pad_w, w.w);
+  }
+
+  // body(index in x, in w, in y) of all products.
+  template <typename Body>
+  void ForEach(const Body& body) const {
+    for (int n = 0; n < y.n; ++n) {
+      for (int i = 0; i < y.h; ++i) {
+        for (int j = 0; j < y.w; ++j) ForOutput(n, i, j, body);
+      }
+    }
+  }
+
+  template <typename Body>
+  void ForOutput(int n, int i, int j, const Body& body) const {
+    for (int p = 0; p < w.h; ++p) {
+      const int row = i * convolution.stride + p - convolution.pad_h;
+      if (row < 0 || row >= x.h) continue;
+      for (int q = 0; q < w.w; ++q) {
+        const int column = j * convolution.stride + q - convolution.pad_w;
+        if (column < 0 || column >= x.w) continue;
+        for (int out = 0; out < w.n; ++out) {
+          for (int in = 0; in < w.c; ++in) {
+            body(x.At(n, in, row, column), w.At(out, in, p, q), y.At(n, out, i, j));
+          }
+        }
+      }
+    }
+  }
+
+  size_t Workspace() const { return 256 + y.elements(); }
+};
+
+std::vector<float> Floats(const void* array, const cudnnTensorStruct& like) {
+  std::vector<float> values(like.elements());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = GetElement(array, like.bf16(), i);
+  return values;
+}
+
+void Store(const std::vector<float>& values, void* array, const cudnnTensorStruct& like) {
+  for (size_t i = 0; i < values.size(); ++i) SetElement(array, like.bf16(), i, values[i]);
+}
+
+// What the caller says of a computation: which algorithm, and where it may write.
+struct Request {
+  cudnnHandle_t handle;
+  bool known_algorithm;
+  void* workspace;
+  size_t workspace_bytes;
+  const void *alpha, *beta;
+};
+
+// run(shape) on the stream.
+template <typename Run>
+cudnnStatus_t Compute(const Request& request, const Shape& shape, const Run& run) {
+  if (!shape.Agrees()) return CUDNN_STATUS_BAD_PARAM;
+  if (*static_cast<const float*>(request.alpha) != 1 ||
+      *static_cast<const float*>(request.beta) != 0 || !request.known_algorithm) {
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  }
+  if (request.workspace_bytes < shape.Workspace()) return CUDNN_STATUS_BAD_PARAM;
+  const bool done = SubmitLibraryWork(request.handle->stream, request.workspace,
+                                      request.workspace_bytes, [=] { run(shape); });
+  return done ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+}
+
+// Two ways: one that gives other bits each time, which is not to be taken, and one that does not.
+template <typename Candidate>
+cudnnStatus_t Offer(const Shape& shape, int room, int* count, Candidate* to,
+                    decltype(Candidate::algo) first, decltype(Candidate::algo) second) {
+  if (!shape.Agrees() || room < 2) return CUDNN_STATUS_BAD_PARAM;
+  *count = 2;
+  for (int i = 0; i < 2; ++i) {
+    to[i] = {};
+    to[i].algo = i == 0 ? first : second;
+    to[i].status = CUDNN_STATUS_SUCCESS;
+    to[i].determinism = i == 0 ? CUDNN_NON_DETERMINISTIC : CUDNN_DETERMINISTIC;
+    to[i].mathType = shape.convolution.math;
+    to[i].memory = shape.Workspace();
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t Size(const Shape& shape, size_t* bytes) {
+  if (!shape.Agrees()) return CUDNN_STATUS_BAD_PARAM;
+  *bytes = shape.Workspace();
+  return CUDNN_STATUS_SUCCESS;
+}
+
+template <typename Descriptor>
+cudnnStatus_t Make(Descriptor** descriptor) {
+  *descriptor = new Descriptor;
+  return CUDNN_STATUS_SUCCESS;
+}
+template <typename Descriptor>
+cudnnStatus_t Destroy(Descriptor* descriptor) {
+  delete descriptor;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t Set(cudnnTensorStruct* descriptor, cudnnTensorFormat_t format, cudnnDataType_t type,
+                  int n, int c, int h, int w) {
+  if (std::min({n, c, h, w}) < 1) return CUDNN_STATUS_BAD_PARAM;
+  if (type != CUDNN_DATA_FLOAT && type != CUDNN_DATA_BFLOAT16) return CUDNN_STATUS_NOT_SUPPORTED;
+  descriptor->nhwc = format == CUDNN_TENSOR_NHWC;
+  descriptor->type = type;
+  descriptor->n = n;
+  descriptor->c = c;
+  descriptor->h = h;
+  descriptor->w = w;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+using Tensor = cudnnTensorDescriptor_t;
+using Filter = cudnnFilterDescriptor_t;
+using Convolution = cudnnConvolutionDescriptor_t;
+
+void FillDescriptors(CudaLibraries* all) {
+  auto& dnn = all->cudnn;
+  dnn.CreateTensorDescriptor = Make<cudnnTensorStruct>;
+  dnn.DestroyTensorDescriptor = Destroy<cudnnTensorStruct>;
+  dnn.SetTensor4dDescriptor = Set;
+  dnn.CreateFilterDescriptor = Make<cudnnFilterStruct>;
+  dnn.DestroyFilterDescriptor = Destroy<cudnnFilterStruct>;
+  dnn.SetFilter4dDescriptor = [](Filter filter, cudnnDataType_t type, cudnnTensorFormat_t format,
+                                 int n, int c, int h,
+                                 int w) { return Set(filter, format, type, n, c, h, w); };
+  dnn.CreateConvolutionDescriptor = Make<cudnnConvolutionStruct>;
+  dnn.DestroyConvolutionDescriptor = Destroy<cudnnConvolutionStruct>;
+  dnn.SetConvolution2dDescriptor = [](Convolution convolution, int pad_h, int pad_w, int stride,
+                                      int other_stride, int dilation, int other_dilation,
+                                      cudnnConvolutionMode_t mode, cudnnDataType_t compute) {
+    if (pad_h < 0 || pad_w < 0 || stride < 1) return CUDNN_STATUS_BAD_PARAM;
+    if (stride != other_stride || dilation != 1 || other_dilation != 1 ||
+        mode != CUDNN_CROSS_CORRELATION || compute != CUDNN_DATA_FLOAT) {
+      return CUDNN_STATUS_NOT_SUPPORTED;
+    }
+    *convolution = {pad_h, pad_w, stride, CUDNN_DEFAULT_MATH};
+    return CUDNN_STATUS_SUCCESS;
+  };
+  dnn.SetConvolutionMathType = [](Convolution convolution, cudnnMathType_t math) {
+    convolution->math = math;
+    return CUDNN_STATUS_SUCCESS;
+  };
+}
+
+void FillForward(CudaLibraries* all) {
+  constexpr auto kRandom = CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
+  constexpr auto kFixed = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+  auto& dnn = all->cudnn;
+  dnn.GetConvolutionForwardAlgorithm =
+      [](cudnnHandle_t, const Tensor x, const Filter w, const Convolution convolution,
+         const Tensor y, const int room, int* count, cudnnConvolutionFwdAlgoPerf_t* to) {
+        return Offer(Shape{*x, *w, *convolution, *y}, room, count, to, kRandom, kFixed);
+      };
+  dnn.GetConvolutionForwardWorkspaceSize = [](cudnnHandle_t, const Tensor x, const Filter w,
+                                              const Convolution convolution, const Tensor y,
+                                              cudnnConvolutionFwdAlgo_t, size_t* bytes) {
+    return Size({*x, *w, *convolution, *y}, bytes);
+  };
+  dnn.ConvolutionForward = [](cudnnHandle_t handle, const void* alpha, const Tensor x,
+                              const void* from, const Filter w, const void* weights,
+                              const Convolution convolution, cudnnConvolutionFwdAlgo_t algorithm,
+                              void* workspace, size_t bytes, const void* beta, const Tensor y,
+                              void* to) {
+    return Compute({handle, algorithm == kFixed, workspace, bytes, alpha, beta},
+                   {*x, *w, *convolution, *y}, [=](const Shape& shape) {
+                     const auto in = Floats(from, shape.x), by = Floats(weights, shape.w);
+                     std::vector<float> sums(shape.y.elements());
+                     shape.ForEach([&](size_t i, size_t k, size_t o) { sums[o] += in[i] * by[k]; });
+                     Store(sums, to, shape.y);
+                   });
+  };
+}
+
+void FillBackwardData(CudaLibraries* all) {
+  constexpr auto kRandom = CUDNN_CONVOLUTION_BWD_DATA_ALGO_0;
+  constexpr auto kFixed = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
+  auto& dnn = all->cudnn;
+  dnn.GetConvolutionBackwardDataAlgorithm =
+      [](cudnnHandle_t, const Filter w, const Tensor y, const Convolution convolution,
+         const Tensor x, const int room, int* count, cudnnConvolutionBwdDataAlgoPerf_t* to) {
+        return Offer(Shape{*x, *w, *convolution, *y}, room, count, to, kRandom, kFixed);
+      };
+  dnn.GetConvolutionBackwardDataWorkspaceSize = [](cudnnHandle_t, const Filter w, const Tensor y,
+                                                   const Convolution convolution, const Tensor x,
+                                                   cudnnConvolutionBwdDataAlgo_t, size_t* bytes) {
+    return Size({*x, *w, *convolution, *y}, bytes);
+  };
+  dnn.ConvolutionBackwardData = [](cudnnHandle_t handle, const void* alpha, const Filter w,
+                                   const void* weights, const Tensor y, const void* gradient,
+                                   const Convolution convolution,
+                                   cudnnConvolutionBwdDataAlgo_t algorithm, void* workspace,
+                                   size_t bytes, const void* beta, const Tensor x, void* to) {
+    return Compute({handle, algorithm == kFixed, workspace, bytes, alpha, beta},
+                   {*x, *w, *convolution, *y}, [=](const Shape& shape) {
+                     const auto in = Floats(gradient, shape.y), by = Floats(weights, shape.w);
+                     std::vector<float> sums(shape.x.elements());
+                     shape.ForEach([&](size_t i, size_t k, size_t o) { sums[i] += in[o] * by[k]; });
+                     Store(sums, to, shape.x);
+                   });
+  };
+}
+
+void FillBackwardFilter(CudaLibraries* all) {
+  constexpr auto kRandom = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0;
+  constexpr auto kFixed = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
+  auto& dnn = all->cudnn;
+  dnn.GetConvolutionBackwardFilterAlgorithm =
+      [](cudnnHandle_t, const Tensor x, const Tensor y, const Convolution convolution,
+         const Filter w, const int room, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* to) {
+        return Offer(Shape{*x, *w, *convolution, *y}, room, count, to, kRandom, kFixed);
+      };
+  dnn.GetConvolutionBackwardFilterWorkspaceSize =
+      [](cudnnHandle_t, const Tensor x, const Tensor y, const Convolution convolution,
+         const Filter w, cudnnConvolutionBwdFilterAlgo_t, size_t* bytes) {
+        return Size({*x, *w, *convolution, *y}, bytes);
+      };
+  dnn.ConvolutionBackwardFilter = [](cudnnHandle_t handle, const void* alpha, const Tensor x,
+                                     const void* from, const Tensor y, const void* gradient,
+                                     const Convolution convolution,
+                                     cudnnConvolutionBwdFilterAlgo_t algorithm, void* workspace,
+                                     size_t bytes, const void* beta, const Filter w, void* to) {
+    return Compute({handle, algorithm == kFixed, workspace, bytes, alpha, beta},
+                   {*x, *w, *convolution, *y}, [=](const Shape& shape) {
+                     const auto in = Floats(from, shape.x), by = Floats(gradient, shape.y);
+                     std::vector<float> sums(shape.w.elements());
+                     shape.ForEach([&](size_t i, size_t k, size_t o) { sums[k] += in[i] * by[o]; });
+                     Store(sums, to, shape.w);
+                   });
+  };
+}
+
+}  // namespace
+
+void FillCudnn(CudaLibraries* all) {
+  auto& dnn = all->cudnn;
+  dnn.GetVersion = []() -> size_t { return CUDNN_VERSION; };
+  dnn.GetErrorString = [](cudnnStatus_t) -> const char* { return "emulated cuDNN refuses"; };
+  dnn.GetLastErrorString = [](char* text, size_t) { *text = '\0'; };
+  dnn.Create = Make<cudnnContext>;
+  dnn.Destroy = Destroy<cudnnContext>;
+  dnn.SetStream = [](cudnnHandle_t handle, cudaStream_t stream) {
+    handle->stream = stream;
+    return CUDNN_STATUS_SUCCESS;
+  };
+  FillDescriptors(all);
+  FillForward(all);
+  FillBackwardData(all);
+  FillBackwardFilter(all);
+}
+
+}  // namespace recpack::emulated

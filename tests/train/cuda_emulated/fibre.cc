@@ -1,0 +1,84 @@
+#include "tests/train/cuda_emulated/fibre.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <system_error>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RECPACK_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RECPACK_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef RECPACK_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace recpack::emulated {
+namespace {
+
+size_t Page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+void StartSwitch([[maybe_unused]] void** fake, [[maybe_unused]] const void* stack,
+                 [[maybe_unused]] size_t size) {
+#ifdef RECPACK_ADDRESS_SANITIZER
+  __sanitizer_start_switch_fiber(fake, stack, size);
+#endif
+}
+
+void FinishSwitch([[maybe_unused]] void* fake, [[maybe_unused]] const void** stack,
+                  [[maybe_unused]] size_t* size) {
+#ifdef RECPACK_ADDRESS_SANITIZER
+  __sanitizer_finish_switch_fiber(fake, stack, size);
+#endif
+}
+
+}  // namespace
+
+Fibre::Fibre() {
+  memory_ = mmap(nullptr, kStack + Page(), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory_ == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  mprotect(memory_, Page(), PROT_NONE);
+}
+
+Fibre::~Fibre() { munmap(memory_, kStack + Page()); }
+
+bool Fibre::Run(void (*body)()) {
+  void* const stack = static_cast<char*>(memory_) + Page();
+  if (!body_) {
+    body_ = body;
+    getcontext(&inside_);
+    inside_.uc_stack.ss_sp = stack;
+    inside_.uc_stack.ss_size = kStack;
+    inside_.uc_link = nullptr;
+    const auto self = reinterpret_cast<uintptr_t>(this);
+    makecontext(&inside_, reinterpret_cast<void (*)()>(Enter), 2, static_cast<unsigned>(self >> 32),
+                static_cast<unsigned>(self));
+  }
+  void* fake = nullptr;
+  StartSwitch(&fake, stack, kStack);
+  swapcontext(&outside_, &inside_);
+  FinishSwitch(fake, nullptr, nullptr);
+  return !body_;
+}
+
+void Fibre::Leave() {
+  StartSwitch(&fake_stack_, outside_stack_, outside_size_);
+  swapcontext(&inside_, &outside_);
+  FinishSwitch(fake_stack_, &outside_stack_, &outside_size_);
+}
+
+void Fibre::Enter(unsigned high, unsigned low) {
+  auto* const self = reinterpret_cast<Fibre*>(uintptr_t{high} << 32 | low);
+  FinishSwitch(nullptr, &self->outside_stack_, &self->outside_size_);
+  self->body_();
+  self->body_ = nullptr;
+  StartSwitch(nullptr, self->outside_stack_, self->outside_size_);  // null: it does not come back
+  setcontext(&self->outside_);
+}
+
+}  // namespace recpack::emulated

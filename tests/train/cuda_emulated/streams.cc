@@ -1,0 +1,104 @@
+#include "tests/train/cuda_emulated/streams.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace recpack::emulated {
+namespace {
+
+bool Ready(const CUstream_st& stream) {
+  if (stream.queue.empty()) return false;
+  const auto& after = stream.queue.front().after;
+  return std::all_of(after.begin(), after.end(), [](const Token& one) { return one->done; });
+}
+
+}  // namespace
+
+cudaStream_t Streams::Create(int device) {
+  streams_.push_back(std::make_unique<CUstream_st>());
+  streams_.back()->device = device;
+  return streams_.back().get();
+}
+
+void Streams::Destroy(cudaStream_t stream) {
+  stream->destroyed = true;
+  std::erase_if(streams_, [](const auto& one) { return one->destroyed && one->queue.empty(); });
+}
+
+bool Streams::Knows(cudaStream_t stream) const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [&](const auto& one) { return one.get() == stream && !one->destroyed; });
+}
+
+std::vector<cudaStream_t> Streams::BlockingOf(int device) const {
+  std::vector<cudaStream_t> blocking;
+  for (const auto& stream : streams_) {
+    if (stream->blocking && stream->device == device) blocking.push_back(stream.get());
+  }
+  return blocking;
+}
+
+Token Streams::Enqueue(cudaStream_t stream, Work work, std::vector<Token> after) {
+  auto token = std::make_shared<Completion>();
+  after.insert(after.end(), stream->waits.begin(), stream->waits.end());
+  stream->waits.clear();
+  stream->queue.push_back({std::move(work), std::move(after), token});
+  stream->last = token;
+  return token;
+}
+
+bool Streams::RunOne() {
+  std::vector<CUstream_st*> ready;
+  for (const auto& stream : streams_) {
+    if (Ready(*stream)) ready.push_back(stream.get());
+  }
+  if (ready.empty()) return false;
+  CUstream_st* const stream = ready[random_() % ready.size()];
+  const CUstream_st::Entry entry = std::move(stream->queue.front());
+  stream->queue.pop_front();
+  if (before_(entry.work) && entry.work.run) entry.work.run();
+  entry.token->done = true;
+  entry.token->at = std::chrono::steady_clock::now();
+  if (stream->destroyed && stream->queue.empty()) Destroy(stream);
+  return true;
+}
+
+void Streams::RunUntil(const Token& token) {
+  while (token && !token->done) {
+    if (RunOne()) continue;
+    std::fprintf(stderr, "emulated CUDA: streams wait for each other\n");
+    std::abort();
+  }
+}
+
+void Streams::RunSome() {
+  for (uint64_t some = random_() % 8 + 1; some > 0 && RunOne(); --some) {
+  }
+}
+
+void Streams::RunAll() {
+  while (RunOne()) {
+  }
+}
+
+void Streams::RunAllOf(int device) {
+  std::vector<Token> tokens;
+  for (const auto& stream : streams_) {
+    if (stream->device == device && stream->last) tokens.push_back(stream->last);
+  }
+  for (const Token& token : tokens) RunUntil(token);
+}
+
+size_t Streams::Waiting() const {
+  size_t pieces = 0;
+  for (const auto& stream : streams_) pieces += stream->queue.size();
+  return pieces;
+}
+
+size_t Streams::Count() const {
+  return static_cast<size_t>(std::count_if(streams_.begin(), streams_.end(),
+                                           [](const auto& one) { return !one->destroyed; }));
+}
+
+}  // namespace recpack::emulated
