@@ -1,0 +1,129 @@
+#include "src/probe/gpm.h"
+
+#include <iterator>
+#include <utility>
+
+namespace recpack {
+namespace {
+
+constexpr double kShare = 0.01;        // of a percent
+constexpr double kMebibyte = 1048576;  // bytes
+
+struct Metric {
+  nvml::GpmMetricId id;
+  double unit;
+  Reading<double>& (*of)(GpmReading& reading);
+};
+
+constexpr Metric kMetrics[] = {
+    {nvml::kGpmSmActive, kShare, [](GpmReading& r) -> auto& {return r.counters.sm_active;
+}  // namespace
+}  // namespace recpack
+, {nvml::kGpmSmOccupancy, kShare, [](GpmReading& r) -> auto& {return r.counters.sm_occupancy;
+}
+}
+, {nvml::kGpmTensorActive, kShare, [](GpmReading& r) -> auto& {return r.counters.tensor_active;
+}
+}
+, {nvml::kGpmDramActive, kShare, [](GpmReading& r) -> auto& {return r.counters.dram_active;
+}
+}
+, {nvml::kGpmNvlinkRx, kMebibyte, [](GpmReading& r) -> auto& {return r.counters.nvlink_rx;
+}
+}
+, {nvml::kGpmNvlinkTx, kMebibyte, [](GpmReading& r) -> auto& {return r.counters.nvlink_tx;
+}
+}
+, {nvml::kGpmPcieRx, kMebibyte, [](GpmReading& r) -> auto& {return r.pcie_rx;
+}
+}
+, {nvml::kGpmPcieTx, kMebibyte, [](GpmReading& r) -> auto& {return r.pcie_tx;
+}
+}
+,
+}
+;
+
+}  // namespace
+
+Gpm::Gpm(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+
+Gpm::~Gpm() {
+  for (const nvml::GpmSample sample : samples_) {
+    if (sample != nullptr) nvml_->gpm_free(sample);
+  }
+}
+
+const GpmReading& Gpm::Read(nvml::Device device, bool mig, int64_t now, int64_t interval,
+                            nvml::Return& status) {
+  status = nvml::kSuccess;
+  if (mig) {
+    SetUnavailable({"the GPU is split into MIG devices, whose counters are not read"});
+    return last_;
+  }
+  if (sampled_ != 0 && now - sampled_ < interval) return last_;
+  const char* function = nullptr;
+  status = Sample(device, function);
+  if (status != nvml::kSuccess) {
+    SetUnavailable(status == nvml::kNotSupported
+                       ? Unavailable{"GPUs have these counters (GPM) from Hopper on"}
+                       : nvml_->Why(function, status));
+    sampled_ = 0;
+    return last_;
+  }
+  if (sampled_ == 0) {
+    SetUnavailable({"it is a mean between two readings, and this is the first"});
+  } else {
+    TakeMetrics();
+  }
+  sampled_ = now;
+  return last_;
+}
+
+nvml::Return Gpm::Sample(nvml::Device device, const char*& function) {
+  nvml::Return status = nvml::kSuccess;
+  const auto failed = [&](const auto& called, auto... args) {
+    function = called.name;
+    status = called(args...);
+    return status != nvml::kSuccess;
+  };
+  if (sampled_ == 0) {
+    nvml::GpmSupport support = {nvml::kGpmSupportVersion, 0};
+    if (failed(nvml_->gpm_support, device, &support)) return status;
+    if (support.supported == 0) return nvml::kNotSupported;
+  }
+  for (nvml::GpmSample& sample : samples_) {
+    if (sample == nullptr && failed(nvml_->gpm_alloc, &sample)) return status;
+  }
+  if (failed(nvml_->gpm_sample, device, samples_[0])) return status;
+  std::swap(samples_[0], samples_[1]);
+  return nvml::kSuccess;
+}
+
+void Gpm::TakeMetrics() {
+  nvml::GpmMetricsGet get = {};
+  get.version = nvml::kGpmMetricsGetVersion;
+  get.count = std::size(kMetrics);
+  get.before = samples_[0];
+  get.after = samples_[1];
+  for (size_t i = 0; i < std::size(kMetrics); ++i) get.metrics[i].id = kMetrics[i].id;
+  if (const nvml::Return status = nvml_->gpm_metrics(&get); status != nvml::kSuccess) {
+    SetUnavailable(nvml_->Why(nvml_->gpm_metrics.name, status));
+    return;
+  }
+  for (size_t i = 0; i < std::size(kMetrics); ++i) {
+    const nvml::GpmMetric& metric = get.metrics[i];
+    Reading<double>& reading = kMetrics[i].of(last_);
+    if (metric.status == nvml::kSuccess) {
+      reading = metric.value * kMetrics[i].unit;
+    } else {
+      reading = nvml_->Why(nvml_->gpm_metrics.name, metric.status);
+    }
+  }
+}
+
+void Gpm::SetUnavailable(const Unavailable& why) {
+  for (const Metric& metric : kMetrics) metric.of(last_) = why;
+}
+
+}  // namespace recpack

@@ -1,0 +1,64 @@
+// GPUs that do what a test says.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "recpack/probe/gpu_sampler.h"
+
+namespace recpack {
+
+class ScriptedNvml {
+ public:
+  // `script`: as tests/probe/fake_nvml.cc has it.
+  explicit ScriptedNvml(const std::string& script)
+      : folder_(std::filesystem::temp_directory_path() /
+                ("recprobe-nvml-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+    Say(script);
+    ::setenv("FAKE_NVML", (folder_ / "script").c_str(), 1);
+  }
+  ~ScriptedNvml() { std::filesystem::remove_all(folder_); }
+  ScriptedNvml(const ScriptedNvml&) = delete;
+
+  // What it tells from now on.
+  void Say(const std::string& script) const {
+    std::ofstream(folder_ / "next") << script;
+    std::filesystem::rename(folder_ / "next", folder_ / "script");
+  }
+
+  // A file that a call can wait for to be gone.
+  std::string Block(const std::string& function) const {
+    std::ofstream(folder_ / function) << "";
+    return "block " + function + " " + (folder_ / function).string() + "\n";
+  }
+  void Unblock(const std::string& function) const { std::filesystem::remove(folder_ / function); }
+
+  // A /proc in the first PID namespace or another, of one process.
+  std::string Proc(const std::string& pid_namespace, int pid) const {
+    const auto proc = folder_ / "proc";
+    std::filesystem::create_directories(proc / "self" / "ns");
+    std::filesystem::create_directories(proc / std::to_string(pid));
+    std::filesystem::create_symlink(pid_namespace, proc / "self" / "ns" / "pid");
+    return proc;
+  }
+
+  // Nothing of it depends on time.
+  static GpuSamplerOptions Options() {
+    return {.library = RECPACK_FAKE_NVML,
+            .patience = std::chrono::hours(1),
+            .late = std::chrono::hours(1),
+            .slow_interval = {},
+            .gpm_interval = {}};
+  }
+
+ private:
+  const std::filesystem::path folder_;
+};
+
+}  // namespace recpack
