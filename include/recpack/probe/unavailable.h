@@ -1,0 +1,14 @@
+// What could not be measured, and why.
+#pragma once
+
+#include <string>
+
+namespace recpack {
+
+struct Unavailable {
+  std::string what;    // "I/O of processes"
+  std::string reason;  // "Permission denied (/proc/12/io)"
+  std::string right;   // what would make it available; empty where nobody knows
+};
+
+}  // namespace recpack

@@ -1,0 +1,212 @@
+// Who belongs to the tree, and what it used up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "recpack/probe/system_rates.h"
+#include "tests/probe/fake_machine.h"
+
+namespace recpack {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<int> Processes(const SystemSample& sample) {
+  std::vector<int> numbers;
+  for (const ProcessSample& process : sample.processes) numbers.push_back(process.process);
+  return numbers;
+}
+
+class ProcessTreeTest : public testing::Test {
+ protected:
+  // Tells the sampler that something has begun.
+  void Fork() { machine_.Stat("cpu0 1 1 1 1 1 1 1 1\n", ++forks_); }
+
+  FakeMachine machine_;
+  int forks_ = 1;
+};
+
+TEST_F(ProcessTreeTest, HoldsDescendantsAndNobodyElse) {
+  machine_.Set({.process = 50});
+  machine_.Set({.process = 60, .parent = 50});
+  machine_.Set({.process = 61, .parent = 60});
+  machine_.Set({.process = 40, .parent = 61});  // numbers went round
+  machine_.Set({.process = 70, .parent = 1});
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(40, 50, 60, 61));
+}
+
+TEST_F(ProcessTreeTest, FindsChildrenThatBeginLater) {
+  machine_.Set({.process = 50});
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
+  machine_.Set({.process = 60, .parent = 50});
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50)) << "no process has begun";
+  Fork();
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50, 60));
+}
+
+TEST_F(ProcessTreeTest, WithoutACountOfForksLooksEachTime) {
+  machine_.Write("proc/stat", "cpu0 1 1 1 1 1 1 1 1\n");
+  machine_.Set({.process = 50});
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
+  machine_.Set({.process = 60, .parent = 50});
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50, 60));
+}
+
+TEST_F(ProcessTreeTest, KeepsAChildWhoseParentHasEnded) {
+  machine_.Set({.process = 50});
+  machine_.Set({.process = 60, .parent = 50});
+  SystemSampler sampler({50}, machine_.Options());
+  sampler.Sample();
+  machine_.End(50);
+  machine_.Set({.process = 60, .parent = 1});
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(60));
+}
+
+TEST_F(ProcessTreeTest, AnOrphanNeverSeenBelongsByItsGroupOrSession) {
+  machine_.Set({.process = 50});
+  SystemSampler sampler({50}, machine_.Options());
+  sampler.Sample();
+  machine_.End(50);
+  machine_.Set({.process = 60, .parent = 1, .group = 50, .session = 7});
+  machine_.Set({.process = 61, .parent = 1, .group = 61, .session = 50});
+  machine_.Set({.process = 62, .parent = 1, .group = 7, .session = 7});
+  Fork();
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(60, 61));
+}
+
+TEST_F(ProcessTreeTest, ASessionThatTheRootDoesNotLeadIsNotTheTrees) {
+  machine_.Set({.process = 50, .group = 50, .session = 7});
+  machine_.Set({.process = 60, .parent = 7, .group = 60, .session = 7});
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
+}
+
+TEST_F(ProcessTreeTest, ChildrenOfTheAdopterBelong) {
+  machine_.Set({.process = 9});
+  machine_.Set({.process = 50, .parent = 9});
+  machine_.Set({.process = 60, .parent = 9});
+  SystemSamplerOptions options = machine_.Options();
+  options.adopter = 9;
+  SystemSampler sampler({50}, options);
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50, 60));
+}
+
+TEST_F(ProcessTreeTest, AnotherProcessOfTheSameNumberIsNotTheOldOne) {
+  machine_.Set({.process = 50});
+  SystemSamplerOptions options = machine_.Options();
+  options.max_open_files = 1;  // so that it is opened anew
+  SystemSampler sampler({50}, options);
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
+  machine_.Set({.process = 50, .start = 999});
+  EXPECT_THAT(Processes(sampler.Sample()), IsEmpty());
+}
+
+TEST_F(ProcessTreeTest, ARootThatIsNotThereIsNoError) {
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(Processes(sampler.Sample()), IsEmpty());
+}
+
+TEST_F(ProcessTreeTest, ProcessesThatEndInMidReadAreSkipped) {
+  machine_.Set({.process = 50});
+  machine_.Set({.process = 60, .parent = 50});
+  machine_.Set({.process = 61, .parent = 50});
+  SystemSampler sampler({50}, machine_.Options());
+  machine_.Write("proc/60/stat", "");
+  machine_.Write("proc/61/stat", "61 (trai");
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
+}
+
+TEST_F(ProcessTreeTest, ItselfIsNeverInTheTree) {
+  machine_.Set({.process = 50});
+  machine_.Set({.process = ::getpid(), .parent = 50});
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
+}
+
+TEST_F(ProcessTreeTest, NamesMayHoldAnything) {
+  machine_.Set({.process = 50, .name = "a) R 1 (b"});
+  SystemSampler sampler({50}, machine_.Options());
+  const SystemSample sample = sampler.Sample();
+  ASSERT_THAT(sample.processes, SizeIs(1));
+  EXPECT_EQ(sample.processes[0].name, "a) R 1 (b");
+  EXPECT_EQ(sample.processes[0].state, 'S');
+}
+
+TEST_F(ProcessTreeTest, ThreadsComeAndGo) {
+  const FakeProcess process = {.process = 50, .state = 'R', .user = 7, .processor = 1};
+  machine_.Set(process);
+  machine_.SetThread(process, 51);
+  SystemSampler sampler({50}, machine_.Options());
+  SystemSample sample = sampler.Sample();
+  ASSERT_THAT(sample.threads, SizeIs(2));
+  const ThreadSample& thread = sample.threads[1];
+  EXPECT_EQ(thread.process, 50);
+  EXPECT_EQ(thread.thread, 51);
+  EXPECT_EQ(thread.state, 'R');
+  EXPECT_EQ(thread.processor, 1);
+  EXPECT_EQ(thread.user_ns, 70'000'000);
+  EXPECT_EQ(thread.run_ns, 1000);
+  EXPECT_EQ(thread.run_queue_wait_ns, 2000);
+  EXPECT_EQ(thread.block_io_wait_ns, 30'000'000);
+
+  machine_.SetThread(process, 49);
+  Fork();
+  sampler.Sample(sample);
+  EXPECT_EQ(sample.threads[0].thread, 49);
+  EXPECT_THAT(sample.threads, SizeIs(3));
+}
+
+TEST_F(ProcessTreeTest, CpuTimeOfEndedChildrenCountsOnce) {
+  machine_.Set({.process = 50, .user = 100});
+  machine_.Set({.process = 60, .parent = 50, .user = 1000});
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_EQ(sampler.Sample().tree_cpu_ns, 0) << "of before, nobody knows when";
+
+  machine_.Set({.process = 50, .user = 102});
+  machine_.Set({.process = 60, .parent = 50, .user = 1010});
+  machine_.Set({.process = 61, .parent = 50, .major_faults = 6, .user = 5});
+  Fork();
+  SystemSample sample = sampler.Sample();
+  EXPECT_EQ(sample.tree_cpu_ns, 170'000'000);
+  EXPECT_EQ(sample.tree_major_faults, 6);
+
+  // 60 took three ticks more and ended; one that was never seen took four.
+  machine_.End(60);
+  machine_.Set({.process = 50, .children_major_faults = 2, .user = 102, .children_user = 1013 + 4});
+  sampler.Sample(sample);
+  EXPECT_EQ(sample.tree_cpu_ns, 240'000'000);
+  EXPECT_EQ(sample.tree_major_faults, 8);
+}
+
+TEST_F(ProcessTreeTest, AllowedCoresAreThoseOfAnyThread) {
+  const FakeProcess process = {.process = 50};
+  machine_.Set(process);
+  machine_.SetThread(process, 50, "0");
+  machine_.SetThread(process, 51, "2-3,8");
+  SystemSampler sampler({50}, machine_.Options());
+  EXPECT_THAT(sampler.Sample().allowed_cores, ElementsAre(0, 2, 3, 8));
+  machine_.SetThread(process, 50, "1");
+  EXPECT_THAT(sampler.Sample().allowed_cores, ElementsAre(1, 2, 3, 8));
+}
+
+TEST_F(ProcessTreeTest, FewOpenFilesGiveTheSame) {
+  for (int i = 0; i < 5; ++i) machine_.Set({.process = 50 + i, .parent = i == 0 ? 1 : 50});
+  SystemSamplerOptions few = machine_.Options();
+  few.max_open_files = 2;
+  SystemSampler sampler({50}, few);
+  for (int i = 0; i < 2; ++i) {
+    const SystemSample sample = sampler.Sample();
+    EXPECT_THAT(sample.processes, SizeIs(5));
+    EXPECT_THAT(sample.threads, SizeIs(5));
+    EXPECT_EQ(sample.processes[4].io.read_bytes, 4096);
+  }
+}
+
+}  // namespace
+}  // namespace recpack

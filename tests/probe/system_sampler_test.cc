@@ -1,0 +1,155 @@
+// The sampler on this machine's own /proc and /sys.
+#include "recpack/probe/system_sampler.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "recpack/base/event_log.h"
+#include "recpack/probe/system_rates.h"
+
+namespace recpack {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+// A child of this process that has `threads` of that name more and sleeps until it is killed.
+class Sleeper {
+ public:
+  explicit Sleeper(int threads = 0) {
+    int ready[2] = {};
+    if (::pipe(ready) != 0) std::abort();
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      std::atomic<int> begun = 0;
+      for (int i = 0; i < threads; ++i) {
+        std::thread([&] {
+          ::prctl(PR_SET_NAME, "worker");
+          ++begun;
+          for (;;) ::pause();
+        }).detach();
+      }
+      while (begun < threads) std::this_thread::yield();
+      if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char byte = 0;
+    if (::read(ready[0], &byte, 1) != 1) std::abort();
+    ::close(ready[0]);
+    ::close(ready[1]);
+  }
+  ~Sleeper() { Kill(); }
+  void Kill() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+    process_ = 0;
+  }
+  int process() const { return process_; }
+
+ private:
+  int process_ = 0;
+};
+
+TEST(SystemSamplerTest, SeesTheProcessAndItsThreads) {
+  const Sleeper sleeper(3);
+  SystemSampler sampler({sleeper.process()});
+  const SystemSample sample = sampler.Sample();
+  ASSERT_THAT(sample.processes, SizeIs(1));
+  EXPECT_EQ(sample.processes[0].process, sleeper.process());
+  EXPECT_EQ(sample.processes[0].parent, ::getpid());
+  EXPECT_EQ(sample.processes[0].threads, 4);
+  EXPECT_GT(sample.processes[0].resident_bytes, 0);
+  ASSERT_THAT(sample.threads, SizeIs(4));
+  EXPECT_EQ(sample.threads[0].thread, sleeper.process());
+  EXPECT_EQ(sample.threads[3].name, "worker");
+  EXPECT_THAT(sample.allowed_cores, Not(IsEmpty()));
+}
+
+TEST(SystemSamplerTest, SeesTheMachine) {
+  SystemSampler sampler({::getpid()});
+  const SystemSample sample = sampler.Sample();
+  EXPECT_GT(sample.time_ns, 0);
+  EXPECT_THAT(sample.cores, Not(IsEmpty()));
+  EXPECT_GT(sample.memory.total_bytes, sample.memory.available_bytes);
+  EXPECT_GT(sample.own_cpu_ns, 0);
+}
+
+TEST(SystemSamplerTest, AChildThatEndsIsGone) {
+  Sleeper sleeper;
+  SystemSampler sampler({sleeper.process()});
+  EXPECT_THAT(sampler.Sample().processes, SizeIs(1));
+  sleeper.Kill();
+  EXPECT_THAT(sampler.Sample().processes, IsEmpty());
+  EXPECT_THAT(sampler.Sample().threads, IsEmpty());
+}
+
+TEST(SystemSamplerTest, CountsTheWorkOfThreads) {
+  const Sleeper sleeper;
+  SystemSampler sampler({sleeper.process()});
+  const SystemSample first = sampler.Sample();
+  const SystemSample second = sampler.Sample();
+  const SystemRates rates = RatesBetween(first, second);
+  EXPECT_GT(rates.seconds, 0);
+  ASSERT_THAT(rates.threads, SizeIs(1));
+  EXPECT_EQ(rates.threads[0].cpu_share, 0) << "it sleeps";
+  EXPECT_GT(rates.own_cores, 0);
+}
+
+// What an unprivileged process sees of one of root's.
+TEST(SystemSamplerTest, TellsWhatAnotherUsersProcessHides) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const Sleeper sleeper;
+  const int child = ::fork();
+  if (child == 0) {
+    if (::setuid(65534) != 0) ::_exit(2);
+    SystemSampler sampler({sleeper.process()});
+    const SystemSample sample = sampler.Sample();
+    const bool seen = sample.processes.size() == 1 && sample.threads.size() == 1;
+    const bool told =
+        !sample.processes.at(0).io.read_bytes &&
+        testing::Value(sampler.unavailable(),
+                       Contains(testing::AllOf(
+                           Field(&Unavailable::what, "I/O of processes"),
+                           Field(&Unavailable::right, "CAP_SYS_PTRACE or the same user"))));
+    ::_exit(seen && told ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(SystemSamplerTest, LeavesNoFilesOpen) {
+  const auto open_files = [] {
+    int count = 0;
+    for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) != -1 ? 1 : 0;
+    return count;
+  };
+  const Sleeper sleeper(5);
+  const int before = open_files();
+  {
+    SystemSampler sampler({sleeper.process()}, {.max_open_files = 6});
+    sampler.Sample();
+    EXPECT_LE(open_files(), before + 6);
+    EXPECT_GT(open_files(), before);
+  }
+  EXPECT_EQ(open_files(), before);
+}
+
+}  // namespace
+}  // namespace recpack
