@@ -53,7 +53,7 @@ bool CanList(const std::string& folder) {
 CgroupFiles::CgroupFiles(KeptFiles* files, std::string proc, std::string sys)
     : files_(files), proc_(std::move(proc)), sys_(std::move(sys)) {}
 
-void CgroupFiles::ReadLimits(int process, CgroupSample& sample, UnavailableList& missing) {
+void CgroupFiles::ReadLimits(int process, CgroupSample& sample, UnseenList& missing) {
   KeptFile membership(files_, format("{}/{}/cgroup", proc_, process));
   const auto text = membership.Read();
   if (text) {
@@ -116,7 +116,7 @@ void CgroupFiles::ReadCpus(CgroupSample& sample) const {
   }
 }
 
-void CgroupFiles::ReadMemoryLimit(CgroupSample& sample, UnavailableList& missing) {
+void CgroupFiles::ReadMemoryLimit(CgroupSample& sample, UnseenList& missing) {
   const ControllerFolders& memory = folders_.memory;
   const char* const used = memory.version_2 ? "/memory.current" : "/memory.usage_in_bytes";
   sample.memory_limit.reset();
@@ -140,7 +140,7 @@ void CgroupFiles::ReadMemoryLimit(CgroupSample& sample, UnavailableList& missing
   }
 }
 
-void CgroupFiles::ReadCounters(CgroupSample& sample, UnavailableList& missing) {
+void CgroupFiles::ReadCounters(CgroupSample& sample, UnseenList& missing) {
   sample.periods.reset();
   sample.throttled_periods.reset();
   sample.throttled_ns.reset();

@@ -8,7 +8,7 @@
 #include "src/probe/cgroup_folders.h"
 #include "src/probe/kept_file.h"
 #include "src/probe/machine_files.h"
-#include "src/probe/unavailable_list.h"
+#include "src/probe/unseen_list.h"
 
 namespace recpack {
 
@@ -18,15 +18,15 @@ class CgroupFiles {
   CgroupFiles(KeptFiles* files, std::string proc, std::string sys);
 
   // Finds the group anew where the process has moved to another one, and its limits.
-  void ReadLimits(int process, CgroupSample& sample, UnavailableList& missing);
+  void ReadLimits(int process, CgroupSample& sample, UnseenList& missing);
   // What changes from sample to sample.
-  void ReadCounters(CgroupSample& sample, UnavailableList& missing);
+  void ReadCounters(CgroupSample& sample, UnseenList& missing);
 
  private:
   void Open(const CgroupFolders& folders);
   void ReadCpuLimit(CgroupSample& sample) const;
   void ReadCpus(CgroupSample& sample) const;
-  void ReadMemoryLimit(CgroupSample& sample, UnavailableList& missing);
+  void ReadMemoryLimit(CgroupSample& sample, UnseenList& missing);
 
   KeptFiles* files_;
   const std::string proc_;

@@ -51,7 +51,7 @@ PressureFiles::PressureFiles(KeptFiles* files, const std::string& folder, const 
       memory_(files, folder + "/memory" + suffix, KeptFile::Size::kOneRead) {}
 
 void PressureFiles::Read(PressureStall& stall, const char* what, const char* right,
-                         UnavailableList& missing) {
+                         UnseenList& missing) {
   const auto take = [&](KeptFile& file, Pressure& pressure) {
     const auto text = file.Read();
     pressure = text ? PressureOf(*text) : Pressure();
@@ -71,7 +71,7 @@ MachineFiles::MachineFiles(KeptFiles* files, const std::string& proc, const std:
       vmstat_(files, proc + "/vmstat"),
       pressure_(files, proc + "/pressure", "") {}
 
-void MachineFiles::Read(SystemSample& sample, UnavailableList& missing) {
+void MachineFiles::Read(SystemSample& sample, UnseenList& missing) {
   ReadCores(sample, missing);
   ReadDevices(sample, missing);
   ReadNetwork(sample, missing);
@@ -80,7 +80,7 @@ void MachineFiles::Read(SystemSample& sample, UnavailableList& missing) {
                  "a kernel with CONFIG_PSI, and psi=1 on its command line", missing);
 }
 
-void MachineFiles::ReadCores(SystemSample& sample, UnavailableList& missing) {
+void MachineFiles::ReadCores(SystemSample& sample, UnseenList& missing) {
   forks_.reset();
   size_t used = 0;
   const auto text = stat_.Read();
@@ -120,7 +120,7 @@ bool MachineFiles::IsWholeDisk(std::string_view name) {
   return whole;
 }
 
-void MachineFiles::ReadDevices(SystemSample& sample, UnavailableList& missing) {
+void MachineFiles::ReadDevices(SystemSample& sample, UnseenList& missing) {
   size_t used = 0;
   const auto text = disks_.Read();
   if (!text) {
@@ -157,7 +157,7 @@ void MachineFiles::ReadDevices(SystemSample& sample, UnavailableList& missing) {
   sample.devices.resize(used);
 }
 
-void MachineFiles::ReadNetwork(SystemSample& sample, UnavailableList& missing) {
+void MachineFiles::ReadNetwork(SystemSample& sample, UnseenList& missing) {
   size_t used = 0;
   const auto text = network_.Read();
   if (!text) missing.Add("network", network_.path(), network_.error(), "/proc/net");
@@ -181,7 +181,7 @@ void MachineFiles::ReadNetwork(SystemSample& sample, UnavailableList& missing) {
   sample.network.resize(used);
 }
 
-void MachineFiles::ReadMemory(SystemSample& sample, UnavailableList& missing) {
+void MachineFiles::ReadMemory(SystemSample& sample, UnseenList& missing) {
   const auto memory = memory_.Read();
   if (!memory) missing.Add("memory", memory_.path(), memory_.error(), "/proc of the kernel");
   TakeNamed(memory.value_or(""), {{"MemTotal", &sample.memory.total_bytes, kKibi},

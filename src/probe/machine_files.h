@@ -6,7 +6,7 @@
 
 #include "recpack/probe/system_sample.h"
 #include "src/probe/kept_file.h"
-#include "src/probe/unavailable_list.h"
+#include "src/probe/unseen_list.h"
 
 namespace recpack {
 
@@ -16,7 +16,7 @@ class PressureFiles {
   // Paths are FOLDER/cpuSUFFIX and so on.
   PressureFiles(KeptFiles* files, const std::string& folder, const std::string& suffix);
 
-  void Read(PressureStall& stall, const char* what, const char* right, UnavailableList& missing);
+  void Read(PressureStall& stall, const char* what, const char* right, UnseenList& missing);
 
  private:
   KeptFile cpu_;
@@ -28,16 +28,16 @@ class MachineFiles {
  public:
   MachineFiles(KeptFiles* files, const std::string& proc, const std::string& sys);
 
-  void Read(SystemSample& sample, UnavailableList& missing);
+  void Read(SystemSample& sample, UnseenList& missing);
 
   // Processes and threads begun since the machine's start, as read last.
   Counter forks() const noexcept { return forks_; }
 
  private:
-  void ReadCores(SystemSample& sample, UnavailableList& missing);
-  void ReadDevices(SystemSample& sample, UnavailableList& missing);
-  void ReadNetwork(SystemSample& sample, UnavailableList& missing);
-  void ReadMemory(SystemSample& sample, UnavailableList& missing);
+  void ReadCores(SystemSample& sample, UnseenList& missing);
+  void ReadDevices(SystemSample& sample, UnseenList& missing);
+  void ReadNetwork(SystemSample& sample, UnseenList& missing);
+  void ReadMemory(SystemSample& sample, UnseenList& missing);
   bool IsWholeDisk(std::string_view name);
 
   const std::string sys_;

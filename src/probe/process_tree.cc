@@ -43,7 +43,7 @@ void ProcessTree::Join(int process) {
   leaders_.insert(process);
 }
 
-void ProcessTree::Read(const Counter& forks, SystemSample& sample, UnavailableList& missing) {
+void ProcessTree::Read(const Counter& forks, SystemSample& sample, UnseenList& missing) {
   if (!block_io_is_counted_) {
     missing.Add("block I/O wait of threads", "the kernel does not count it",
                 "kernel.task_delayacct=1 (sysctl)");
@@ -54,7 +54,7 @@ void ProcessTree::Read(const Counter& forks, SystemSample& sample, UnavailableLi
   Copy(sample);
 }
 
-void ProcessTree::FindNew(const Counter& forks, UnavailableList& missing) {
+void ProcessTree::FindNew(const Counter& forks, UnseenList& missing) {
   list_threads_ = !forks || forks != forks_;
   forks_ = forks;
   if (list_threads_) looked_ = false;
@@ -73,7 +73,7 @@ bool ProcessTree::MayScan() const noexcept {
 }
 
 // A process that was looked at once and does not belong never will: descent is known at birth.
-void ProcessTree::Scan(UnavailableList& missing) {
+void ProcessTree::Scan(UnseenList& missing) {
   if (const int error = ListNumberedEntries(options_.proc, files_->text, listed_); error != 0) {
     missing.Add("child processes", options_.proc, error, "a readable /proc");
     return;
@@ -118,7 +118,7 @@ bool ProcessTree::Belongs(const Candidate& candidate) const {
          (options_.adopter != 0 && candidate.parent == options_.adopter);
 }
 
-void ProcessTree::ReadMembers(UnavailableList& missing) {
+void ProcessTree::ReadMembers(UnseenList& missing) {
   std::map<int, Spent> ended_children;  // by parent
   for (auto member = members_.begin(); member != members_.end();) {
     TreeProcess& process = member->second;
@@ -143,7 +143,7 @@ void ProcessTree::ReadMembers(UnavailableList& missing) {
   first_ = false;
 }
 
-void ProcessTree::ReadAllowedCores(UnavailableList& missing) {
+void ProcessTree::ReadAllowedCores(UnseenList& missing) {
   constexpr size_t kAtOnce = 4;  // of those known; affinities change seldom
   size_t threads = 0;
   bool changed = false;

@@ -11,7 +11,7 @@
 #include "recpack/probe/system_sampler.h"
 #include "src/probe/kept_file.h"
 #include "src/probe/tree_process.h"
-#include "src/probe/unavailable_list.h"
+#include "src/probe/unseen_list.h"
 
 namespace recpack {
 
@@ -22,7 +22,7 @@ class ProcessTree {
 
   // `forks`: how many processes and threads the machine has begun; where that stands still, there
   // are no new ones.
-  void Read(const Counter& forks, SystemSample& sample, UnavailableList& missing);
+  void Read(const Counter& forks, SystemSample& sample, UnseenList& missing);
 
  private:
   struct Candidate {
@@ -32,13 +32,13 @@ class ProcessTree {
     int session = 0;
   };
 
-  void FindNew(const Counter& forks, UnavailableList& missing);
+  void FindNew(const Counter& forks, UnseenList& missing);
   bool MayScan() const noexcept;
-  void Scan(UnavailableList& missing);
+  void Scan(UnseenList& missing);
   bool Belongs(const Candidate& candidate) const;
   void Join(int process);
-  void ReadMembers(UnavailableList& missing);
-  void ReadAllowedCores(UnavailableList& missing);
+  void ReadMembers(UnseenList& missing);
+  void ReadAllowedCores(UnseenList& missing);
   void Copy(SystemSample& sample);
 
   KeptFiles* files_;

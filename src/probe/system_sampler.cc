@@ -43,7 +43,7 @@ struct SystemSampler::State {
 
   const int root;
   KeptFiles files;
-  UnavailableList missing;
+  UnseenList missing;
   MachineFiles machine;
   ProcessTree tree;
   CgroupFiles cgroup_files;
@@ -78,8 +78,6 @@ SystemSample SystemSampler::Sample() {
   return sample;
 }
 
-const std::vector<Unavailable>& SystemSampler::unavailable() const noexcept {
-  return state_->missing.list();
-}
+const std::vector<Unseen>& SystemSampler::unseen() const noexcept { return state_->missing.list(); }
 
 }  // namespace recpack

@@ -41,7 +41,7 @@ TreeThread::TreeThread(KeptFiles* files, const std::string& process_folder, int 
   sample_.thread = thread;
 }
 
-bool TreeThread::Read(bool block_io_is_counted, UnavailableList& missing) {
+bool TreeThread::Read(bool block_io_is_counted, UnseenList& missing) {
   const auto text = stat_.Read();
   if (!text) {
     if (IsRefusal(stat_.error())) {
@@ -62,7 +62,7 @@ bool TreeThread::Read(bool block_io_is_counted, UnavailableList& missing) {
   return true;
 }
 
-void TreeThread::ReadSchedule(UnavailableList& missing) {
+void TreeThread::ReadSchedule(UnseenList& missing) {
   constexpr const char* kWhat = "run-queue wait of threads";
   constexpr const char* kRight = "a kernel with CONFIG_SCHED_INFO and CONFIG_SCHEDSTATS";
   sample_.run_ns.reset();
@@ -108,7 +108,7 @@ TreeProcess::TreeProcess(KeptFiles* files, const std::string& proc, int process)
   sample_.process = process;
 }
 
-bool TreeProcess::Read(bool list_threads, bool block_io_is_counted, UnavailableList& missing) {
+bool TreeProcess::Read(bool list_threads, bool block_io_is_counted, UnseenList& missing) {
   const auto text = stat_.Read();
   if (!text) {
     if (IsRefusal(stat_.error())) {
@@ -150,7 +150,7 @@ void TreeProcess::Take(const ProcessStat& stat) {
   children_ = children;
 }
 
-void TreeProcess::ReadIo(UnavailableList& missing) {
+void TreeProcess::ReadIo(UnseenList& missing) {
   const auto text = io_.Read();
   ProcessIo& io = sample_.io;
   TakeNamed(text.value_or(""), {{"rchar", &io.read_chars},
@@ -171,7 +171,7 @@ void TreeProcess::ReadIo(UnavailableList& missing) {
   }
 }
 
-void TreeProcess::ListThreads(UnavailableList& missing) {
+void TreeProcess::ListThreads(UnseenList& missing) {
   const std::string folder = folder_ + "/task";
   const int error = ListNumberedEntries(folder, files_->text, listed_);
   if (error != 0) {

@@ -7,7 +7,7 @@
 #include "recpack/probe/system_sample.h"
 #include "src/probe/kept_file.h"
 #include "src/probe/process_stat.h"
-#include "src/probe/unavailable_list.h"
+#include "src/probe/unseen_list.h"
 
 namespace recpack {
 
@@ -31,7 +31,7 @@ class TreeThread {
   TreeThread(KeptFiles* files, const std::string& process_folder, int process, int thread);
 
   // False: it has ended.
-  bool Read(bool block_io_is_counted, UnavailableList& missing);
+  bool Read(bool block_io_is_counted, UnseenList& missing);
   // On which processors it may run: true where that has changed.
   bool ReadAllowed();
 
@@ -39,7 +39,7 @@ class TreeThread {
   const std::string& allowed() const noexcept { return allowed_; }  // "0-3,8"
 
  private:
-  void ReadSchedule(UnavailableList& missing);
+  void ReadSchedule(UnseenList& missing);
 
   KeptFiles* files_;
   std::string folder_;
@@ -55,7 +55,7 @@ class TreeProcess {
   TreeProcess(KeptFiles* files, const std::string& proc, int process);
 
   // False: it has ended, or another one has its number now. `list_threads`: there may be new ones.
-  bool Read(bool list_threads, bool block_io_is_counted, UnavailableList& missing);
+  bool Read(bool list_threads, bool block_io_is_counted, UnseenList& missing);
 
   int process() const noexcept { return sample_.process; }
   const ProcessSample& sample() const noexcept { return sample_; }
@@ -69,8 +69,8 @@ class TreeProcess {
 
  private:
   void Take(const ProcessStat& stat);
-  void ReadIo(UnavailableList& missing);
-  void ListThreads(UnavailableList& missing);
+  void ReadIo(UnseenList& missing);
+  void ListThreads(UnseenList& missing);
 
   KeptFiles* files_;
   std::string folder_;

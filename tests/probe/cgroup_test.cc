@@ -119,7 +119,7 @@ TEST_F(CgroupTest, WithoutAMountAllIsUnavailable) {
   for (const char* what : {"processor limit of the control group", "memory of the control group",
                            "processors of the control group", "throttling of the control group",
                            "pressure stall information of the control group"}) {
-    EXPECT_THAT(sampler.unavailable(), Contains(Field(&Unavailable::what, what)));
+    EXPECT_THAT(sampler.unseen(), Contains(Field(&Unseen::what, what)));
   }
 }
 
@@ -144,8 +144,7 @@ TEST_F(CgroupTest, Version1) {
   EXPECT_EQ(group.memory_limit, kNoMemoryLimit);
   EXPECT_EQ(group.memory_used, 33);
   EXPECT_EQ(group.cpus, "1");
-  EXPECT_THAT(sampler.unavailable(),
-              Contains(Field(&Unavailable::reason, HasSubstr("no cgroup version 2"))));
+  EXPECT_THAT(sampler.unseen(), Contains(Field(&Unseen::reason, HasSubstr("no cgroup version 2"))));
 }
 
 TEST_F(CgroupTest, AProcessThatMovesIsFollowed) {

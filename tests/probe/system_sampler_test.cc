@@ -123,10 +123,10 @@ TEST(SystemSamplerTest, TellsWhatAnotherUsersProcessHides) {
     const bool seen = sample.processes.size() == 1 && sample.threads.size() == 1;
     const bool told =
         !sample.processes.at(0).io.read_bytes &&
-        testing::Value(sampler.unavailable(),
-                       Contains(testing::AllOf(
-                           Field(&Unavailable::what, "I/O of processes"),
-                           Field(&Unavailable::right, "CAP_SYS_PTRACE or the same user"))));
+        testing::Value(
+            sampler.unseen(),
+            Contains(testing::AllOf(Field(&Unseen::what, "I/O of processes"),
+                                    Field(&Unseen::right, "CAP_SYS_PTRACE or the same user"))));
     ::_exit(seen && told ? 0 : 1);
   }
   int status = 0;

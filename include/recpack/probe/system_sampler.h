@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "recpack/probe/system_sample.h"
-#include "recpack/probe/unavailable.h"
+#include "recpack/probe/unseen.h"
 
 namespace recpack {
 
@@ -24,7 +24,7 @@ struct SystemSamplerOptions {
 };
 
 // One thread. Throws nothing for what it finds: what cannot be read is missing and told by
-// unavailable().
+// unseen().
 //
 // The tree holds the roots, their descendants, those whose parent ended since they were seen, and
 // those whose group or session a member leads or has led.
@@ -38,7 +38,7 @@ class SystemSampler {
   SystemSample Sample();
 
   // What could not be read so far, each once.
-  const std::vector<Unavailable>& unavailable() const noexcept;
+  const std::vector<Unseen>& unseen() const noexcept;
 
  private:
   struct State;

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "recpack/probe/unavailable.h"
+#include "recpack/probe/unseen.h"
 
 namespace recpack {
 
-class UnavailableList {
+class UnseenList {
  public:
   // The first reason for `what` is kept.
   void Add(const char* what, const std::string& reason, const char* right) {
-    for (const Unavailable& known : list_) {
+    for (const Unseen& known : list_) {
       if (known.what == what) return;
     }
     list_.push_back({what, reason, right});
@@ -20,10 +20,10 @@ class UnavailableList {
   // A file that could not be read, with errno.
   void Add(const char* what, const std::string& path, int error, const char* right);
 
-  const std::vector<Unavailable>& list() const noexcept { return list_; }
+  const std::vector<Unseen>& list() const noexcept { return list_; }
 
  private:
-  std::vector<Unavailable> list_;
+  std::vector<Unseen> list_;
 };
 
 }  // namespace recpack

@@ -1,11 +1,11 @@
-// What could not be measured, and why.
+// What could not be seen, and why.
 #pragma once
 
 #include <string>
 
 namespace recpack {
 
-struct Unavailable {
+struct Unseen {
   std::string what;    // "I/O of processes"
   std::string reason;  // "Permission denied (/proc/12/io)"
   std::string right;   // what would make it available; empty where nobody knows

@@ -15,17 +15,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-testing::Matcher<const std::vector<Unavailable>&> Tells(const std::string& what,
-                                                        const std::string& reason,
-                                                        const std::string& right) {
-  return Contains(AllOf(Field(&Unavailable::what, what),
-                        Field(&Unavailable::reason, HasSubstr(reason)),
-                        Field(&Unavailable::right, HasSubstr(right))));
+testing::Matcher<const std::vector<Unseen>&> Tells(const std::string& what,
+                                                   const std::string& reason,
+                                                   const std::string& right) {
+  return Contains(AllOf(Field(&Unseen::what, what), Field(&Unseen::reason, HasSubstr(reason)),
+                        Field(&Unseen::right, HasSubstr(right))));
 }
 
-class UnavailableTest : public testing::Test {
+class UnseenTest : public testing::Test {
  protected:
-  UnavailableTest() {
+  UnseenTest() {
     machine_.Set({.process = 50});
     machine_.Write("sys/fs/cgroup/cpu.stat", "nr_periods 1\nnr_throttled 0\nthrottled_usec 0\n");
     machine_.Write("sys/fs/cgroup/cpuset.cpus.effective", "0-1\n");
@@ -39,30 +38,30 @@ class UnavailableTest : public testing::Test {
   FakeMachine machine_;
 };
 
-TEST_F(UnavailableTest, NothingWhereAllCanBeRead) {
+TEST_F(UnseenTest, NothingWhereAllCanBeRead) {
   SystemSampler sampler({50}, machine_.Options());
   sampler.Sample();
-  for (const Unavailable& it : sampler.unavailable()) {
+  for (const Unseen& it : sampler.unseen()) {
     ADD_FAILURE() << it.what << ": " << it.reason;
   }
 }
 
-TEST_F(UnavailableTest, EachIsToldOnce) {
+TEST_F(UnseenTest, EachIsToldOnce) {
   machine_.Remove("proc/pressure");
   SystemSampler sampler({50}, machine_.Options());
   sampler.Sample();
   sampler.Sample();
-  EXPECT_THAT(sampler.unavailable(), SizeIs(1));
+  EXPECT_THAT(sampler.unseen(), SizeIs(1));
 }
 
-TEST_F(UnavailableTest, AContainerWithoutPressure) {
+TEST_F(UnseenTest, AContainerWithoutPressure) {
   machine_.Remove("proc/pressure");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().pressure.io.some_ns, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(), Tells("pressure stall information", "No such file", "psi=1"));
+  EXPECT_THAT(sampler.unseen(), Tells("pressure stall information", "No such file", "psi=1"));
 }
 
-TEST_F(UnavailableTest, PressureOfOldKernelsHasNoFullLineForTheProcessor) {
+TEST_F(UnseenTest, PressureOfOldKernelsHasNoFullLineForTheProcessor) {
   machine_.Write("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
   SystemSampler sampler({50}, machine_.Options());
   const SystemSample sample = sampler.Sample();
@@ -71,7 +70,7 @@ TEST_F(UnavailableTest, PressureOfOldKernelsHasNoFullLineForTheProcessor) {
   EXPECT_EQ(sample.pressure.io.full_ns, 5000);
 }
 
-TEST_F(UnavailableTest, IoOfAnotherUsersProcess) {
+TEST_F(UnseenTest, IoOfAnotherUsersProcess) {
   if (::geteuid() == 0) {
     // Root may read all: a folder in its place fails to be read, with another errno.
     machine_.Remove("proc/50/io");
@@ -83,50 +82,49 @@ TEST_F(UnavailableTest, IoOfAnotherUsersProcess) {
   const SystemSample sample = sampler.Sample();
   ASSERT_THAT(sample.processes, SizeIs(1));
   EXPECT_EQ(sample.processes[0].io.read_bytes, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(), Tells("I/O of processes", "/proc/50/io", ""));
+  EXPECT_THAT(sampler.unseen(), Tells("I/O of processes", "/proc/50/io", ""));
 }
 
-TEST_F(UnavailableTest, IoWithoutAccounting) {
+TEST_F(UnseenTest, IoWithoutAccounting) {
   machine_.Remove("proc/50/io");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().processes.at(0).io.read_bytes, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(),
+  EXPECT_THAT(sampler.unseen(),
               Tells("I/O of processes", "No such file", "CONFIG_TASK_IO_ACCOUNTING"));
 }
 
-TEST_F(UnavailableTest, IoOfAZombieIsNoFinding) {
+TEST_F(UnseenTest, IoOfAZombieIsNoFinding) {
   machine_.Set({.process = 50, .state = 'Z'});
   machine_.Remove("proc/50/io");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().processes.at(0).state, 'Z');
-  EXPECT_THAT(sampler.unavailable(), IsEmpty());
+  EXPECT_THAT(sampler.unseen(), IsEmpty());
 }
 
-TEST_F(UnavailableTest, RunQueueWaitThatTheKernelDoesNotCount) {
+TEST_F(UnseenTest, RunQueueWaitThatTheKernelDoesNotCount) {
   machine_.Set({.process = 50, .user = 10});
   machine_.Write("proc/50/task/50/schedstat", "0 0 0\n");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().threads.at(0).run_queue_wait_ns, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(),
+  EXPECT_THAT(sampler.unseen(),
               Tells("run-queue wait of threads", "not counted", "CONFIG_SCHED_INFO"));
 }
 
-TEST_F(UnavailableTest, RunQueueWaitWithoutTheFile) {
+TEST_F(UnseenTest, RunQueueWaitWithoutTheFile) {
   machine_.Remove("proc/50/task/50/schedstat");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().threads.at(0).run_queue_wait_ns, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(), Tells("run-queue wait of threads", "No such file", "CONFIG"));
+  EXPECT_THAT(sampler.unseen(), Tells("run-queue wait of threads", "No such file", "CONFIG"));
 }
 
-TEST_F(UnavailableTest, BlockIoWaitThatIsNotCounted) {
+TEST_F(UnseenTest, BlockIoWaitThatIsNotCounted) {
   machine_.Write("proc/sys/kernel/task_delayacct", "0\n");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().threads.at(0).block_io_wait_ns, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(),
-              Tells("block I/O wait of threads", "", "kernel.task_delayacct=1"));
+  EXPECT_THAT(sampler.unseen(), Tells("block I/O wait of threads", "", "kernel.task_delayacct=1"));
 }
 
-TEST_F(UnavailableTest, RefaultsOfKernelsBefore59HaveAnotherName) {
+TEST_F(UnseenTest, RefaultsOfKernelsBefore59HaveAnotherName) {
   machine_.Write("proc/vmstat", "pgmajfault 4\nworkingset_refault 9\n");
   SystemSampler sampler({50}, machine_.Options());
   const SystemSample sample = sampler.Sample();
@@ -135,15 +133,14 @@ TEST_F(UnavailableTest, RefaultsOfKernelsBefore59HaveAnotherName) {
   EXPECT_EQ(sample.page_cache.read_bytes, std::nullopt);
 }
 
-TEST_F(UnavailableTest, RefaultsThatNoNameGives) {
+TEST_F(UnseenTest, RefaultsThatNoNameGives) {
   machine_.Write("proc/vmstat", "pgmajfault 4\n");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_EQ(sampler.Sample().page_cache.refaults, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(),
-              Tells("page-cache refaults", "workingset_refault_file", "Linux"));
+  EXPECT_THAT(sampler.unseen(), Tells("page-cache refaults", "workingset_refault_file", "Linux"));
 }
 
-TEST_F(UnavailableTest, CoresOfOldKernelsSayNoSteal) {
+TEST_F(UnseenTest, CoresOfOldKernelsSayNoSteal) {
   machine_.Stat("cpu0 10 0 5 80 3 1 1\n", 1);
   SystemSampler sampler({50}, machine_.Options());
   const SystemSample sample = sampler.Sample();
@@ -153,27 +150,26 @@ TEST_F(UnavailableTest, CoresOfOldKernelsSayNoSteal) {
   EXPECT_EQ(sample.cores[0].steal_ns, std::nullopt);
 }
 
-TEST_F(UnavailableTest, WhichProcessorsMayBeUsed) {
+TEST_F(UnseenTest, WhichProcessorsMayBeUsed) {
   machine_.Remove("proc/50/task/50/status");
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_THAT(sampler.Sample().allowed_cores, IsEmpty());
-  EXPECT_THAT(sampler.unavailable(),
-              Tells("processors that the tree may use", "/proc/PID/status", ""));
+  EXPECT_THAT(sampler.unseen(), Tells("processors that the tree may use", "/proc/PID/status", ""));
 }
 
-TEST_F(UnavailableTest, NoProcAtAll) {
+TEST_F(UnseenTest, NoProcAtAll) {
   SystemSampler sampler({50}, {.proc = "/nonexistent/proc", .sys = "/nonexistent/sys"});
   const SystemSample sample = sampler.Sample();
   EXPECT_THAT(sample.cores, IsEmpty());
   EXPECT_EQ(sample.memory.total_bytes, std::nullopt);
-  EXPECT_THAT(sampler.unavailable(), Tells("processors", "No such file", "/proc"));
-  EXPECT_THAT(sampler.unavailable(), Tells("memory", "No such file", "/proc"));
-  EXPECT_THAT(sampler.unavailable(), Tells("network", "No such file", "/proc"));
-  EXPECT_THAT(sampler.unavailable(), Tells("block devices", "No such file", "/proc"));
-  EXPECT_THAT(sampler.unavailable(), Tells("child processes", "No such file", "/proc"));
+  EXPECT_THAT(sampler.unseen(), Tells("processors", "No such file", "/proc"));
+  EXPECT_THAT(sampler.unseen(), Tells("memory", "No such file", "/proc"));
+  EXPECT_THAT(sampler.unseen(), Tells("network", "No such file", "/proc"));
+  EXPECT_THAT(sampler.unseen(), Tells("block devices", "No such file", "/proc"));
+  EXPECT_THAT(sampler.unseen(), Tells("child processes", "No such file", "/proc"));
 }
 
-TEST_F(UnavailableTest, FilesOfNonsenseAreNoCrash) {
+TEST_F(UnseenTest, FilesOfNonsenseAreNoCrash) {
   const std::string nonsense = "\n\n \t (\xff :: -1 99999999999999999999999 )\ncpu cpux -\nsome\n";
   for (const char* file : {"stat", "diskstats", "meminfo", "vmstat", "net/dev", "pressure/io",
                            "self/mountinfo", "50/io", "50/cgroup", "50/task/50/stat",

@@ -1,4 +1,4 @@
-#include "src/probe/unavailable_list.h"
+#include "src/probe/unseen_list.h"
 
 #include <cerrno>
 #include <cstring>
@@ -7,8 +7,8 @@
 
 namespace recpack {
 
-void UnavailableList::Add(const char* what, const std::string& path, int error, const char* right) {
-  for (const Unavailable& known : list_) {
+void UnseenList::Add(const char* what, const std::string& path, int error, const char* right) {
+  for (const Unseen& known : list_) {
     if (known.what == what) return;
   }
   list_.push_back({what, format("{} ({})", std::strerror(error), path), right});
