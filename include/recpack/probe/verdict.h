@@ -1,0 +1,94 @@
+// Is a training input-bound, where, and what would fixing it gain? docs/verdicts.md has the rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/stats.h"
+#include "recpack/probe/estimate.h"
+#include "recpack/probe/steps.h"
+#include "recpack/probe/system_rates.h"
+
+namespace recpack {
+
+// By the share of its steps that a training waits for input while its device does nothing; limits
+// as users of TensorFlow's profiler know them.
+enum class Band : uint8_t {
+  kUnknown,     // no steps were seen
+  kUndecided,   // the interval lies on both sides of a limit
+  kNotInput,    // below 5 %
+  kModerately,  // 5 to 20 %
+  kHighly,      // 20 % and more
+};
+
+const char* BandName(Band band) noexcept;  // "not input-bound", ...
+
+// What a training loses most of its time to, or would if it were not for its own work.
+enum class Place : uint8_t {
+  kUnknown,
+  kStorage,  // the disk or the network
+  kRead,     // reading from memory, CRC, decompression
+  kParse,
+  kDecode,
+  kAugment,
+  kFunction,        // the user's, of samples
+  kBatch,           // work on whole batches
+  kWrite,           // normalising, casting, copying into the batch
+  kPrefetch,        // workers wait for room while the training waits for batches
+  kTrainingThread,  // batches are made by the thread that trains
+  kInterference,    // others have the processors
+  kQuota,           // the container's limit of processor time
+  kCopyToDevice,
+  kExchange,  // all devices wait for one another
+  kSlowRank,  // all wait for one
+  kHost,      // neither input nor exchange nor the device: the program itself
+  kModel,     // the device is busy: nothing to gain from input
+};
+
+const char* PlaceName(Place place) noexcept;  // "storage", "decode", ...
+
+// A loader of ours at one time.
+struct LoaderSample {
+  int64_t time = 0;  // CLOCK_MONOTONIC, ns
+  int process = 0;
+  LoaderStats stats;
+};
+
+// All that a verdict is made from: what somebody outside of the program can see.
+struct Evidence {
+  std::vector<TrainerSteps> trainers;
+  std::vector<LoaderSample> loaders;  // in order of time
+  std::optional<SystemRates> system;  // while the steps ran
+  std::vector<std::string> unseen;    // what could not be seen, and why
+};
+
+// Shares of the mean step; they add up to 1.
+struct Breakdown {
+  double input_wait = 0;  // that no device work covers
+  double copies = 0;
+  double exchange = 0;
+  double device = 0;
+  double other = 0;
+};
+
+struct Verdict {
+  Band band = Band::kUnknown;
+  Estimate input_share;         // of step time
+  Estimate gain;                // of steps a second, if there were no such waits: 0.25 is 25 % more
+  double steps_per_second = 0;  // of all trainers together, each its own
+  size_t steps = 0;             // that count, of the trainer with the fewest
+  size_t left_out = 0;          // at the beginning, of each
+  bool upper_bound = false;     // nobody told what the devices did: some waits may be covered
+  Breakdown breakdown;
+  Place place = Place::kUnknown;
+  std::optional<size_t> rank;         // of kSlowRank: the index of the trainer
+  std::vector<std::string> evidence;  // for the place, strongest first
+  std::string cure;                   // what to do next; empty: nothing
+  std::vector<std::string> notes;     // what stands against it, or was not seen
+};
+
+Verdict Decide(const Evidence& evidence);
+
+}  // namespace recpack

@@ -1,0 +1,70 @@
+#include "src/probe/combine_steps.h"
+
+#include <algorithm>
+#include <map>
+
+namespace recpack {
+namespace {
+
+constexpr size_t kWarmUpPart = 20;
+constexpr size_t kMostWarmUp = 10;
+
+Part Of(const StepRecord& step) {
+  return {static_cast<double>(step.uncovered_wait), static_cast<double>(step.duration())};
+}
+
+}  // namespace
+
+size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers) {
+  size_t fewest = SIZE_MAX;
+  for (const TrainerSteps& trainer : trainers) fewest = std::min(fewest, trainer.steps.size());
+  if (trainers.empty()) return 0;
+  const size_t out = std::min(fewest, std::clamp<size_t>(fewest / kWarmUpPart, 1, kMostWarmUp));
+  for (TrainerSteps& trainer : trainers) {
+    trainer.steps.erase(trainer.steps.begin(), trainer.steps.begin() + static_cast<ptrdiff_t>(out));
+  }
+  return out;
+}
+
+bool GoInStep(const std::vector<TrainerSteps>& trainers) {
+  if (trainers.size() < 2) return false;
+  return std::all_of(trainers.begin(), trainers.end(), [](const TrainerSteps& trainer) {
+    return std::any_of(trainer.steps.begin(), trainer.steps.end(),
+                       [](const StepRecord& step) { return step.exchange > 0; });
+  });
+}
+
+std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
+  std::vector<Part> waits;
+  if (!GoInStep(trainers)) {
+    for (const TrainerSteps& trainer : trainers) {
+      for (const StepRecord& step : trainer.steps) waits.push_back(Of(step));
+    }
+    return waits;
+  }
+  struct Together {
+    double ready = 0;       // the last one, had it not to wait for others
+    double work_ready = 0;  // the same without input waits
+    double duration = 0;
+    size_t trainers = 0;
+  };
+  std::map<uint64_t, Together> by_number;
+  for (const TrainerSteps& trainer : trainers) {
+    for (const StepRecord& step : trainer.steps) {
+      Together& together = by_number[step.number];
+      const auto ready = static_cast<double>(step.duration() - step.exchange);
+      const auto wait = static_cast<double>(step.uncovered_wait);
+      together.ready = std::max(together.ready, ready);
+      together.work_ready = std::max(together.work_ready, ready - wait);
+      together.duration = std::max(together.duration, static_cast<double>(step.duration()));
+      ++together.trainers;
+    }
+  }
+  for (const auto& [number, together] : by_number) {
+    if (together.trainers < trainers.size()) continue;
+    waits.push_back({together.ready - together.work_ready, together.duration});
+  }
+  return waits;
+}
+
+}  // namespace recpack

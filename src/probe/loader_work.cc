@@ -1,0 +1,67 @@
+#include "src/probe/loader_work.h"
+
+#include <map>
+#include <utility>
+
+namespace recpack {
+namespace {
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
+  LoaderWork work{.process = last.process,
+                  .number = last.stats.number,
+                  .workers = last.stats.workers.size(),
+                  .seconds = static_cast<double>(last.time - first.time) * 1e-9,
+                  .share = {},
+                  .slots = last.stats.slots};
+  double all = 0;
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    work.share[i] = Seconds(last.stats.Total(stage).time) - Seconds(first.stats.Total(stage).time);
+    all += work.share[i];
+  }
+  for (double& share : work.share) share = all > 0 ? share / all : 0;
+  const auto batches = static_cast<double>(last.stats.batches - first.stats.batches);
+  const double ready = last.stats.mean_ready * static_cast<double>(last.stats.batches) -
+                       first.stats.mean_ready * static_cast<double>(first.stats.batches);
+  if (batches > 0) work.mean_ready = ready / batches;
+  if (work.seconds > 0) {
+    work.samples_per_second =
+        static_cast<double>(last.stats.samples - first.stats.samples) / work.seconds;
+  }
+  return work;
+}
+
+}  // namespace
+
+Stage LoaderWork::Most() const {
+  Stage most = Stage::kInput;
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (stage != Stage::kRoom && Share(stage) > Share(most)) most = stage;
+  }
+  return most;
+}
+
+std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples) {
+  std::map<std::pair<int, uint32_t>, std::pair<const LoaderSample*, const LoaderSample*>> loaders;
+  for (const LoaderSample& sample : samples) {
+    auto& [first, last] = loaders[{sample.process, sample.stats.number}];
+    if (first == nullptr) first = &sample;
+    last = &sample;
+  }
+  std::optional<LoaderWork> most;
+  uint64_t most_batches = 0;
+  for (const auto& [loader, ends] : loaders) {
+    const uint64_t batches = ends.second->stats.batches - ends.first->stats.batches;
+    if (ends.first == ends.second || batches <= most_batches) continue;
+    most_batches = batches;
+    most = Between(*ends.first, *ends.second);
+  }
+  return most;
+}
+
+}  // namespace recpack

@@ -1,0 +1,31 @@
+// What the workers of a loader did.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "recpack/probe/verdict.h"
+
+namespace recpack {
+
+struct LoaderWork {
+  int process = 0;
+  uint32_t number = 0;
+  size_t workers = 0;
+  double seconds = 0;
+  double samples_per_second = 0;      // given to the consumer
+  std::array<double, kStages> share;  // of the workers' time
+  double mean_ready = 0;              // batches, when one was asked for
+  uint32_t slots = 0;
+
+  double Share(Stage stage) const { return share[static_cast<size_t>(stage)]; }
+  // That the workers' time goes to most, but for waits for room.
+  Stage Most() const;
+};
+
+// Of the one that gave most batches between its first and its last sample; nothing where none was
+// seen twice.
+std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples);
+
+}  // namespace recpack

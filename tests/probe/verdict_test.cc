@@ -1,0 +1,190 @@
+#include "recpack/probe/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace recpack {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr int64_t kMs = 1'000'000;
+
+struct Made {
+  int64_t duration = 100, wait = 0, exchange = 0, device = 0;  // ms, of each step
+};
+
+TrainerSteps Trainer(const Made& of, int steps = 200, uint16_t device = 0) {
+  TrainerSteps trainer{.process = 5, .lane = 5, .device = device, .device_seen = true};
+  for (int i = 0; i < steps; ++i) {
+    const int64_t begin = i * of.duration * kMs;
+    trainer.steps.push_back({.number = static_cast<uint64_t>(i),
+                             .begin = begin,
+                             .end = begin + of.duration * kMs,
+                             .input_wait = of.wait * kMs,
+                             .uncovered_wait = of.wait * kMs,
+                             .exchange = of.exchange * kMs,
+                             .device = of.device * kMs});
+  }
+  return trainer;
+}
+
+// Two workers that spent a second on each of these stages.
+std::vector<LoaderSample> Loader(const std::vector<std::pair<Stage, int>>& seconds) {
+  std::vector<LoaderSample> samples(2);
+  for (size_t i = 0; i < 2; ++i) {
+    LoaderStats& stats = samples[i].stats;
+    samples[i] = {.time = static_cast<int64_t>(i) * 10'000 * kMs, .process = 5, .stats = {}};
+    stats.workers.resize(2);
+    stats.batches = 10 + 100 * i;
+    if (i == 0) continue;
+    for (WorkerStats& worker : stats.workers) {
+      for (const auto& [stage, time] : seconds) {
+        worker.stages[static_cast<size_t>(stage)].time = std::chrono::seconds(time);
+      }
+    }
+  }
+  return samples;
+}
+
+// Of threads that ran half of the time and waited as long for a processor.
+SystemRates Taken() {
+  SystemRates rates{.allowed_cores = 2};
+  rates.threads = {{.thread = 9, .process = 5, .cpu_share = 0.5, .run_queue_wait_share = 0.5}};
+  return rates;
+}
+
+TEST(Verdict, WithoutStepsNothingIsKnown) {
+  const Verdict verdict = Decide({.unseen = {"no hook: not started by recprobe run"}});
+  EXPECT_EQ(verdict.band, Band::kUnknown);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("no hook")));
+}
+
+TEST(Verdict, BandsAreThoseOfTensorFlowsProfiler) {
+  EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 3, .device = 97})}}).band, Band::kNotInput);
+  EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 7, .device = 93})}}).band, Band::kModerately);
+  EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 25, .device = 75})}}).band, Band::kHighly);
+}
+
+TEST(Verdict, AnIntervalOnBothSidesOfALimitIsUndecided) {
+  TrainerSteps trainer = Trainer({.device = 90});
+  for (size_t i = 0; i < trainer.steps.size(); i += 20) {
+    trainer.steps[i].uncovered_wait = trainer.steps[i].input_wait = 95 * kMs;
+  }
+  const Verdict verdict = Decide({.trainers = {trainer}});
+  EXPECT_EQ(verdict.band, Band::kUndecided);
+  EXPECT_LT(verdict.input_share.low, 0.05);
+  EXPECT_GT(verdict.input_share.high, 0.05);
+}
+
+TEST(Verdict, AFewStepsAreUndecided) {
+  const Verdict verdict = Decide({.trainers = {Trainer({.wait = 50, .device = 50}, 8)}});
+  EXPECT_EQ(verdict.band, Band::kUndecided);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("too few")));
+}
+
+TEST(Verdict, TheFirstStepsAreLeftOut) {
+  TrainerSteps trainer = Trainer({.device = 100});
+  trainer.steps[0].uncovered_wait = trainer.steps[0].duration();
+  const Verdict verdict = Decide({.trainers = {trainer}});
+  EXPECT_EQ(verdict.input_share.value, 0);
+  EXPECT_EQ(verdict.left_out, 10u);
+  EXPECT_EQ(verdict.steps, 190u);
+}
+
+TEST(Verdict, TheGainIsWhatTheWaitsCost) {
+  const Verdict verdict = Decide({.trainers = {Trainer({.wait = 20, .device = 80})}});
+  EXPECT_NEAR(verdict.gain.value, 0.25, 1e-9);
+  EXPECT_NEAR(verdict.steps_per_second, 10, 1e-9);
+  EXPECT_NEAR(verdict.breakdown.device, 0.8, 1e-9);
+}
+
+TEST(Verdict, TheStageThatTakesTheWorkersTimeIsThePlace) {
+  const std::pair<Stage, Place> cases[] = {
+      {Stage::kInput, Place::kStorage},   {Stage::kRead, Place::kRead},
+      {Stage::kParse, Place::kParse},     {Stage::kDecode, Place::kDecode},
+      {Stage::kAugment, Place::kAugment}, {Stage::kFunction, Place::kFunction},
+      {Stage::kBatch, Place::kBatch},     {Stage::kWrite, Place::kWrite}};
+  for (const auto& [stage, place] : cases) {
+    const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})},
+                                    .loaders = Loader({{Stage::kRoom, 1}, {stage, 7}})});
+    EXPECT_EQ(verdict.place, place) << StageName(stage);
+    EXPECT_THAT(verdict.evidence, Contains(HasSubstr("87.5 % of their time")));
+    EXPECT_THAT(verdict.cure, Not(IsEmpty()));
+  }
+}
+
+TEST(Verdict, WorkersThatWaitForRoomAreNotWhatIsWaitedFor) {
+  const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})},
+                                  .loaders = Loader({{Stage::kRoom, 8}, {Stage::kDecode, 2}})});
+  EXPECT_EQ(verdict.place, Place::kPrefetch);
+}
+
+TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
+  Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},
+                    .loaders = Loader({{Stage::kDecode, 8}}),
+                    .system = Taken()};
+  EXPECT_EQ(Decide(evidence).place, Place::kDecode);
+  evidence.system->others_cores = 1.1;
+  EXPECT_EQ(Decide(evidence).place, Place::kInterference);
+  evidence.system->throttled_periods_share = 0.6;
+  EXPECT_EQ(Decide(evidence).place, Place::kQuota);
+  evidence.loaders = Loader({{Stage::kInput, 8}});
+  EXPECT_EQ(Decide(evidence).place, Place::kStorage);
+}
+
+TEST(Verdict, InputThatTheTrainingThreadMakesItself) {
+  Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})}, .system = SystemRates{}};
+  evidence.system->threads = {{.thread = 5, .process = 5, .cpu_share = 0.98}};
+  EXPECT_EQ(Decide(evidence).place, Place::kTrainingThread);
+  evidence.system->threads[0].block_io_wait_share = 0.99;
+  EXPECT_EQ(Decide(evidence).place, Place::kStorage);
+}
+
+TEST(Verdict, TheModelWhereTheDeviceIsBusy) {
+  const Verdict verdict = Decide({.trainers = {Trainer({.wait = 1, .device = 97})}});
+  EXPECT_EQ(verdict.place, Place::kModel);
+  EXPECT_THAT(verdict.cure, IsEmpty());
+}
+
+TEST(Verdict, TheHostWhereNothingElseIsBusy) {
+  EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 1, .device = 30})}}).place, Place::kHost);
+}
+
+TEST(Verdict, WhatTheDevicesDidIsNotGuessed) {
+  TrainerSteps trainer = Trainer({.wait = 1});
+  trainer.device_seen = false;
+  const Verdict verdict = Decide({.trainers = {trainer}});
+  EXPECT_TRUE(verdict.upper_bound);
+  EXPECT_EQ(verdict.place, Place::kUnknown);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("not known")));
+}
+
+TEST(Verdict, OneRankThatAllWaitFor) {
+  const Verdict by_input =
+      Decide({.trainers = {Trainer({.exchange = 40, .device = 60}, 100, 0),
+                           Trainer({.wait = 38, .exchange = 2, .device = 60}, 100, 1)}});
+  EXPECT_EQ(by_input.band, Band::kHighly);
+  EXPECT_NEAR(by_input.input_share.value, 0.38, 1e-9);
+  const Verdict by_work = Decide({.trainers = {Trainer({.exchange = 40, .device = 60}, 100, 0),
+                                               Trainer({.exchange = 2, .device = 98}, 100, 1)}});
+  EXPECT_EQ(by_work.band, Band::kNotInput);
+  EXPECT_EQ(by_work.place, Place::kSlowRank);
+  EXPECT_EQ(by_work.rank, 1u);
+  EXPECT_THAT(by_work.evidence, Contains(HasSubstr("it computed 98.0 %")));
+}
+
+// A known fault of other tools: they count it.
+TEST(Verdict, AWaitThatAnotherDevicesWorkHidesCostsNothing) {
+  const Verdict verdict =
+      Decide({.trainers = {Trainer({.wait = 30, .exchange = 10, .device = 60}, 100, 0),
+                           Trainer({.exchange = 1, .device = 99}, 100, 1)}});
+  EXPECT_EQ(verdict.input_share.value, 0);
+  EXPECT_EQ(verdict.band, Band::kNotInput);
+}
+
+}  // namespace
+}  // namespace recpack
