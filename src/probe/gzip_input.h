@@ -1,0 +1,36 @@
+// A file's text, unpacked where it is packed with gzip.
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+namespace recpack {
+
+class GzipInput : public std::streambuf {
+ public:
+  // Throws Error (kNotFound, kIo). Reading throws Error too (kIo, kCorrupt).
+  explicit GzipInput(std::string path);
+  ~GzipInput() override;
+
+  // All of it was read.
+  bool ended() const noexcept { return ended_; }
+  // Bytes of text that were read from the file.
+  uint64_t bytes() const noexcept { return bytes_; }
+
+ protected:
+  int_type underflow() override;
+
+ private:
+  struct File;
+  const std::string path_;
+  std::unique_ptr<File> file_;
+  std::vector<char> buffer_;
+  uint64_t bytes_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace recpack
