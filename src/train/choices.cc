@@ -80,6 +80,12 @@ const TrainerChoices& BindingChoices() {
   return choices;
 }
 
+const TrainerChoices& GraphChoices() {
+  static const TrainerChoices choices = {Choice("on", &TrainerOptions::cuda_graphs, true),
+                                         Choice("off", &TrainerOptions::cuda_graphs, false)};
+  return choices;
+}
+
 const TrainerChoices& OptimizerChoices() {
   static const auto choice = [](const char* name, std::optional<OptimizerKind> kind) {
     return TrainerChoice{name, [kind](TrainerOptions& options) { options.optimizer.kind = kind; }};

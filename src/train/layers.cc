@@ -61,9 +61,9 @@ void ConvolutionLayer::Backward(const ModelContext& context, const void* x, void
   const Variables& variables = *context.variables;
   operation_->BackwardWeights(x, out_.gradient.data, variables.Gradient(weight_),
                               spec_.bias ? variables.Gradient(bias_) : nullptr);
+  if (dx) operation_->BackwardData(out_.gradient.data, dx);
   if (spec_.bias) ready(bias_);
   ready(weight_);
-  if (dx) operation_->BackwardData(out_.gradient.data, dx);
 }
 
 NormLayer::NormLayer(const ModelContext& context, const std::string& name, const Shape& shape,
@@ -142,9 +142,9 @@ void DenseLayer::Backward(const ModelContext& context, const void* x, void* dx,
                           const GradientReady& ready) {
   operation_->BackwardWeights(x, out_.gradient.data, context.variables->Gradient(weight_),
                               context.variables->Gradient(bias_));
+  if (dx) operation_->BackwardData(out_.gradient.data, dx);
   ready(bias_);
   ready(weight_);
-  if (dx) operation_->BackwardData(out_.gradient.data, dx);
 }
 
 void PoolingLayer::Build(const ModelContext& context) {

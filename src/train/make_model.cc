@@ -69,6 +69,10 @@ TrainerOptions CompleteOptions(TrainerOptions options) {
     throw Error(ErrorKind::kInvalidArgument, format("there is no model '{}'", options.model), {},
                 "choose resnet, alexnet or deepconn");
   }
+  if (options.steps_per_dispatch < 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("a dispatch of {} steps", options.steps_per_dispatch), {}, "give 1 or more");
+  }
   if (options.batch_size == 0) options.batch_size = DefaultBatchSize(options.model);
   if (!options.optimizer.kind) {
     options.optimizer.kind = is("deepconn") ? OptimizerKind::kAdam : OptimizerKind::kSgd;

@@ -6,6 +6,7 @@
 #include "src/train/distributed_replicated.h"
 #include "src/train/make_ops.h"
 #include "src/train/parameter_server.h"
+#include "src/train/repetition.h"
 #include "src/train/replicated.h"
 #include "src/train/single_device.h"
 
@@ -71,7 +72,10 @@ Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& wor
   if (options.strategy == StrategyKind::kDistributedReplicated) return Distributed(options, world);
   Strategies strategies;
   if (world.towers() == 1) {
-    strategies.push_back(std::make_unique<SingleDevice>(options.optimizer));
+    strategies.push_back(std::make_unique<SingleDevice>(
+        options.optimizer, WhyNotRepeated(options, world.towers()).empty()
+                               ? SingleDevice::Update::kBeside
+                               : SingleDevice::Update::kAfterStep));
     return strategies;
   }
   for (auto& collective : world.Exchange()) {

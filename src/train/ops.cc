@@ -1,8 +1,50 @@
 #include "recpack/train/ops.h"
 
+#include <cmath>
 #include <utility>
+#include <vector>
 
 namespace recpack {
+namespace {
+
+// Of devices whose work is done when a call returns.
+class KeptWork final : public CapturedWork {
+ public:
+  explicit KeptWork(std::function<void()> work) : work_(std::move(work)) {}
+  void Replay() override { work_(); }
+
+ private:
+  const std::function<void()> work_;
+};
+
+class DoneReadback final : public Readback {
+ public:
+  DoneReadback(Ops& ops, size_t bytes) : ops_(ops), memory_(bytes) {}
+  void Enqueue(size_t offset, const void* from, size_t bytes) override {
+    ops_.Download(memory_.data() + offset, from, bytes);
+  }
+  const void* Wait() override { return memory_.data(); }
+
+ private:
+  Ops& ops_;
+  std::vector<std::byte> memory_;
+};
+
+}  // namespace
+
+UpdateRates RatesOf(const AdamUpdate& update) {
+  const auto step = static_cast<double>(update.step);
+  return {update.rate, static_cast<float>(update.rate / (1 - std::pow(update.beta1, step))),
+          static_cast<float>(1 / (1 - std::pow(update.beta2, step)))};
+}
+
+std::unique_ptr<CapturedWork> Ops::Capture(std::function<void()> work) {
+  return std::make_unique<KeptWork>(std::move(work));
+}
+
+std::unique_ptr<Readback> Ops::MakeReadback(size_t bytes) {
+  return std::make_unique<DoneReadback>(*this, bytes);
+}
 
 DeviceArray Ops::Allocate(size_t bytes) {
   DeviceArray array(this, AllocateBytes(bytes));

@@ -1,6 +1,17 @@
 #include "src/train/optimizer.h"
 
 namespace recpack {
+namespace {
+
+AdamUpdate AdamOf(const OptimizerOptions& options, const UpdateStep& step, float decay) {
+  return {.rate = static_cast<float>(step.rate),
+          .beta1 = static_cast<float>(options.momentum),
+          .decay = decay,
+          .step = step.number,
+          .rates = step.rates};
+}
+
+}  // namespace
 
 const char* OptimizerName(OptimizerKind kind) {
   return kind == OptimizerKind::kAdam ? "adam" : "sgd";
@@ -12,17 +23,22 @@ const std::vector<std::string>& SlotNames(const OptimizerOptions& options) {
   return options.kind == OptimizerKind::kAdam ? adam : sgd;
 }
 
+UpdateRates RatesOf(const OptimizerOptions& options, const UpdateStep& step) {
+  return RatesOf(AdamOf(options, step, 0));
+}
+
 void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& step, bool decayed,
                   float* value, const float* gradient, std::span<float* const> slots,
                   size_t count) {
-  const auto rate = static_cast<float>(step.rate);
-  const auto momentum = static_cast<float>(options.momentum);
   const float decay = decayed ? static_cast<float>(options.decay) : 0.0F;
   if (options.kind == OptimizerKind::kAdam) {
-    ops.Adam({.rate = rate, .beta1 = momentum, .decay = decay, .step = step.number}, value,
-             gradient, slots[0], slots[1], count);
+    ops.Adam(AdamOf(options, step, decay), value, gradient, slots[0], slots[1], count);
   } else {
-    ops.Sgd({.rate = rate, .momentum = momentum, .decay = decay}, value, gradient, slots[0], count);
+    ops.Sgd({.rate = static_cast<float>(step.rate),
+             .momentum = static_cast<float>(options.momentum),
+             .decay = decay,
+             .rates = step.rates},
+            value, gradient, slots[0], count);
   }
 }
 

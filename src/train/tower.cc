@@ -3,19 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "src/train/batch_places.h"
+
 namespace recpack {
-namespace {
-
-class ArraysOf final : public BatchArrays {
- public:
-  explicit ArraysOf(const DeviceBatch& batch) : batch_(batch) {}
-  const void* Raw(const std::string& name) const override { return batch_.Raw(name); }
-
- private:
-  const DeviceBatch& batch_;
-};
-
-}  // namespace
 
 Tower::Tower(std::vector<std::unique_ptr<Ops>> ops, std::unique_ptr<VariableStrategy> strategy,
              float scale)
@@ -38,25 +28,29 @@ void Tower::Build(const MakeModel& make, uint64_t seed) {
   strategy_->Start(ops(), model_->variables());
 }
 
-LossSums Tower::Train(DeviceBatch& batch, const UpdateStep& step) {
+void Tower::RepeatSteps(RepeatedStep::Refused refused) {
+  if (!strategy_->Repeats()) return;
+  repeated_.emplace(
+      ops(), [this](const BatchArrays& batch) { Compute(batch); }, std::move(refused));
+}
+
+void Tower::Train(DeviceBatch& batch, const UpdateStep& step) {
   batch.OnStream(ops().Stream());
-  const ArraysOf arrays(batch);
   strategy_->BeginStep(step);
-  model_->Forward(arrays, nullptr, true, scale_, sums_.As<LossSums>());
-  model_->Backward(arrays, [this](size_t variable) { strategy_->Ready(variable); });
+  if (repeated_) return repeated_->Do(batch);
+  Compute(BatchPlaces(batch));
+}
+
+void Tower::Compute(const BatchArrays& batch) {
+  model_->Forward(batch, nullptr, true, scale_, sums_.As<LossSums>());
+  model_->Backward(batch, [this](size_t variable) { strategy_->Ready(variable); });
   strategy_->EndStep();
-  return Read();
 }
 
 LossSums Tower::Evaluate(DeviceBatch& batch) {
   batch.OnStream(ops().Stream());
-  const ArraysOf arrays(batch);
   ops().Upload(mask_.data(), batch.mask().data(), batch.mask().size());
-  model_->Forward(arrays, mask_.As<uint8_t>(), false, 0, sums_.As<LossSums>());
-  return Read();
-}
-
-LossSums Tower::Read() {
+  model_->Forward(BatchPlaces(batch), mask_.As<uint8_t>(), false, 0, sums_.As<LossSums>());
   LossSums sums;
   ops().Download(&sums, sums_.data(), sizeof sums);
   return sums;

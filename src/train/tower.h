@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "recpack/train/model.h"
 #include "recpack/train/placement.h"
 #include "recpack/train/strategy.h"
+#include "src/train/repeated_step.h"
 
 namespace recpack {
 
@@ -28,8 +30,13 @@ class Tower {
   using MakeModel = std::function<std::unique_ptr<Model>(Ops& ops, Placement* placement)>;
   void Build(const MakeModel& make, uint64_t seed);
 
-  // One step. The batch may go once this returned.
-  LossSums Train(DeviceBatch& batch, const UpdateStep& step);
+  // Steps are captured and repeated where the strategy's are: before the first one.
+  void RepeatSteps(RepeatedStep::Refused refused);
+
+  // Enqueues a step. The batch may go once this returned.
+  void Train(DeviceBatch& batch, const UpdateStep& step);
+  // Of the last step: in the first device's memory, until the next step or evaluation.
+  const LossSums* sums() const noexcept { return sums_.As<LossSums>(); }
   LossSums Evaluate(DeviceBatch& batch);
 
   const std::vector<std::unique_ptr<Ops>>& devices() const noexcept { return ops_; }
@@ -48,7 +55,7 @@ class Tower {
 
  private:
   Ops& ops() noexcept { return *ops_[0]; }
-  LossSums Read();
+  void Compute(const BatchArrays& batch);
 
   std::vector<std::unique_ptr<Ops>> ops_;
   std::unique_ptr<Placement> placement_;  // of several devices
@@ -56,6 +63,7 @@ class Tower {
   const float scale_;
   std::unique_ptr<Model> model_;
   DeviceArray sums_, mask_;
+  std::optional<RepeatedStep> repeated_;
 };
 
 }  // namespace recpack

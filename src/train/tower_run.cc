@@ -23,6 +23,15 @@ LossSums BeginningOf(const CheckpointInfo& info) {
   return {sum("loss"), sum("correct"), sum("samples")};
 }
 
+size_t StepsOf(const TrainerOptions& options) {
+  return static_cast<size_t>(options.steps_per_dispatch);
+}
+
+// `step`: how many were made before.
+UpdateStep UpdateAt(uint64_t step, double rate) {
+  return {.rate = rate, .number = static_cast<int64_t>(step) + 1};
+}
+
 }  // namespace
 
 void Trainer::State::RunTower(size_t index) noexcept {
@@ -64,6 +73,9 @@ void Trainer::State::Build(size_t index) {
     return MakeModel(options, context);
   };
   towers[index]->Build(make, options.seed);
+  towers[index]->RepeatSteps([this](const std::string& reason) {
+    if (notice) notice(format("steps are enqueued operation by operation: {}", reason));
+  });
   checkpoints->Restore(*towers[index]);
   control[index]->Barrier();
   if (index == 0) checkpoints->AllRestored();
@@ -113,6 +125,11 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
                                 TowerEpoch& epoch) {
   const StepEvents events(index);
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
+  Dispatch dispatch(*towers[index], index, StepsOf(options), [&](const StepResult& result) {
+    CheckStep(index, result);
+    epoch.steps.push_back(result.sums);
+    Add(result.sums, epoch.train);
+  });
   while (static_cast<int64_t>(at.step) < rate.steps) {
     const int64_t begin = EventLog::Now();
     DeviceBatch* batch = input.Next();
@@ -120,39 +137,35 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
       past_end = true;
       continue;
     }
-    if (!batch) return;
+    if (!batch) break;
     past_end = true;
-    const LossSums sums = Step(index, at.step, *batch, rate.At(static_cast<int64_t>(at.step)));
+    dispatch.Step(*batch, UpdateAt(at.step, rate.At(static_cast<int64_t>(at.step))));
     events.Step(begin, at.step);
-    epoch.steps.push_back(sums);
-    Add(sums, epoch.train);
     ++at.step;
     at.loader_token = batch->token();
     if (!checkpoints->IsDue(at.step)) continue;
+    dispatch.Finish();
     towers[index]->strategy().Settle();
     Save(index, at, epoch.train);
   }
-}
-
-LossSums Trainer::State::Step(size_t index, uint64_t step, DeviceBatch& batch,
-                              double learning_rate) {
-  const LossSums sums = [&] {
-    const EventSpan computes = StepEvents(index).Computes();
-    return towers[index]->Train(batch,
-                                {.rate = learning_rate, .number = static_cast<int64_t>(step) + 1});
-  }();
-  if (!std::isfinite(sums.loss) || sums.bad_labels > 0) RefuseStep(index, step, sums, batch);
-  return sums;
+  dispatch.Finish();
 }
 
 void Trainer::State::TimeInputs(size_t index, uint64_t step) {
   VariableStrategy& strategy = towers[index]->strategy();
-  const TimedDevice device{.feeder = *feeder,
-                           .index = index,
-                           .control = *control[index],
-                           .step = [&](DeviceBatch& batch) { Step(index, step++, batch, 0); },
-                           .settle = [&] { strategy.Settle(); },
-                           .account = [&] { return strategy.account(); }};
+  Dispatch dispatch(*towers[index], index, StepsOf(options),
+                    [&](const StepResult& result) { CheckStep(index, result); });
+  const TimedDevice device{
+      .feeder = *feeder,
+      .index = index,
+      .control = *control[index],
+      .step = [&](DeviceBatch& batch) { dispatch.Step(batch, UpdateAt(step++, 0)); },
+      .settle =
+          [&] {
+            dispatch.Finish();
+            strategy.Settle();
+          },
+      .account = [&] { return strategy.account(); }};
   auto timed = TimeSteps(device, options.timing);
   if (index == 0) timings = std::move(timed);
 }
@@ -179,14 +192,16 @@ LossSums Trainer::State::EvaluateAll(size_t index) {
   return total;
 }
 
-void Trainer::State::RefuseStep(size_t index, uint64_t step, const LossSums& sums,
-                                const DeviceBatch& batch) {
-  CheckLabels(options, sums, format("of step {}", step), batch.token());
+void Trainer::State::CheckStep(size_t index, const StepResult& result) {
+  if (std::isfinite(result.sums.loss) && result.sums.bad_labels == 0) return;
+  CheckLabels(options, result.sums, format("of step {}", result.step), result.token);
   const std::string layer = towers[index]->FirstBadLayer();
-  throw Error(ErrorKind::kInvalidArgument,
-              format("the loss of step {} is not a number; the first layer with such numbers is {}",
-                     step, layer.empty() ? "the loss itself" : layer),
-              {}, format("lower the learning rate; the batch's token is {}", batch.token()));
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      format("the loss of step {} is not a number; the first layer with such numbers{} is {}",
+             result.step, result.later ? format(", {} steps later,", result.later) : "",
+             layer.empty() ? "the loss itself" : layer),
+      {}, format("lower the learning rate; the batch's token is {}", result.token));
 }
 
 }  // namespace recpack

@@ -11,6 +11,7 @@
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
+#include "src/train/repetition.h"
 #include "src/train/simulated.h"
 #include "src/train/time_steps.h"
 #include "src/train/trainer_state.h"
@@ -44,8 +45,9 @@ LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
 }  // namespace
 
 Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
-                      const TrainerNotice& notice)
-    : world(std::move(of_all)),
+                      TrainerNotice tell)
+    : notice(std::move(tell)),
+      world(std::move(of_all)),
       placement(PlaceModel(complete)),
       options(OnDevicesThatAreThere(std::move(complete), notice)),
       simulated(Simulated(options)) {
@@ -104,7 +106,7 @@ std::string Trainer::Describe() const {
       text += format("{}{}: {}", text.empty() ? "" : "; ", DeviceName(*device++), ops->Describe());
     }
   }
-  return text;
+  return text + DescribeSteps(state_->options, state_->world->towers());
 }
 
 void Trainer::Run(const std::function<void(const EpochReport&)>& report) {

@@ -14,6 +14,7 @@
 #include "recpack/train/collective.h"
 #include "recpack/train/schedule.h"
 #include "recpack/train/trainer.h"
+#include "src/train/dispatch.h"
 #include "src/train/epoch_sums.h"
 #include "src/train/model_placement.h"
 #include "src/train/process_world.h"
@@ -24,9 +25,9 @@
 namespace recpack {
 
 struct Trainer::State {
-  State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
-        const TrainerNotice& notice);
+  State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete, TrainerNotice tell);
 
+  const TrainerNotice notice;
   const std::shared_ptr<const ProcessWorld> world;
   const ModelPlacement placement;
   const TrainerOptions options;
@@ -51,13 +52,12 @@ struct Trainer::State {
   void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch);
   // Of all towers at once, which have settled.
   void Save(size_t index, const CheckpointInfo& at, const LossSums& train);
-  LossSums Step(size_t index, uint64_t step, DeviceBatch& batch, double learning_rate);
+  // Throws where the step's numbers are none.
+  void CheckStep(size_t index, const StepResult& result);
   LossSums EvaluateAll(size_t index);
   // `step`: how many were made before.
   void TimeInputs(size_t index, uint64_t step);
   void Fail(size_t index, const std::string& reason) noexcept;
-  [[noreturn]] void RefuseStep(size_t index, uint64_t step, const LossSums& sums,
-                               const DeviceBatch& batch);
 };
 
 }  // namespace recpack

@@ -1,6 +1,7 @@
 #include "recpack/train/cpu_ops.h"
 
 #include "tests/train/ops_contract.h"
+#include "tests/train/repetition_contract.h"
 
 namespace recpack {
 namespace {
@@ -18,6 +19,9 @@ std::vector<OpsCase> Cases() {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, OpsContract, testing::ValuesIn(Cases()),
                          [](const auto& one) { return one.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Cpu, RepetitionContract,
+                         testing::Values([] { return MakeCpuOps({.threads = 2}); }));
 
 }  // namespace
 }  // namespace recpack

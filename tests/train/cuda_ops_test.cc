@@ -1,9 +1,14 @@
 #include "recpack/train/cuda_ops.h"
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "recpack/base/error.h"
 #include "src/train/cuda/libraries.h"
 #include "tests/train/cuda_device.h"
 #include "tests/train/ops_contract.h"
+#include "tests/train/repetition_contract.h"
 
 namespace recpack {
 namespace {
@@ -23,6 +28,48 @@ std::vector<OpsCase> Cases() {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, OpsContract, testing::ValuesIn(Cases()),
                          [](const auto& one) { return one.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Cuda, RepetitionContract, testing::Values(With(false)));
+
+TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
+  const auto ops = CudaOpsIfThere({});
+  if (!ops) GTEST_SKIP() << "no such device here";
+  ops->Attach();
+  const DeviceArray one = ops->Allocate(1 << 20);
+  const int64_t batch = 1 << 18;  // its errors are more than the workspace has room for
+  const DeviceArray numbers = ops->Allocate(batch * sizeof(float));
+  std::vector<uint8_t> host(1 << 20, 7);
+  const std::function<void()> refused[] = {
+      [&] { ops->Download(host.data(), one.data(), host.size()); },
+      [&] { ops->Upload(one.data(), host.data(), host.size()); }, [&] { ops->Synchronise(); },
+      [&] { ops->Allocate(100); },
+      [&] {
+        ops->SquaredError({numbers.data(), ValueType::kF32, {batch}}, numbers.As<float>(), nullptr,
+                          1, nullptr, one.As<LossSums>());
+      }};
+  for (const auto& work : refused) {
+    const auto with_more = [&] {
+      ops->Zero(one.data(), 10);
+      ops->Beside([&] { ops->Zero(one.data(), 10); });
+      work();
+    };
+    try {
+      ops->Capture(with_more);
+      FAIL() << "was captured";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+      EXPECT_NE(std::string(error.what()).find("no CUDA graph"), std::string::npos) << error.what();
+    }
+    ops->Upload(one.data(), host.data(), host.size());
+    with_more();
+    ops->Rejoin();
+    ops->Capture([&] { ops->Zero(one.data(), host.size()); })->Replay();
+    std::vector<uint8_t> back(host.size(), 1);
+    ops->Download(back.data(), one.data(), back.size());
+    EXPECT_EQ(back, std::vector<uint8_t>(host.size(), 0));
+    std::fill(host.begin(), host.end(), uint8_t{7});
+  }
+}
 
 TEST(CudaDevices, ThatAreNotThereAreRefused) {
   for (const int device : {-1, 1000}) {

@@ -189,6 +189,13 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
+  AddChoice(command, "--cuda-graphs", options, GraphChoices(),
+            "A step on one GPU is captured once and repeated, where it can be.");
+  command
+      .add_option("--steps-per-dispatch", options.steps_per_dispatch,
+                  "Steps that a device is given before their losses are read.")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
   AddInputFlags(command, flags->inputs, options);
   command.add_option("--checkpoints", options.checkpoints,
                      "Folder for checkpoints, written after each epoch.");

@@ -28,6 +28,7 @@ const TrainerChoices& StrategyChoices();  // replicated, distributed_replicated,
 const TrainerChoices& WholeStrategyChoices();
 const TrainerChoices& VariableChoices();   // cpu, device, spread
 const TrainerChoices& BindingChoices();    // free, bound
+const TrainerChoices& GraphChoices();      // on, off
 const TrainerChoices& OptimizerChoices();  // auto (the model's), sgd, adam
 const TrainerChoices& InputChoices();      // real, cached, synthetic
 

@@ -15,10 +15,11 @@ struct CudaOptions {
 
 // A logical device: several of them on one GPU have a stream and memory each. Work is enqueued on
 // that stream, Ops::Stream(), and no operation waits or allocates but
-//   Upload(), Download(), Synchronise(): wait for all that was enqueued before,
-//   BatchNorm with sum_over_devices: waits, since the hook takes sums on the host,
-//   SoftmaxCrossEntropy(): allocates when the batch is larger than any before it.
-// so that all others can be captured in a CUDA graph, once every operation was made.
+//   Upload() of more than 64 bytes, Download(), Synchronise(): wait for all that was enqueued
+//   before, BatchNorm with sum_over_devices: waits, since the hook takes sums on the host,
+//   SoftmaxCrossEntropy(), SquaredError(): allocate when the batch is larger than any before it.
+// so that Ops::Capture() takes all others, once every operation was made: work is a CUDA graph, and
+// Upload()'s few bytes are part of it. Ops::Beside() has a second stream.
 //
 // The same calls on the same GPU give the same bits. Gradients of bf16 convolutions' weights are
 // rounded to bf16 by cuDNN before they become f32.

@@ -38,7 +38,7 @@ struct Activations {
   void Allocate(const ModelContext& context, Shape shape, ValueType type);
 };
 
-// Called once a variable's gradient is whole.
+// Called once a variable's gradient is whole and the backward pass reads the variable no more.
 using GradientReady = std::function<void(size_t variable)>;
 
 // Of square kernels, padded so that with stride 1 the picture keeps its size. `in`: its shape.

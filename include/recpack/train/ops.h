@@ -9,6 +9,7 @@
 #include <string>
 
 #include "recpack/device/runtime.h"
+#include "recpack/train/captured_work.h"
 #include "recpack/train/tensor.h"
 
 namespace recpack {
@@ -187,12 +188,21 @@ class Factorisation {
                         const FactorisationArrays<float>& gradients) = 0;
 };
 
+// What of an update is other in each step.
+struct UpdateRates {
+  float rate = 0;
+  float corrected = 0;   // Adam's, over the correction of its first moment
+  float correction = 1;  // of Adam's second moment
+};
+
 // velocity = momentum * velocity + gradient + decay * value; value -= rate * velocity: PyTorch's
 // SGD without dampening.
 struct SgdUpdate {
   float rate = 0;
   float momentum = 0;
   float decay = 0;
+  // In the device's memory, in place of `rate`, so that captured updates can have others each time.
+  const UpdateRates* rates = nullptr;
 };
 
 // Kingma and Ba, "Adam", 2015, Algorithm 1, with decay decoupled (Loshchilov and Hutter, 2019).
@@ -203,7 +213,11 @@ struct AdamUpdate {
   float epsilon = 1e-8F;
   float decay = 0;
   int64_t step = 1;  // counted from 1
+  // In the device's memory, in place of `rate` and `step`: RatesOf() an update that has them.
+  const UpdateRates* rates = nullptr;
 };
+
+UpdateRates RatesOf(const AdamUpdate& update);
 
 class DeviceArray;
 
@@ -229,6 +243,18 @@ class Ops {
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Zero(void* to, size_t bytes) = 0;
   virtual void Synchronise() = 0;
+
+  // What `work` enqueues, to be enqueued again and again; now it is not done. It must neither wait
+  // nor allocate, and calls it makes have the same arguments each time: what changes is in the
+  // device's memory. `work` is called now, or at each Replay() where operations are done when their
+  // call returns. Throws what it throws, and Error (kUnsupported) for what cannot be captured; then
+  // nothing was done.
+  virtual std::unique_ptr<CapturedWork> Capture(std::function<void()> work);
+  // Updates that `work` enqueues may be done beside what is enqueued after it, until Rejoin().
+  virtual void Beside(const std::function<void()>& work) { work(); }
+  // What is enqueued from here on sees them.
+  virtual void Rejoin() {}
+  virtual std::unique_ptr<Readback> MakeReadback(size_t bytes);
 
   virtual std::unique_ptr<Convolution> MakeConvolution(const ConvolutionSpec& spec) = 0;
   virtual std::unique_ptr<Dense> MakeDense(const DenseSpec& spec) = 0;

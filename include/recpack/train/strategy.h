@@ -26,6 +26,8 @@ struct OptimizerOptions {
 struct UpdateStep {
   double rate = 0;     // the learning rate
   int64_t number = 1;  // over the whole training, counted from 1
+  // In the device's memory, in place of both; see SgdUpdate::rates.
+  const UpdateRates* rates = nullptr;
 };
 
 // What exchanging variables cost a device.
@@ -43,6 +45,9 @@ class VariableStrategy {
 
   // Slots of the optimizer that the device itself holds.
   virtual int slots() const = 0;
+  // Whether Ops::Capture() may take Need(), Ready() and EndStep(), to be replayed behind further
+  // calls of BeginStep(): they enqueue the same work in each step, on the device alone.
+  virtual bool Repeats() const { return false; }
   // Before the first step: all devices get the variables of the first.
   virtual void Start(Ops& ops, Variables& variables) = 0;
   virtual void BeginStep(const UpdateStep& step) = 0;

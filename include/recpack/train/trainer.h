@@ -76,6 +76,14 @@ struct TrainerOptions {
   OptimizerOptions optimizer;
   uint64_t seed = 0;
   bool evaluate = true;  // after each epoch
+
+  // A step is captured once and repeated, where one device trains the whole model and the variables
+  // are its own: one CUDA graph in place of some hundred launches. The same bits as without.
+  bool cuda_graphs = true;
+  // Steps whose losses the host reads at once; at least 1. It does not wait for a device within
+  // them, and hears of a loss that is not a number that much later. The same bits for all.
+  int64_t steps_per_dispatch = 1;
+
   // Steps that are timed once the training has ended, on further batches of the loader and with
   // the learning rate 0. With `epochs` 0 there are no others.
   StepTimingOptions timing;
@@ -118,8 +126,8 @@ using TrainerNotice = std::function<void(const std::string& text)>;
 
 // Runs to its end. Throws Error: what the loader or a device threw; kInvalidArgument for options
 // that make no sense, labels or tokens that are out of range, and numbers that became infinite,
-// with the step, the layer and the token of its batch. Where one of several processes fails, all
-// others throw Error with its rank and its reason.
+// with the step, the layer (as later steps of its dispatch left it) and the token of the step's
+// batch. Where one of several processes fails, all others throw Error with its rank and its reason.
 class Trainer {
  public:
   explicit Trainer(TrainerOptions options, const TrainerNotice& notice = {});

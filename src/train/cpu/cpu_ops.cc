@@ -127,24 +127,23 @@ class CpuOps final : public Ops {
 
   void Sgd(const SgdUpdate& update, float* value, const float* gradient, float* velocity,
            size_t count) override {
+    const float rate = update.rates ? update.rates->rate : update.rate;
     ForElements(count, [=](size_t i) {
       const float step = update.momentum * velocity[i] + (gradient[i] + update.decay * value[i]);
       velocity[i] = step;
-      value[i] -= update.rate * step;
+      value[i] -= rate * step;
     });
   }
 
   void Adam(const AdamUpdate& update, float* value, const float* gradient, float* first,
             float* second, size_t count) override {
-    const auto step = static_cast<double>(update.step);
-    const auto rate = static_cast<float>(update.rate / (1 - std::pow(update.beta1, step)));
-    const auto correction = static_cast<float>(1 / (1 - std::pow(update.beta2, step)));
+    const UpdateRates rates = update.rates ? *update.rates : RatesOf(update);
     ForElements(count, [=](size_t i) {
       const float g = gradient[i];
       first[i] = update.beta1 * first[i] + (1 - update.beta1) * g;
       second[i] = update.beta2 * second[i] + (1 - update.beta2) * g * g;
-      const float size = std::sqrt(second[i] * correction) + update.epsilon;
-      value[i] -= rate * first[i] / size + update.rate * update.decay * value[i];
+      const float size = std::sqrt(second[i] * rates.correction) + update.epsilon;
+      value[i] -= rates.corrected * first[i] / size + rates.rate * update.decay * value[i];
     });
   }
 

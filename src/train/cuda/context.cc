@@ -55,6 +55,13 @@ void CudaContext::Release() noexcept {
 
 void CudaContext::Reserve(size_t bytes) {
   if (bytes <= workspace_bytes_) return;
+  if (capturing_) {
+    throw Error(ErrorKind::kUnsupported,
+                format("this work is no CUDA graph: it needs {} bytes of workspace, and {} were "
+                       "taken when its operations were made",
+                       bytes, workspace_bytes_));
+  }
+  if (captured_) of_graphs_.push_back(std::move(workspace_));
   // What runs may still read the one that goes; both may not fit.
   Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   workspace_ = {};

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "recpack/train/cuda_ops.h"
 #include "src/train/cuda/errors.h"
@@ -52,8 +53,13 @@ class CudaContext {
 
   // Memory for the insides of one operation, whatever it is: what the stream runs is in order.
   // Operations ask for theirs when they are made, and for its place whenever they run. To make it
-  // larger waits for the stream.
+  // larger waits for the stream, and is refused (kUnsupported) while that is captured.
   void Reserve(size_t bytes);
+  // Between cudaStreamBeginCapture() and cudaStreamEndCapture().
+  void SetCapturing(bool capturing) noexcept {
+    capturing_ = capturing;
+    captured_ = true;
+  }
   template <typename T>
   T* Workspace() const noexcept {
     return workspace_.As<T>();
@@ -69,6 +75,8 @@ class CudaContext {
   cublasHandle_t cublas_ = nullptr;
   CudaArray blas_workspace_, workspace_;
   size_t workspace_bytes_ = 0;
+  bool capturing_ = false, captured_ = false;
+  std::vector<CudaArray> of_graphs_;  // earlier workspaces, which graphs have the addresses of
 };
 
 std::unique_ptr<Convolution> MakeCudaConvolution(CudaContext& context, const ConvolutionSpec& spec);

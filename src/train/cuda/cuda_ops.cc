@@ -1,15 +1,19 @@
 #include "recpack/train/cuda_ops.h"
 
+#include <algorithm>
+
 #include "src/base/format.h"
-#include "src/train/cuda/context.h"
+#include "src/train/cuda/graph.h"
 #include "src/train/cuda/kernels.h"
+#include "src/train/cuda/readback.h"
+#include "src/train/cuda/side_stream.h"
 
 namespace recpack {
 namespace {
 
 class CudaOps final : public Ops {
  public:
-  explicit CudaOps(const CudaOptions& options) : context_(options) {}
+  explicit CudaOps(const CudaOptions& options) : context_(options), side_(context_.stream()) {}
 
   std::string Describe() const override {
     cudaDeviceProp properties;
@@ -20,9 +24,14 @@ class CudaOps final : public Ops {
                   context_.tf32() ? ", f32 by TF32" : "");
   }
   void Attach() override { Check(cudaSetDevice(context_.device()), "cudaSetDevice"); }
-  DeviceStream Stream() const noexcept override { return stream(); }
+  DeviceStream Stream() const noexcept override { return context_.stream(); }
 
   void Upload(void* to, const void* from, size_t bytes) override {
+    FewBytes few{};
+    if (bytes <= sizeof few.of) {
+      std::copy_n(static_cast<const uint8_t*>(from), bytes, few.of);
+      return LaunchStore(to, few, bytes, stream());
+    }
     Copy(to, from, bytes, cudaMemcpyHostToDevice);
     Synchronise();  // of pinned memory it is not read yet
   }
@@ -37,6 +46,15 @@ class CudaOps final : public Ops {
     if (bytes > 0) Check(cudaMemsetAsync(to, 0, bytes, stream()), "cudaMemsetAsync");
   }
   void Synchronise() override { Check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
+
+  std::unique_ptr<CapturedWork> Capture(std::function<void()> work) override {
+    return CaptureGraph(context_, work);
+  }
+  void Beside(const std::function<void()>& work) override { side_.Do(work); }
+  void Rejoin() override { side_.Rejoin(); }
+  std::unique_ptr<Readback> MakeReadback(size_t bytes) override {
+    return MakeCudaReadback(context_, bytes);
+  }
 
   std::unique_ptr<Convolution> MakeConvolution(const ConvolutionSpec& spec) override {
     return MakeCudaConvolution(context_, spec);
@@ -93,7 +111,7 @@ class CudaOps final : public Ops {
   }
 
  private:
-  cudaStream_t stream() const noexcept { return context_.stream(); }
+  cudaStream_t stream() const noexcept { return side_.current(); }
   static size_t Count(const Tensor& tensor) { return static_cast<size_t>(tensor.elements()); }
 
   void Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -104,6 +122,7 @@ class CudaOps final : public Ops {
   void FreeBytes(void* memory) noexcept override { cudaFree(memory); }
 
   CudaContext context_;
+  SideStream side_;
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
@@ -81,17 +79,18 @@ void StartTwo(const char* what, ValueType type, const void* a, const void* b, vo
 
 __global__ void SgdStep(const SgdUpdate update, float* value, const float* gradient,
                         float* velocity, size_t count) {
+  const float rate = update.rates ? update.rates->rate : update.rate;
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step) {
     const float moved = update.momentum * velocity[i] + (gradient[i] + update.decay * value[i]);
     velocity[i] = moved;
-    value[i] -= update.rate * moved;
+    value[i] -= rate * moved;
   }
 }
 
-// `rate` and `correction` have the corrections of this step's biases in them.
-__global__ void AdamStep(const AdamUpdate update, float rate, float correction, float* value,
+__global__ void AdamStep(const AdamUpdate update, const UpdateRates given, float* value,
                          const float* gradient, float* first, float* second, size_t count) {
+  const UpdateRates rates = update.rates ? *update.rates : given;
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step) {
     const float g = gradient[i];
@@ -99,9 +98,13 @@ __global__ void AdamStep(const AdamUpdate update, float rate, float correction, 
     const float square = update.beta2 * second[i] + (1 - update.beta2) * g * g;
     first[i] = mean;
     second[i] = square;
-    const float size = sqrtf(square * correction) + update.epsilon;
-    value[i] -= rate * mean / size + update.rate * update.decay * value[i];
+    const float size = sqrtf(square * rates.correction) + update.epsilon;
+    value[i] -= rates.corrected * mean / size + rates.rate * update.decay * value[i];
   }
+}
+
+__global__ void StoreFew(const FewBytes bytes, size_t count, uint8_t* to) {
+  if (threadIdx.x < count) to[threadIdx.x] = bytes.of[threadIdx.x];
 }
 
 }  // namespace
@@ -138,11 +141,14 @@ void LaunchSgd(const SgdUpdate& update, float* value, const float* gradient, flo
 void LaunchAdam(const AdamUpdate& update, float* value, const float* gradient, float* first,
                 float* second, size_t count, CUstream_st* stream) {
   if (count == 0) return;
-  const auto step = static_cast<double>(update.step);
-  const auto rate = static_cast<float>(update.rate / (1 - std::pow(update.beta1, step)));
-  const auto correction = static_cast<float>(1 / (1 - std::pow(update.beta2, step)));
-  Launch("Adam", AdamStep, GridFor(count), dim3(kThreads), stream, update, rate, correction, value,
+  Launch("Adam", AdamStep, GridFor(count), dim3(kThreads), stream, update, RatesOf(update), value,
          gradient, first, second, count);
+}
+
+void LaunchStore(void* to, const FewBytes& bytes, size_t count, CUstream_st* stream) {
+  if (count == 0) return;
+  Launch("a store", StoreFew, dim3(1), dim3(sizeof bytes.of), stream, bytes, count,
+         static_cast<uint8_t*>(to));
 }
 
 }  // namespace recpack

@@ -86,6 +86,11 @@ void LaunchSgd(const SgdUpdate& update, float* value, const float* gradient, flo
                size_t count, CUstream_st* stream);
 void LaunchAdam(const AdamUpdate& update, float* value, const float* gradient, float* first,
                 float* second, size_t count, CUstream_st* stream);
+// Goes to the device as an argument: the host does not wait for a copy.
+struct FewBytes {
+  uint8_t of[64];
+};
+void LaunchStore(void* to, const FewBytes& bytes, size_t count, CUstream_st* stream);
 
 // convert.cu
 void LaunchConvert(const Tensor& from, const Tensor& to, CUstream_st* stream);

@@ -1,0 +1,76 @@
+#include "src/train/cuda/graph.h"
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+class CudaGraph final : public CapturedWork {
+ public:
+  CudaGraph(CudaContext& context, cudaGraph_t graph) : context_(context) {
+    const cudaError_t made = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    Check(made, "cudaGraphInstantiate");
+  }
+  ~CudaGraph() override {
+    cudaStreamSynchronize(context_.stream());  // it may be under way
+    cudaGraphExecDestroy(graph_);
+  }
+
+  void Replay() override { Check(cudaGraphLaunch(graph_, context_.stream()), "cudaGraphLaunch"); }
+
+ private:
+  const CudaContext& context_;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+// Ends whatever way it goes, since until then the stream does nothing.
+class StreamCapture {
+ public:
+  explicit StreamCapture(CudaContext& context) : context_(context) {
+    // Other threads may go on to allocate: the feeder's does.
+    Check(cudaStreamBeginCapture(context.stream(), cudaStreamCaptureModeThreadLocal),
+          "cudaStreamBeginCapture");
+    context.SetCapturing(true);
+  }
+  ~StreamCapture() {
+    if (!capturing_) return;
+    cudaGraph_t graph = nullptr;
+    End(&graph);
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError();  // what made it end is told already
+  }
+
+  cudaGraph_t Take() {
+    cudaGraph_t graph = nullptr;
+    Check(End(&graph), "cudaStreamEndCapture");
+    return graph;
+  }
+
+ private:
+  cudaError_t End(cudaGraph_t* graph) {
+    capturing_ = false;
+    context_.SetCapturing(false);
+    return cudaStreamEndCapture(context_.stream(), graph);
+  }
+
+  CudaContext& context_;
+  bool capturing_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<CapturedWork> CaptureGraph(CudaContext& context,
+                                           const std::function<void()>& work) {
+  try {
+    StreamCapture capture(context);
+    work();
+    return std::make_unique<CudaGraph>(context, capture.Take());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kDevice) throw;
+    throw Error(ErrorKind::kUnsupported, format("this work is no CUDA graph: {}", error.what()));
+  }
+}
+
+}  // namespace recpack

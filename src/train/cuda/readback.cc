@@ -1,0 +1,46 @@
+#include "src/train/cuda/readback.h"
+
+#include <algorithm>
+
+#include "src/train/cuda/handles.h"
+
+namespace recpack {
+namespace {
+
+class CudaReadback final : public Readback {
+ public:
+  CudaReadback(const CudaContext& context, size_t bytes)
+      // The thread sleeps: the processor is the loader's.
+      : context_(context), copied_(cudaEventDisableTiming | cudaEventBlockingSync) {
+    // Not those of pageable memory: a copy there would wait.
+    Check(cudaMallocHost(&memory_, std::max<size_t>(bytes, 1)), "cudaMallocHost");
+  }
+  ~CudaReadback() override {
+    cudaEventSynchronize(copied_.get());
+    cudaFreeHost(memory_);
+  }
+
+  void Enqueue(size_t offset, const void* from, size_t bytes) override {
+    Check(cudaMemcpyAsync(static_cast<std::byte*>(memory_) + offset, from, bytes,
+                          cudaMemcpyDeviceToHost, context_.stream()),
+          "cudaMemcpyAsync");
+    copied_.Record(context_.stream());
+  }
+  const void* Wait() override {
+    Check(cudaEventSynchronize(copied_.get()), "cudaEventSynchronize");
+    return memory_;
+  }
+
+ private:
+  const CudaContext& context_;
+  const CudaEvent copied_;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Readback> MakeCudaReadback(const CudaContext& context, size_t bytes) {
+  return std::make_unique<CudaReadback>(context, bytes);
+}
+
+}  // namespace recpack

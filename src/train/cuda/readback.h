@@ -1,0 +1,12 @@
+// Results of a device, read later.
+#pragma once
+
+#include <memory>
+
+#include "src/train/cuda/context.h"
+
+namespace recpack {
+
+std::unique_ptr<Readback> MakeCudaReadback(const CudaContext& context, size_t bytes);
+
+}  // namespace recpack

@@ -1,0 +1,17 @@
+// Whether the steps of a training can be captured once and repeated.
+#pragma once
+
+#include <string>
+
+#include "recpack/train/trainer.h"
+
+namespace recpack {
+
+// Empty: they can. Else why not. `towers`: of all processes.
+std::string WhyNotRepeated(const TrainerOptions& options, size_t towers);
+
+// How steps come to the devices, where that is not operation by operation and step by step, or
+// where one would think so: "; a step is a CUDA graph, 4 steps a dispatch".
+std::string DescribeSteps(const TrainerOptions& options, size_t towers);
+
+}  // namespace recpack
