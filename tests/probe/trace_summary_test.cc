@@ -1,0 +1,193 @@
+#include "recpack/probe/trace_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recpack/probe/kineto_trace.h"
+
+namespace recpack {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TimedEvent On(int device, EventKind kind, std::string name, int64_t begin, int64_t end,
+              CopyKind copy = CopyKind::kNone, uint64_t value = 0) {
+  return {.event = {.kind = kind,
+                    .copy = copy,
+                    .device = static_cast<uint16_t>(device),
+                    .begin = begin,
+                    .end = end,
+                    .value = value},
+          .process = 1,
+          .name = std::move(name)};
+}
+
+TimedEvent Kernel(std::string name, int64_t begin, int64_t end) {
+  return On(0, EventKind::kDevice, std::move(name), begin, end);
+}
+
+TimedEvent Copy(CopyKind kind, int64_t begin, int64_t end, uint64_t bytes = 0) {
+  return On(0, EventKind::kCopy, "Memset", begin, end, kind, bytes);
+}
+
+TEST(TraceSummaryTest, NothingIsNothing) {
+  const TraceSummary summary = Summarise({});
+  EXPECT_THAT(summary.tables, IsEmpty());
+  EXPECT_THAT(summary.devices, IsEmpty());
+}
+
+TEST(TraceSummaryTest, AddsUpCallsByName) {
+  const TraceSummary summary = Summarise(
+      {Kernel("a", 0, 10), Kernel("b", 10, 100), Kernel("a", 100, 130), Kernel("c", 130, 170)});
+  ASSERT_THAT(summary.tables, SizeIs(1));
+  EXPECT_EQ(summary.tables[0].title, "GPU activities");
+  EXPECT_EQ(summary.tables[0].time, 170);
+  EXPECT_THAT(summary.tables[0].rows,
+              ElementsAre(TraceRow{"b", 90, 1, 90, 90, 0}, TraceRow{"a", 40, 2, 10, 30, 0},
+                          TraceRow{"c", 40, 1, 40, 40, 0}));
+  EXPECT_EQ(summary.tables[0].rows[1].average(), 20.0);
+}
+
+TEST(TraceSummaryTest, CopiesAreByKindWithTheirBytes) {
+  const TraceSummary summary = Summarise(
+      {Copy(CopyKind::kHostToDevice, 0, 50, 100), Copy(CopyKind::kHostToDevice, 60, 70, 5),
+       Copy(CopyKind::kDeviceToHost, 70, 75, 7), Copy(CopyKind::kDeviceToDevice, 80, 84, 8),
+       Copy(CopyKind::kPeerToPeer, 90, 93, 9), Copy(CopyKind::kNone, 95, 97, 2)});
+  EXPECT_THAT(summary.tables.at(0).rows,
+              ElementsAre(TraceRow{"[CUDA memcpy HtoD]", 60, 2, 10, 50, 105},
+                          TraceRow{"[CUDA memcpy DtoH]", 5, 1, 5, 5, 7},
+                          TraceRow{"[CUDA memcpy DtoD]", 4, 1, 4, 4, 8},
+                          TraceRow{"[CUDA memcpy PtoP]", 3, 1, 3, 3, 9},
+                          TraceRow{"[Memset]", 2, 1, 2, 2, 2}));
+}
+
+TEST(TraceSummaryTest, CollectivesCallsAndRangesHaveTablesOfTheirOwn) {
+  TimedEvent call = On(Event::kNoDevice, EventKind::kHost, "cudaLaunchKernel", 0, 3);
+  TimedEvent range = On(Event::kNoDevice, EventKind::kRange, "forward", 0, 100);
+  const TraceSummary summary =
+      Summarise({Kernel("k", 0, 10), On(0, EventKind::kCollective, "ncclAll", 10, 30), call, range,
+                 On(Event::kNoDevice, EventKind::kStep, "", 0, 100),
+                 On(Event::kNoDevice, EventKind::kInputWait, "", 0, 9)});
+  std::vector<std::string> titles;
+  std::vector<size_t> rows;
+  for (const TraceTable& table : summary.tables) {
+    titles.push_back(table.title);
+    rows.push_back(table.rows.size());
+  }
+  EXPECT_THAT(titles, ElementsAre("GPU activities", "NCCL", "CUDA calls", "Ranges"));
+  EXPECT_THAT(rows, ElementsAre(2, 1, 1, 1));
+  EXPECT_THAT(summary.devices, SizeIs(1));
+}
+
+TEST(TraceSummaryTest, WhatHasNotEndedDoesNotCount) {
+  TimedEvent open = Kernel("k", 5, 0);
+  open.event.open = true;
+  EXPECT_THAT(Summarise({open, Kernel("k", 9, 2)}).tables, IsEmpty());
+}
+
+TEST(DeviceUseTest, KernelsAtOnceCountOnce) {
+  const DeviceUse use = Summarise({Kernel("a", 100, 200), Kernel("b", 150, 250),
+                                   Kernel("c", 160, 170), Kernel("d", 300, 400)})
+                            .devices.at(0);
+  EXPECT_EQ(use.process, 1);
+  EXPECT_EQ(use.device, 0);
+  EXPECT_EQ(use.duration(), 300);
+  EXPECT_EQ(use.kernels, 250);
+  EXPECT_EQ(use.idle, 50);
+  EXPECT_EQ(use.utilisation(), 250.0 / 300);
+  EXPECT_THAT(use.longest, ElementsAre(DeviceGap{250, 300}));
+}
+
+TEST(DeviceUseTest, AnyWorkEndsAGap) {
+  const DeviceUse use = Summarise({Kernel("a", 0, 10), Copy(CopyKind::kHostToDevice, 20, 30),
+                                   Copy(CopyKind::kNone, 25, 40), Kernel("b", 50, 60)})
+                            .devices.at(0);
+  EXPECT_THAT(use.longest, ElementsAre(DeviceGap{10, 20}, DeviceGap{40, 50}));
+  EXPECT_EQ(use.idle, 20);
+  EXPECT_EQ(use.copies, 20);
+  EXPECT_EQ(use.covered_copies, 0);
+  EXPECT_EQ(use.kernels, 20);
+}
+
+TEST(DeviceUseTest, CopiesAreCoveredWhileAnyKernelRuns) {
+  const DeviceUse use =
+      Summarise({Kernel("a", 0, 10), On(0, EventKind::kCollective, "ncclAll", 20, 40),
+                 Copy(CopyKind::kHostToDevice, 5, 25), Copy(CopyKind::kDeviceToHost, 24, 30)})
+          .devices.at(0);
+  EXPECT_EQ(use.copies, 25);
+  EXPECT_EQ(use.covered_copies, 15);
+  EXPECT_EQ(use.overlap(), 0.6);
+  EXPECT_EQ(use.compute, 10);
+  EXPECT_EQ(use.kernels, 30);
+  EXPECT_EQ(use.uncovered_exchange, 20);
+}
+
+TEST(DeviceUseTest, ExchangeIsCoveredByComputeOnly) {
+  const DeviceUse use = Summarise({Kernel("a", 0, 30), Kernel("b", 50, 60),
+                                   On(0, EventKind::kCollective, "ncclAll", 20, 55),
+                                   Copy(CopyKind::kDeviceToDevice, 30, 50)})
+                            .devices.at(0);
+  EXPECT_EQ(use.uncovered_exchange, 20);
+}
+
+TEST(DeviceUseTest, GapsOfAnyLengthAreCounted) {
+  std::vector<TimedEvent> events = {Kernel("k", 0, 1)};
+  int64_t at = 1;
+  for (const int64_t gap : {int64_t{1}, int64_t{9'999}, int64_t{10'000}, int64_t{99'999'999},
+                            int64_t{600'000'000}, int64_t{5'000'000'000}}) {
+    events.push_back(Kernel("k", at + gap, at + gap + 1));
+    at += gap + 1;
+  }
+  const DeviceUse use = Summarise(events, 2).devices.at(0);
+  std::vector<uint64_t> gaps;
+  for (const auto& gap_class : use.gaps) gaps.push_back(gap_class.gaps);
+  EXPECT_THAT(gaps, ElementsAre(2, 1, 0, 0, 1, 1, 1));
+  EXPECT_EQ(use.gaps[0].time, 10'000);
+  ASSERT_THAT(use.longest, SizeIs(2));
+  EXPECT_EQ(use.longest[0].end - use.longest[0].begin, 5'000'000'000);
+  EXPECT_EQ(use.idle + use.kernels, use.duration());
+}
+
+TEST(DeviceUseTest, DevicesAndProcessesAreApart) {
+  TimedEvent other = Kernel("k", 0, 10);
+  other.process = 2;
+  const TraceSummary summary =
+      Summarise({On(1, EventKind::kDevice, "k", 0, 4), other, Kernel("k", 0, 7)});
+  ASSERT_THAT(summary.devices, SizeIs(3));
+  EXPECT_EQ(summary.devices[0].kernels, 7);
+  EXPECT_EQ(summary.devices[1].kernels, 4);
+  EXPECT_EQ(summary.devices[1].device, 1);
+  EXPECT_EQ(summary.devices[2].kernels, 10);
+  EXPECT_EQ(summary.devices[2].process, 2);
+}
+
+TEST(DeviceUseTest, ATraceOfPyTorch) {
+  const KinetoTrace trace = ReadKinetoTrace(std::string(RECPACK_GOLDEN_DIR) + "/kineto/cuda.json");
+  const DeviceUse use = Summarise(trace.events).devices.at(0);
+  EXPECT_EQ(use.begin, 210'000);
+  EXPECT_EQ(use.end, 390'000);
+  EXPECT_EQ(use.kernels, 129'875);
+  EXPECT_EQ(use.copies, 41'000);
+  EXPECT_EQ(use.covered_copies, 0);
+  EXPECT_EQ(use.uncovered_exchange, 29'000);
+  EXPECT_EQ(use.idle, 1'000 + 8'125);
+}
+
+TEST(TraceTextTest, HasTheFamiliarForm) {
+  TraceTable table = {.title = "GPU activities", .time = 4'000'000'000};
+  table.rows = {{"kernel", 3'000'000'000, 4, 1'500, 2'999'998'500, 0},
+                {"[CUDA memcpy HtoD]", 1'000'000'000, 2, 999, 999'999'001, 5}};
+  EXPECT_EQ(TraceTableText(table),
+            "GPU activities:\n"
+            " Time(%)        Time     Calls         Avg         Min         Max  Name\n"
+            "  75.00%     3.0000s         4    750.00ms    1.5000us     3.0000s  kernel\n"
+            "  25.00%     1.0000s         2    500.00ms       999ns   1000.00ms  "
+            "[CUDA memcpy HtoD]\n");
+  EXPECT_THAT(TraceTableText(table, 1), HasSubstr("... and 1 more names"));
+}
+
+}  // namespace
+}  // namespace recpack
