@@ -64,10 +64,10 @@ void PressureFiles::Read(PressureStall& stall, const char* what, const char* rig
 
 MachineFiles::MachineFiles(KeptFiles* files, const std::string& proc, const std::string& sys)
     : sys_(sys),
-      stat_(files, proc + "/stat"),
+      stat_(files, proc + "/stat", KeptFile::Size::kOneRead),
       disks_(files, proc + "/diskstats"),
       network_(files, proc + "/net/dev"),
-      memory_(files, proc + "/meminfo"),
+      memory_(files, proc + "/meminfo", KeptFile::Size::kOneRead),
       vmstat_(files, proc + "/vmstat"),
       pressure_(files, proc + "/pressure", "") {}
 

@@ -55,9 +55,8 @@ void ProcessTree::Read(const Counter& forks, SystemSample& sample, UnseenList& m
 }
 
 void ProcessTree::FindNew(const Counter& forks, UnseenList& missing) {
-  list_threads_ = !forks || forks != forks_;
+  if (!forks || forks != forks_) looked_ = false;
   forks_ = forks;
-  if (list_threads_) looked_ = false;
   if (looked_ || !MayScan()) return;
   const int64_t cpu_before = Clock(CLOCK_THREAD_CPUTIME_ID);
   Scan(missing);
@@ -122,7 +121,7 @@ void ProcessTree::ReadMembers(UnseenList& missing) {
   std::map<int, Spent> ended_children;  // by parent
   for (auto member = members_.begin(); member != members_.end();) {
     TreeProcess& process = member->second;
-    if (process.Read(list_threads_, block_io_is_counted_, missing)) {
+    if (process.Read(block_io_is_counted_, missing)) {
       ++member;
       continue;
     }
@@ -144,7 +143,7 @@ void ProcessTree::ReadMembers(UnseenList& missing) {
 }
 
 void ProcessTree::ReadAllowedCores(UnseenList& missing) {
-  constexpr size_t kAtOnce = 4;  // of those known; affinities change seldom
+  constexpr size_t kAtOnce = 2;  // of those known; affinities change seldom
   size_t threads = 0;
   bool changed = false;
   for (auto& [number, member] : members_) threads += member.threads().size();

@@ -51,7 +51,6 @@ class ProcessTree {
   std::vector<int> known_;  // processes that were looked at, ascending
   Counter forks_;
   bool looked_ = false;
-  bool list_threads_ = true;
   int64_t next_scan_ns_ = 0;
 
   bool first_ = true;

@@ -20,8 +20,12 @@ class Scanner {
 
   // To the next blank; empty at the end of the text.
   std::string_view Word() noexcept {
-    SkipBlanks();
-    return Take(text_.find_first_of(" \t\n"));
+    size_t begin = 0;
+    while (begin < text_.size() && IsBlank(text_[begin])) ++begin;
+    text_.remove_prefix(begin);
+    size_t size = 0;
+    while (size < text_.size() && !IsBlank(text_[size])) ++size;
+    return Take(size);
   }
 
   // Nothing where no number follows, or one that is too large: that word is passed over.
@@ -41,10 +45,8 @@ class Scanner {
   }
 
  private:
-  void SkipBlanks() noexcept {
-    const size_t begin = text_.find_first_not_of(" \t\n");
-    text_.remove_prefix(begin == std::string_view::npos ? text_.size() : begin);
-  }
+  // string_view::find_first_of() is a call a character.
+  static bool IsBlank(char c) noexcept { return c == ' ' || c == '\n' || c == '\t'; }
   std::string_view Take(size_t size) noexcept {
     const std::string_view taken = text_.substr(0, size);
     text_.remove_prefix(taken.size());

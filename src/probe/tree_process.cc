@@ -41,7 +41,9 @@ TreeThread::TreeThread(KeptFiles* files, const std::string& process_folder, int 
   sample_.thread = thread;
 }
 
-bool TreeThread::Read(bool block_io_is_counted, UnseenList& missing) {
+bool TreeThread::Read(bool again, bool block_io_is_counted, UnseenList& missing) {
+  const bool changed = ReadSchedule();
+  if (is_read_ && !changed && !again) return true;
   const auto text = stat_.Read();
   if (!text) {
     if (IsRefusal(stat_.error())) {
@@ -51,6 +53,7 @@ bool TreeThread::Read(bool block_io_is_counted, UnseenList& missing) {
   }
   const auto stat = ParseProcessStat(*text);
   if (!stat) return false;
+  is_read_ = true;
   sample_.name = stat->name;
   sample_.state = stat->state;
   sample_.processor = stat->processor;
@@ -58,34 +61,37 @@ bool TreeThread::Read(bool block_io_is_counted, UnseenList& missing) {
   sample_.system_ns = TicksToNs(stat->system);
   sample_.block_io_wait_ns.reset();
   if (block_io_is_counted) sample_.block_io_wait_ns = TicksToNs(stat->block_io_ticks);
-  ReadSchedule(missing);
+  TakeSchedule(missing);
   return true;
 }
 
-void TreeThread::ReadSchedule(UnseenList& missing) {
-  constexpr const char* kWhat = "run-queue wait of threads";
-  constexpr const char* kRight = "a kernel with CONFIG_SCHED_INFO and CONFIG_SCHEDSTATS";
-  sample_.run_ns.reset();
-  sample_.run_queue_wait_ns.reset();
+bool TreeThread::ReadSchedule() {
   const auto text = schedule_.Read();
   if (!text) {
-    if (schedule_.error() != ESRCH && Exists(stat_.path())) {
-      missing.Add(kWhat, schedule_.path(), schedule_.error(), kRight);
-    }
-    return;
+    times_ = {};
+    return true;
   }
   Scanner scanner(*text);
-  const auto run = scanner.Number();
-  const auto wait = scanner.Number();
-  const auto slices = scanner.Number();
+  std::array<Counter, 3> times;
+  for (Counter& time : times) time = scanner.Number();
+  const bool counts = times[2].value_or(0) > 0;
+  return std::exchange(times_, times) != times || !counts;
+}
+
+void TreeThread::TakeSchedule(UnseenList& missing) {
+  constexpr const char* kWhat = "run-queue wait of threads";
+  constexpr const char* kRight = "a kernel with CONFIG_SCHED_INFO and CONFIG_SCHEDSTATS";
+  const auto& [run, wait, slices] = times_;
   // A kernel that does not count gives zeros.
   const bool counted = slices && (*slices > 0 || sample_.user_ns + sample_.system_ns == 0);
-  if (!counted) {
+  sample_.run_ns = counted ? run : std::nullopt;
+  sample_.run_queue_wait_ns = counted ? wait : std::nullopt;
+  if (counted) return;
+  if (slices) {
     missing.Add(kWhat, format("not counted ({})", schedule_.path()), kRight);
-    return;
+  } else if (schedule_.error() != ESRCH && Exists(stat_.path())) {
+    missing.Add(kWhat, schedule_.path(), schedule_.error(), kRight);
   }
-  sample_.run_ns = run;
-  sample_.run_queue_wait_ns = wait;
 }
 
 bool TreeThread::ReadAllowed() {
@@ -108,7 +114,7 @@ TreeProcess::TreeProcess(KeptFiles* files, const std::string& proc, int process)
   sample_.process = process;
 }
 
-bool TreeProcess::Read(bool list_threads, bool block_io_is_counted, UnseenList& missing) {
+bool TreeProcess::Read(bool block_io_is_counted, UnseenList& missing) {
   const auto text = stat_.Read();
   if (!text) {
     if (IsRefusal(stat_.error())) {
@@ -123,10 +129,17 @@ bool TreeProcess::Read(bool list_threads, bool block_io_is_counted, UnseenList& 
   if (sample_.start_ticks != 0 && stat->start != sample_.start_ticks) return false;
   Take(*stat);
   ReadIo(missing);
-  if (list_threads || threads_.empty()) ListThreads(missing);
-  std::erase_if(threads_,
-                [&](TreeThread& thread) { return !thread.Read(block_io_is_counted, missing); });
+  ReadThreads(block_io_is_counted, missing);
   return true;
+}
+
+void TreeProcess::ReadThreads(bool block_io_is_counted, UnseenList& missing) {
+  constexpr size_t kTurns = 16;  // samples in which each thread is read anew at least once
+  std::erase_if(threads_, [&, turn = samples_++](TreeThread& thread) mutable {
+    return !thread.Read(turn++ % kTurns == 0, block_io_is_counted, missing);
+  });
+  const bool are_all = static_cast<size_t>(sample_.threads) == threads_.size();
+  if (!are_all) ListThreads(block_io_is_counted, missing);
 }
 
 void TreeProcess::Take(const ProcessStat& stat) {
@@ -171,7 +184,7 @@ void TreeProcess::ReadIo(UnseenList& missing) {
   }
 }
 
-void TreeProcess::ListThreads(UnseenList& missing) {
+void TreeProcess::ListThreads(bool block_io_is_counted, UnseenList& missing) {
   const std::string folder = folder_ + "/task";
   const int error = ListNumberedEntries(folder, files_->text, listed_);
   if (error != 0) {
@@ -183,7 +196,8 @@ void TreeProcess::ListThreads(UnseenList& missing) {
         std::lower_bound(threads_.begin(), threads_.end(), number,
                          [](const TreeThread& a, int b) { return a.sample().thread < b; });
     if (place != threads_.end() && place->sample().thread == number) continue;
-    threads_.emplace(place, files_, folder_, process(), number);
+    TreeThread thread(files_, folder_, process(), number);
+    if (thread.Read(true, block_io_is_counted, missing)) threads_.insert(place, std::move(thread));
   }
 }
 

@@ -1,6 +1,7 @@
 // A process that is watched, and its threads.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ class TreeThread {
  public:
   TreeThread(KeptFiles* files, const std::string& process_folder, int process, int thread);
 
-  // False: it has ended.
-  bool Read(bool block_io_is_counted, UnseenList& missing);
+  // False: it has ended. `again`: whether or not it has run since the last time; what it says
+  // changes only by running, but for a state of "sleeps" that became "could run".
+  bool Read(bool again, bool block_io_is_counted, UnseenList& missing);
   // On which processors it may run: true where that has changed.
   bool ReadAllowed();
 
@@ -39,12 +41,16 @@ class TreeThread {
   const std::string& allowed() const noexcept { return allowed_; }  // "0-3,8"
 
  private:
-  void ReadSchedule(UnseenList& missing);
+  // False: what it tells is as it was.
+  bool ReadSchedule();
+  void TakeSchedule(UnseenList& missing);
 
   KeptFiles* files_;
   std::string folder_;
   KeptFile stat_;
   KeptFile schedule_;
+  std::array<Counter, 3> times_ = {};  // of the last schedstat: run, wait, slices
+  bool is_read_ = false;
   ThreadSample sample_;
   std::string allowed_;
 };
@@ -54,8 +60,8 @@ class TreeProcess {
   // `files` must outlive it.
   TreeProcess(KeptFiles* files, const std::string& proc, int process);
 
-  // False: it has ended, or another one has its number now. `list_threads`: there may be new ones.
-  bool Read(bool list_threads, bool block_io_is_counted, UnseenList& missing);
+  // False: it has ended, or another one has its number now.
+  bool Read(bool block_io_is_counted, UnseenList& missing);
 
   int process() const noexcept { return sample_.process; }
   const ProcessSample& sample() const noexcept { return sample_; }
@@ -70,7 +76,8 @@ class TreeProcess {
  private:
   void Take(const ProcessStat& stat);
   void ReadIo(UnseenList& missing);
-  void ListThreads(UnseenList& missing);
+  void ReadThreads(bool block_io_is_counted, UnseenList& missing);
+  void ListThreads(bool block_io_is_counted, UnseenList& missing);
 
   KeptFiles* files_;
   std::string folder_;
@@ -83,6 +90,7 @@ class TreeProcess {
   Spent children_growth_;
   std::vector<TreeThread> threads_;  // by number
   std::vector<int> listed_;
+  size_t samples_ = 0;
 };
 
 }  // namespace recpack

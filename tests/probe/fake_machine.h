@@ -88,6 +88,11 @@ class FakeMachine {
     Write(folder + "/status", format("Name:\tx\nCpus_allowed_list:\t{}\nMems:\t0\n", allowed));
   }
   // Who has the file open reads no more from it, as from the kernel.
+  void EndThread(int process, int thread) const {
+    const std::string folder = format("proc/{}/task/{}", process, thread);
+    for (const char* file : {"/stat", "/schedstat"}) Write(folder + file, "");
+    Remove(folder);
+  }
   void End(int process) const {
     Write(format("proc/{}/stat", process), "");
     Remove(format("proc/{}", process));

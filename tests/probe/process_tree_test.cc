@@ -139,7 +139,8 @@ TEST_F(ProcessTreeTest, NamesMayHoldAnything) {
 }
 
 TEST_F(ProcessTreeTest, ThreadsComeAndGo) {
-  const FakeProcess process = {.process = 50, .state = 'R', .user = 7, .processor = 1};
+  const FakeProcess process = {
+      .process = 50, .state = 'R', .user = 7, .threads = 2, .processor = 1};
   machine_.Set(process);
   machine_.SetThread(process, 51);
   SystemSampler sampler({50}, machine_.Options());
@@ -155,11 +156,35 @@ TEST_F(ProcessTreeTest, ThreadsComeAndGo) {
   EXPECT_EQ(thread.run_queue_wait_ns, 2000);
   EXPECT_EQ(thread.block_io_wait_ns, 30'000'000);
 
-  machine_.SetThread(process, 49);
-  Fork();
+  machine_.EndThread(50, 51);
+  machine_.SetThread(process, 52);
   sampler.Sample(sample);
+  ASSERT_THAT(sample.threads, SizeIs(2)) << "as many as before, but not the same";
+  EXPECT_EQ(sample.threads[1].thread, 52);
+
+  FakeProcess more = process;
+  more.threads = 3;
+  machine_.Set(more);
+  machine_.SetThread(process, 49);
+  sampler.Sample(sample);
+  ASSERT_THAT(sample.threads, SizeIs(3));
   EXPECT_EQ(sample.threads[0].thread, 49);
-  EXPECT_THAT(sample.threads, SizeIs(3));
+}
+
+TEST_F(ProcessTreeTest, WhatAThreadDoesIsSeenAtOnceWhereItHasRun) {
+  machine_.Set({.process = 50, .state = 'S', .user = 5});
+  SystemSampler sampler({50}, machine_.Options());
+  SystemSample sample = sampler.Sample();
+  machine_.Set({.process = 50, .state = 'D', .user = 6});
+  machine_.Write("proc/50/task/50/schedstat", "1001 2000 4\n");
+  sampler.Sample(sample);
+  EXPECT_EQ(sample.threads.at(0).state, 'D');
+  EXPECT_EQ(sample.threads.at(0).run_ns, 1001);
+  // Woken, and not yet on a processor.
+  machine_.Set({.process = 50, .state = 'R', .user = 6});
+  machine_.Write("proc/50/task/50/schedstat", "1001 2000 4\n");
+  for (int i = 0; i < 16; ++i) sampler.Sample(sample);
+  EXPECT_EQ(sample.threads.at(0).state, 'R');
 }
 
 TEST_F(ProcessTreeTest, CpuTimeOfEndedChildrenCountsOnce) {

@@ -25,7 +25,9 @@ struct ThreadSample {
   int thread = 0;
   int process = 0;
   std::string name;
-  char state = '?';    // as in /proc: R runs or could, S sleeps, D waits for a disk, Z ended, ...
+  // As in /proc: R runs or could, S sleeps, D waits for a disk, Z ended, ... One that was woken and
+  // waits for a processor may be told as S for up to 16 samples.
+  char state = '?';
   int processor = -1;  // on which it last ran
   uint64_t user_ns = 0;
   uint64_t system_ns = 0;
