@@ -64,7 +64,7 @@ cudaError_t Machine::Submit(cudaStream_t stream, Node::Kind kind, std::function<
   Work work{std::move(run), touches, stream->device};
   if (stream->capture) return captures.Add(stream, {.kind = kind, .work = std::move(work)});
   streams.Enqueue(stream, std::move(work), ImplicitOrder(stream));
-  if (options.early > 0 && streams.random()() % options.early == 0) streams.RunSome();
+  if (options.early > 0 && streams.random()() % options.early == 0) streams.RunSome(false);
   return cudaSuccess;
 }
 

@@ -120,7 +120,7 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle) {
                       if (stream->capture) {
                         return Captures::Invalidate(stream, cudaErrorStreamCaptureUnsupported);
                       }
-                      machine.streams.RunSome();
+                      machine.streams.RunSome(true);
                       const bool done = !stream->last || stream->last->done;
                       return done ? FailedOf(machine, stream->device) : cudaErrorNotReady;
                     });
@@ -189,7 +189,7 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t event) {
   return WithEvent("cudaEventQuery", Safety::kUnsafe, event, [&](Machine& machine) {
     if (event->capture) return cudaErrorCapturedEvent;
-    machine.streams.RunSome();
+    machine.streams.RunSome(true);
     const bool done = !event->recorded || event->recorded->done;
     return done ? FailedOf(machine, event->device) : cudaErrorNotReady;
   });

@@ -7,6 +7,10 @@
 namespace recpack::emulated {
 namespace {
 
+constexpr uint64_t kSteady = 1024;  // pieces, about, between changes of the streams' ranks
+constexpr uint64_t kSleepers = 2;   // one of so many streams sleeps
+constexpr uint64_t kShared = 8;     // one of so many waits lets others run that it does not need
+
 bool Ready(const CUstream_st& stream) {
   if (stream.queue.empty()) return false;
   const auto& after = stream.queue.front().after;
@@ -18,6 +22,7 @@ bool Ready(const CUstream_st& stream) {
 cudaStream_t Streams::Create(int device) {
   streams_.push_back(std::make_unique<CUstream_st>());
   streams_.back()->device = device;
+  streams_.back()->rank = Rank();
   return streams_.back().get();
 }
 
@@ -48,37 +53,57 @@ Token Streams::Enqueue(cudaStream_t stream, Work work, std::vector<Token> after)
   return token;
 }
 
-bool Streams::RunOne() {
-  std::vector<CUstream_st*> ready;
-  for (const auto& stream : streams_) {
-    if (Ready(*stream)) ready.push_back(stream.get());
-  }
-  if (ready.empty()) return false;
-  CUstream_st* const stream = ready[random_() % ready.size()];
-  const CUstream_st::Entry entry = std::move(stream->queue.front());
-  stream->queue.pop_front();
+void Streams::Run(CUstream_st& stream) {
+  const CUstream_st::Entry entry = std::move(stream.queue.front());
+  stream.queue.pop_front();
   if (before_(entry.work) && entry.work.run) entry.work.run();
   entry.token->done = true;
   entry.token->at = std::chrono::steady_clock::now();
-  if (stream->destroyed && stream->queue.empty()) Destroy(stream);
+  if (stream.destroyed && stream.queue.empty()) Destroy(&stream);
+}
+
+uint64_t Streams::Rank() { return random_() % kSleepers == 0 ? 0 : random_(); }
+
+// A stream keeps its rank for a while: it stands still while others do all they have.
+bool Streams::RunOne(bool sleepers) {
+  CUstream_st* first = nullptr;
+  if (random_() % kSteady == 0) {
+    for (const auto& stream : streams_) stream->rank = Rank();
+  }
+  for (const auto& stream : streams_) {
+    if (!Ready(*stream) || (stream->rank == 0 && !sleepers)) continue;
+    if (!first || stream->rank > first->rank) first = stream.get();
+  }
+  if (!first) return false;
+  Run(*first);
   return true;
 }
 
 void Streams::RunUntil(const Token& token) {
-  while (token && !token->done) {
-    if (RunOne()) continue;
-    std::fprintf(stderr, "emulated CUDA: streams wait for each other\n");
-    std::abort();
+  if (!token || token->done) return;
+  const auto holds = [&](const auto& stream) {
+    return std::any_of(stream->queue.begin(), stream->queue.end(),
+                       [&](const auto& entry) { return entry.token == token; });
+  };
+  CUstream_st& stream = **std::find_if(streams_.begin(), streams_.end(), holds);
+  const bool alone = random_() % kShared != 0;
+  while (!token->done) {
+    if (alone && Ready(stream)) {
+      Run(stream);
+    } else if (!RunOne(true)) {
+      std::fprintf(stderr, "emulated CUDA: streams wait for each other\n");
+      std::abort();
+    }
   }
 }
 
-void Streams::RunSome() {
-  for (uint64_t some = random_() % 8 + 1; some > 0 && RunOne(); --some) {
+void Streams::RunSome(bool sleepers) {
+  for (uint64_t some = random_() % 8 + 1; some > 0 && RunOne(sleepers); --some) {
   }
 }
 
 void Streams::RunAll() {
-  while (RunOne()) {
+  while (RunOne(true)) {
   }
 }
 

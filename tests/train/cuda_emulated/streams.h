@@ -49,6 +49,7 @@ struct CUstream_st {
   int device = 0;
   bool blocking = false;   // it and the default stream wait for each other
   bool destroyed = false;  // goes once it is empty
+  uint64_t rank = 0;       // of the streams that can, the one of the highest runs; 0: it sleeps
   std::deque<Entry> queue;
   recpack::emulated::Token last;                // of what was enqueued last; null: nothing
   std::vector<recpack::emulated::Token> waits;  // of what is enqueued next
@@ -83,9 +84,10 @@ class Streams {
   // Behind all that the stream holds, `after` and the stream's waits.
   Token Enqueue(cudaStream_t stream, Work work, std::vector<Token> after = {});
 
-  // Runs pieces, of streams by chance, until this one is done.
+  // Runs pieces until this one is done: by chance, or of its stream alone as far as that goes.
   void RunUntil(const Token& token);
-  void RunSome();  // as many as chance will have
+  // As many as chance will have. Without sleepers: of those alone that others did not leave behind.
+  void RunSome(bool sleepers);
   void RunAll();
   void RunAllOf(int device);
 
@@ -94,7 +96,9 @@ class Streams {
   size_t Count() const;    // streams that are not destroyed
 
  private:
-  bool RunOne();  // false: there is none
+  void Run(CUstream_st& stream);
+  bool RunOne(bool sleepers);  // false: there is none
+  uint64_t Rank();
 
   std::mt19937_64 random_;
   std::function<bool(const Work&)> before_;
