@@ -163,6 +163,30 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const Sorted& sorted) {
   return trainer;
 }
 
+bool Earlier(const TrainerSteps& a, const TrainerSteps& b) {
+  return std::make_tuple(a.process, a.device, a.steps.front().begin) <
+         std::make_tuple(b.process, b.device, b.steps.front().begin);
+}
+
+// A device whose steps were taken by one thread after the other has one trainer.
+std::vector<TrainerSteps> Joined(std::vector<TrainerSteps> trainers) {
+  std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
+  std::stable_sort(trainers.begin(), trainers.end(), Earlier);
+  std::vector<TrainerSteps> joined;
+  for (TrainerSteps& trainer : trainers) {
+    TrainerSteps* const before = joined.empty() ? nullptr : &joined.back();
+    if (before && trainer.device != Event::kNoDevice && before->process == trainer.process &&
+        before->device == trainer.device &&
+        before->steps.back().end <= trainer.steps.front().begin) {
+      before->steps.insert(before->steps.end(), trainer.steps.begin(), trainer.steps.end());
+      before->device_seen &= trainer.device_seen;
+    } else {
+      joined.push_back(std::move(trainer));
+    }
+  }
+  return joined;
+}
+
 }  // namespace
 
 std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now) {
@@ -181,10 +205,7 @@ std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t
     trainers.push_back(Account(at, lane, sorted));
     trainers.back().fetched_ahead = fetching_ahead.contains(at.first);
   }
-  std::stable_sort(trainers.begin(), trainers.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.process, a.device) < std::tie(b.process, b.device);
-  });
-  return trainers;
+  return Joined(std::move(trainers));
 }
 
 }  // namespace recpack

@@ -5,7 +5,7 @@
 
 #include "src/base/format.h"
 #include "src/probe/combine_steps.h"
-#include "src/probe/find_place.h"
+#include "src/probe/find_bottleneck.h"
 
 namespace recpack {
 namespace {
@@ -80,7 +80,7 @@ const char* BandName(Band band) noexcept {
   return kNames[static_cast<size_t>(band)];
 }
 
-const char* PlaceName(Place place) noexcept {
+const char* BottleneckName(Bottleneck bottleneck) noexcept {
   constexpr const char* kNames[] = {"unknown",
                                     "storage",
                                     "read",
@@ -99,7 +99,7 @@ const char* PlaceName(Place place) noexcept {
                                     "slow rank",
                                     "host",
                                     "model"};
-  return kNames[static_cast<size_t>(place)];
+  return kNames[static_cast<size_t>(bottleneck)];
 }
 
 Verdict Decide(const Evidence& evidence) {
@@ -124,7 +124,7 @@ Verdict Decide(const Evidence& evidence) {
     verdict.notes.push_back(
         format("{} steps are too few to decide by; {} are needed", verdict.steps, kFewestSteps));
   }
-  FindPlace(evidence, trainers, verdict);
+  FindBottleneck(evidence, trainers, verdict);
   AddNotes(trainers, verdict);
   return verdict;
 }

@@ -145,6 +145,14 @@ TEST(Steps, AWaitThatLastsEndsNow) {
   EXPECT_EQ(Only(events).input_wait, 50);
 }
 
+TEST(Steps, ThreadsThatTakeTheStepsOfADeviceInTurnAreOneTrainer) {
+  const auto trainers = StepsOf({Of(EventKind::kStep, 50, 60, 8), Of(EventKind::kStep, 0, 10, 7),
+                                 Of(EventKind::kStep, 10, 20, 7)},
+                                100);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_THAT(trainers[0].steps, SizeIs(3));
+}
+
 TEST(Steps, EachProcessAndDeviceIsATrainerOfItsOwn) {
   std::vector<TimedEvent> events;
   for (const auto& [process, lane, device] : {std::tuple{9, 3u, 1}, {9, 2u, 0}, {4, 3u, 0}}) {

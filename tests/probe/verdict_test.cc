@@ -102,16 +102,16 @@ TEST(Verdict, TheGainIsWhatTheWaitsCost) {
   EXPECT_NEAR(verdict.breakdown.device, 0.8, 1e-9);
 }
 
-TEST(Verdict, TheStageThatTakesTheWorkersTimeIsThePlace) {
-  const std::pair<Stage, Place> cases[] = {
-      {Stage::kInput, Place::kStorage},   {Stage::kRead, Place::kRead},
-      {Stage::kParse, Place::kParse},     {Stage::kDecode, Place::kDecode},
-      {Stage::kAugment, Place::kAugment}, {Stage::kFunction, Place::kFunction},
-      {Stage::kBatch, Place::kBatch},     {Stage::kWrite, Place::kWrite}};
-  for (const auto& [stage, place] : cases) {
+TEST(Verdict, TheStageThatTakesTheWorkersTimeIsTheBottleneck) {
+  const std::pair<Stage, Bottleneck> cases[] = {
+      {Stage::kInput, Bottleneck::kStorage},   {Stage::kRead, Bottleneck::kRead},
+      {Stage::kParse, Bottleneck::kParse},     {Stage::kDecode, Bottleneck::kDecode},
+      {Stage::kAugment, Bottleneck::kAugment}, {Stage::kFunction, Bottleneck::kFunction},
+      {Stage::kBatch, Bottleneck::kBatch},     {Stage::kWrite, Bottleneck::kWrite}};
+  for (const auto& [stage, bottleneck] : cases) {
     const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})},
                                     .loaders = Loader({{Stage::kRoom, 1}, {stage, 7}})});
-    EXPECT_EQ(verdict.place, place) << StageName(stage);
+    EXPECT_EQ(verdict.bottleneck, bottleneck) << StageName(stage);
     EXPECT_THAT(verdict.evidence, Contains(HasSubstr("87.5 % of their time")));
     EXPECT_THAT(verdict.cure, Not(IsEmpty()));
   }
@@ -120,38 +120,39 @@ TEST(Verdict, TheStageThatTakesTheWorkersTimeIsThePlace) {
 TEST(Verdict, WorkersThatWaitForRoomAreNotWhatIsWaitedFor) {
   const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})},
                                   .loaders = Loader({{Stage::kRoom, 8}, {Stage::kDecode, 2}})});
-  EXPECT_EQ(verdict.place, Place::kPrefetch);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kPrefetch);
 }
 
 TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
   Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},
                     .loaders = Loader({{Stage::kDecode, 8}}),
                     .system = Taken()};
-  EXPECT_EQ(Decide(evidence).place, Place::kDecode);
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kDecode);
   evidence.system->others_cores = 1.1;
-  EXPECT_EQ(Decide(evidence).place, Place::kInterference);
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kInterference);
   evidence.system->throttled_periods_share = 0.6;
-  EXPECT_EQ(Decide(evidence).place, Place::kQuota);
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kQuota);
   evidence.loaders = Loader({{Stage::kInput, 8}});
-  EXPECT_EQ(Decide(evidence).place, Place::kStorage);
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
 TEST(Verdict, InputThatTheTrainingThreadMakesItself) {
   Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})}, .system = SystemRates{}};
   evidence.system->threads = {{.thread = 5, .process = 5, .cpu_share = 0.98}};
-  EXPECT_EQ(Decide(evidence).place, Place::kTrainingThread);
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kTrainingThread);
   evidence.system->threads[0].block_io_wait_share = 0.99;
-  EXPECT_EQ(Decide(evidence).place, Place::kStorage);
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
 TEST(Verdict, TheModelWhereTheDeviceIsBusy) {
   const Verdict verdict = Decide({.trainers = {Trainer({.wait = 1, .device = 97})}});
-  EXPECT_EQ(verdict.place, Place::kModel);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kModel);
   EXPECT_THAT(verdict.cure, IsEmpty());
 }
 
 TEST(Verdict, TheHostWhereNothingElseIsBusy) {
-  EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 1, .device = 30})}}).place, Place::kHost);
+  EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 1, .device = 30})}}).bottleneck,
+            Bottleneck::kHost);
 }
 
 TEST(Verdict, WhatTheDevicesDidIsNotGuessed) {
@@ -159,7 +160,7 @@ TEST(Verdict, WhatTheDevicesDidIsNotGuessed) {
   trainer.device_seen = false;
   const Verdict verdict = Decide({.trainers = {trainer}});
   EXPECT_TRUE(verdict.upper_bound);
-  EXPECT_EQ(verdict.place, Place::kUnknown);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kUnknown);
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("not known")));
 }
 
@@ -172,7 +173,7 @@ TEST(Verdict, OneRankThatAllWaitFor) {
   const Verdict by_work = Decide({.trainers = {Trainer({.exchange = 40, .device = 60}, 100, 0),
                                                Trainer({.exchange = 2, .device = 98}, 100, 1)}});
   EXPECT_EQ(by_work.band, Band::kNotInput);
-  EXPECT_EQ(by_work.place, Place::kSlowRank);
+  EXPECT_EQ(by_work.bottleneck, Bottleneck::kSlowRank);
   EXPECT_EQ(by_work.rank, 1u);
   EXPECT_THAT(by_work.evidence, Contains(HasSubstr("it computed 98.0 %")));
 }

@@ -39,7 +39,7 @@ struct TrainerSteps {
   std::vector<StepRecord> steps;  // in order of time
 };
 
-// Of all training threads, by process, device and lane. Waits outside of steps (evaluation) do not
+// Of all training threads, by process, device and time. Waits outside of steps (evaluation) do not
 // count. `now`: where waits end that are still open.
 std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now);
 

@@ -26,7 +26,7 @@ enum class Band : uint8_t {
 const char* BandName(Band band) noexcept;  // "not input-bound", ...
 
 // What a training loses most of its time to, or would if it were not for its own work.
-enum class Place : uint8_t {
+enum class Bottleneck : uint8_t {
   kUnknown,
   kStorage,  // the disk or the network
   kRead,     // reading from memory, CRC, decompression
@@ -47,7 +47,7 @@ enum class Place : uint8_t {
   kModel,     // the device is busy: nothing to gain from input
 };
 
-const char* PlaceName(Place place) noexcept;  // "storage", "decode", ...
+const char* BottleneckName(Bottleneck bottleneck) noexcept;  // "storage", "decode", ...
 
 // A loader of ours at one time.
 struct LoaderSample {
@@ -82,9 +82,9 @@ struct Verdict {
   size_t left_out = 0;          // at the beginning, of each
   bool upper_bound = false;     // nobody told what the devices did: some waits may be covered
   Breakdown breakdown;
-  Place place = Place::kUnknown;
+  Bottleneck bottleneck = Bottleneck::kUnknown;
   std::optional<size_t> rank;         // of kSlowRank: the index of the trainer
-  std::vector<std::string> evidence;  // for the place, strongest first
+  std::vector<std::string> evidence;  // for the bottleneck, strongest first
   std::string cure;                   // what to do next; empty: nothing
   std::vector<std::string> notes;     // what stands against it, or was not seen
 };

@@ -1,4 +1,4 @@
-#include "src/probe/find_place.h"
+#include "src/probe/find_bottleneck.h"
 
 #include <algorithm>
 #include <numeric>
@@ -25,30 +25,33 @@ constexpr double kSlowRank =
 std::string Percent(double share) { return format("{:.1f} %", 100 * share); }
 
 struct Cure {
-  Place place;
+  Bottleneck bottleneck;
   const char* text;
 };
 
 constexpr Cure kCures[] = {
-    {Place::kStorage,
+    {Bottleneck::kStorage,
      "read from faster storage, pack into shards, or keep the records in memory (--cache)"},
-    {Place::kRead, "more loader threads; pack without compression where the disk is fast enough"},
-    {Place::kParse, "more loader threads; pack fewer features into a record"},
-    {Place::kDecode,
+    {Bottleneck::kRead,
+     "more loader threads; pack without compression where the disk is fast enough"},
+    {Bottleneck::kParse, "more loader threads; pack fewer features into a record"},
+    {Bottleneck::kDecode,
      "more loader threads; pack with --resize or --jpeg tile; keep pictures in memory (--cache)"},
-    {Place::kAugment, "more loader threads, or fewer augmentations"},
-    {Place::kFunction, "make the function of samples faster, or give the loader more threads"},
-    {Place::kBatch, "make the work on whole batches faster, or give the loader more threads"},
-    {Place::kWrite,
+    {Bottleneck::kAugment, "more loader threads, or fewer augmentations"},
+    {Bottleneck::kFunction, "make the function of samples faster, or give the loader more threads"},
+    {Bottleneck::kBatch, "make the work on whole batches faster, or give the loader more threads"},
+    {Bottleneck::kWrite,
      "let the device normalise and cast (u8 crosses the bus), or more loader threads"},
-    {Place::kPrefetch, "raise the loader's prefetch: its batches come in bursts"},
-    {Place::kTrainingThread,
+    {Bottleneck::kPrefetch, "raise the loader's prefetch: its batches come in bursts"},
+    {Bottleneck::kTrainingThread,
      "fetch batches in the background: DataLoader(num_workers=...), prefetch(), or our loader"},
-    {Place::kInterference, "keep other programs off these processors, or use fewer threads"},
-    {Place::kQuota, "raise the container's processor limit, or use as many threads as it allows"},
-    {Place::kCopyToDevice, "pin the memory and copy ahead of the step, on a stream of its own"},
-    {Place::kSlowRank, "look at that rank"},
-    {Place::kExchange, "larger batches, fewer exchanges, or a faster way between the devices"},
+    {Bottleneck::kInterference, "keep other programs off these processors, or use fewer threads"},
+    {Bottleneck::kQuota,
+     "raise the container's processor limit, or use as many threads as it allows"},
+    {Bottleneck::kCopyToDevice,
+     "pin the memory and copy ahead of the step, on a stream of its own"},
+    {Bottleneck::kSlowRank, "look at that rank"},
+    {Bottleneck::kExchange, "larger batches, fewer exchanges, or a faster way between the devices"},
 };
 
 // Threads of the loader's process wait for a processor.
@@ -70,7 +73,7 @@ bool ProcessorsAreTaken(const Evidence& evidence, int process, Verdict& verdict)
   double queued = 0;
   const std::string queueing = Queueing(system, process, queued);
   if (system.throttled_periods_share.value_or(0) > kMuchThrottling && queued > kMuchQueueing) {
-    verdict.place = Place::kQuota;
+    verdict.bottleneck = Bottleneck::kQuota;
     verdict.evidence = {format("the container's processor quota was used up in {} of its periods",
                                Percent(*system.throttled_periods_share)),
                         queueing};
@@ -81,46 +84,46 @@ bool ProcessorsAreTaken(const Evidence& evidence, int process, Verdict& verdict)
       queued < kMuchQueueing) {
     return false;
   }
-  verdict.place = Place::kInterference;
+  verdict.bottleneck = Bottleneck::kInterference;
   verdict.evidence = {
       format("other programs had {:.1f} of {} processors", others, system.allowed_cores), queueing};
   return true;
 }
 
-Place PlaceOf(Stage stage) {
+Bottleneck BottleneckOf(Stage stage) {
   switch (stage) {
     case Stage::kRoom:
     case Stage::kPlan:
     case Stage::kRead:
-      return Place::kRead;
+      return Bottleneck::kRead;
     case Stage::kInput:
-      return Place::kStorage;
+      return Bottleneck::kStorage;
     case Stage::kParse:
-      return Place::kParse;
+      return Bottleneck::kParse;
     case Stage::kDecode:
-      return Place::kDecode;
+      return Bottleneck::kDecode;
     case Stage::kAugment:
-      return Place::kAugment;
+      return Bottleneck::kAugment;
     case Stage::kFunction:
-      return Place::kFunction;
+      return Bottleneck::kFunction;
     case Stage::kBatch:
-      return Place::kBatch;
+      return Bottleneck::kBatch;
     case Stage::kWrite:
-      return Place::kWrite;
+      return Bottleneck::kWrite;
   }
-  return Place::kUnknown;
+  return Bottleneck::kUnknown;
 }
 
 void InLoader(const Evidence& evidence, const LoaderWork& work, Verdict& verdict) {
   if (work.Share(Stage::kRoom) > kMostlyWaiting) {
-    verdict.place = Place::kPrefetch;
+    verdict.bottleneck = Bottleneck::kPrefetch;
     verdict.evidence = {format("the loader's {} workers waited {} of their time for room",
                                work.workers, Percent(work.Share(Stage::kRoom)))};
     return;
   }
   const Stage most = work.Most();
   if (most != Stage::kInput && ProcessorsAreTaken(evidence, work.process, verdict)) return;
-  verdict.place = PlaceOf(most);
+  verdict.bottleneck = BottleneckOf(most);
   verdict.evidence = {format(
       "the loader's {} workers spent {} of their time in stage {}, {} waiting for room",
       work.workers, Percent(work.Share(most)), StageName(most), Percent(work.Share(Stage::kRoom)))};
@@ -149,7 +152,7 @@ void OutsideOfLoader(const Evidence& evidence, const std::vector<TrainerSteps>& 
   }
   const double pressure = evidence.system->pressure.io.some.value_or(0);
   if (io > cpu || pressure > verdict.breakdown.input_wait) {
-    verdict.place = Place::kStorage;
+    verdict.bottleneck = Bottleneck::kStorage;
     verdict.evidence = {
         format("threads waited for the disk {:.2f} of each second, and ran {:.2f}", io, cpu),
         format("some task was held up by I/O {} of the time", Percent(pressure))};
@@ -157,7 +160,7 @@ void OutsideOfLoader(const Evidence& evidence, const std::vector<TrainerSteps>& 
   }
   // The thread that trains is busy while it waits: it makes the batches itself.
   if (!trainers.front().fetched_ahead && trainer_cpu > verdict.breakdown.device + kMuchCopying) {
-    verdict.place = Place::kTrainingThread;
+    verdict.bottleneck = Bottleneck::kTrainingThread;
     verdict.evidence = {format("the training thread ran {} of the time, waits for input included",
                                Percent(trainer_cpu))};
   }
@@ -184,7 +187,7 @@ bool OneIsSlow(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   const double others = (std::accumulate(waits.begin(), waits.end(), 0.0) - waits[slowest]) /
                         static_cast<double>(waits.size() - 1);
   if (waits[slowest] > kSlowRank * others) return false;
-  verdict.place = Place::kSlowRank;
+  verdict.bottleneck = Bottleneck::kSlowRank;
   verdict.rank = slowest;
   const TrainerSteps& slow = trainers[slowest];
   const double input = Mean(slow, &StepRecord::uncovered_wait);
@@ -205,27 +208,27 @@ void NotOfInput(const Evidence& evidence, const std::vector<TrainerSteps>& train
     verdict.evidence = {format("{} of step time {}", Percent(share), what)};
   };
   if (parts.copies > kMuchCopying) {
-    verdict.place = Place::kCopyToDevice;
+    verdict.bottleneck = Bottleneck::kCopyToDevice;
     return all("goes to copies to the device while it does nothing", parts.copies);
   }
   if (parts.exchange > kMuchExchange && parts.exchange > parts.other) {
-    verdict.place = Place::kExchange;
+    verdict.bottleneck = Bottleneck::kExchange;
     return all("goes to the exchange between devices", parts.exchange);
   }
   if (parts.device > kModelBusy) {
     if (ProcessorsAreTaken(evidence, 0, verdict)) return;
-    verdict.place = Place::kModel;
+    verdict.bottleneck = Bottleneck::kModel;
     return all("is the device's own work", parts.device);
   }
   if (verdict.upper_bound) return;  // what the device did is not known
-  verdict.place = Place::kHost;
+  verdict.bottleneck = Bottleneck::kHost;
   all("is neither input nor exchange nor the device's work", parts.other);
 }
 
 }  // namespace
 
-void FindPlace(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
-               Verdict& verdict) {
+void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                    Verdict& verdict) {
   const bool input = verdict.band == Band::kModerately || verdict.band == Band::kHighly ||
                      (verdict.band == Band::kUndecided && verdict.input_share.low > 0.02);
   if (!input) {
@@ -236,7 +239,7 @@ void FindPlace(const Evidence& evidence, const std::vector<TrainerSteps>& traine
     OutsideOfLoader(evidence, trainers, verdict);
   }
   for (const Cure& cure : kCures) {
-    if (cure.place == verdict.place) verdict.cure = cure.text;
+    if (cure.bottleneck == verdict.bottleneck) verdict.cure = cure.text;
   }
 }
 

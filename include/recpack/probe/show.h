@@ -1,0 +1,16 @@
+// Verdicts for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "recpack/probe/verdict.h"
+
+namespace recpack {
+
+// One screen, 100 columns wide, the verdict first.
+std::string VerdictText(const Verdict& verdict);
+
+// One JSON object on one line; docs/verdicts.md has its members.
+std::string VerdictJson(const Verdict& verdict);
+
+}  // namespace recpack

@@ -1,0 +1,39 @@
+#include <nlohmann/json.hpp>
+
+#include "recpack/probe/show.h"
+
+namespace recpack {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Of(const Estimate& estimate) {
+  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+}  // namespace
+
+std::string VerdictJson(const Verdict& verdict) {
+  Json json = {{"verdict", BandName(verdict.band)}};
+  if (verdict.band != Band::kUnknown) {
+    json["input_share"] = Of(verdict.input_share);
+    json["gain"] = Of(verdict.gain);
+    json["steps"] = verdict.steps;
+    json["left_out"] = verdict.left_out;
+    json["steps_per_s"] = verdict.steps_per_second;
+    json["upper_bound"] = verdict.upper_bound;
+    json["breakdown"] = {{"input_wait", verdict.breakdown.input_wait},
+                         {"copies", verdict.breakdown.copies},
+                         {"exchange", verdict.breakdown.exchange},
+                         {"device", verdict.breakdown.device},
+                         {"other", verdict.breakdown.other}};
+  }
+  json["bottleneck"] = BottleneckName(verdict.bottleneck);
+  if (verdict.rank) json["rank"] = *verdict.rank;
+  json["evidence"] = verdict.evidence;
+  if (!verdict.cure.empty()) json["cure"] = verdict.cure;
+  json["notes"] = verdict.notes;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace recpack

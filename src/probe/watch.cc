@@ -1,0 +1,100 @@
+#include "recpack/probe/watch.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "recpack/base/event_log.h"
+#include "recpack/probe/event_reader.h"
+#include "recpack/probe/system_sampler.h"
+#include "src/base/format.h"
+#include "src/probe/thinned.h"
+
+namespace recpack {
+namespace {
+
+std::string Text(const Unseen& unseen) {
+  return format("{} could not be seen: {}{}{}", unseen.what, unseen.reason,
+                unseen.right.empty() ? "" : "; needed: ", unseen.right);
+}
+
+// The sample next to `time`, which is before `end`.
+size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
+  size_t nearest = 0;
+  for (size_t i = 1; i < samples.size(); ++i) {
+    const auto distance = [&](size_t at) { return std::abs(samples[at].time_ns - time); };
+    if (distance(i) < distance(nearest)) nearest = i;
+  }
+  return nearest;
+}
+
+}  // namespace
+
+struct Watch::State {
+  explicit State(const WatchOptions& given)
+      : options(given), system(given.roots, {.adopter = given.adopter}), events(given.events) {}
+
+  void SampleLoaders(const SystemSample& sample) {
+    for (const ProcessSample& process : sample.processes) {
+      const StatsReading reading = ReadStats(process.process);
+      for (const LoaderStats& stats : reading.loaders) {
+        loaders[{process.process, stats.number}].Add(
+            {.time = EventLog::Now(), .process = process.process, .stats = stats});
+      }
+    }
+  }
+
+  // Between the samples next to the first and the last step.
+  std::optional<SystemRates> RatesOf(const std::vector<TrainerSteps>& trainers) const {
+    const std::vector<SystemSample> all = samples.All();
+    if (all.size() < 2) return {};
+    int64_t begin = all.front().time_ns, end = all.back().time_ns;
+    for (const TrainerSteps& trainer : trainers) {
+      if (trainer.steps.empty()) continue;
+      begin = trainer.steps.front().begin;
+      end = trainer.steps.back().end;
+    }
+    const size_t first = std::min(Nearest(all, begin), all.size() - 2);
+    const size_t last = std::max(Nearest(all, end), first + 1);
+    return RatesBetween(all[first], all[last]);
+  }
+
+  const WatchOptions options;
+  SystemSampler system;
+  EventReader events;
+  std::vector<TimedEvent> told;
+  Thinned<SystemSample> samples;
+  std::map<std::pair<int, uint32_t>, Thinned<LoaderSample>> loaders;
+};
+
+Watch::Watch(const WatchOptions& options) : state_(std::make_unique<State>(options)) {}
+
+Watch::~Watch() = default;
+
+void Watch::Sample() {
+  State& state = *state_;
+  SystemSample sample = state.system.Sample();
+  state.SampleLoaders(sample);
+  if (!sample.processes.empty()) state.samples.Add(std::move(sample));
+  if (state.options.events.empty()) return;
+  auto events = state.events.Poll();
+  std::move(events.begin(), events.end(), std::back_inserter(state.told));
+}
+
+Evidence Watch::Collected() const {
+  const State& state = *state_;
+  Evidence evidence{.trainers = StepsOf(state.told, EventLog::Now())};
+  for (const auto& [loader, samples] : state.loaders) {
+    auto all = samples.All();
+    std::move(all.begin(), all.end(), std::back_inserter(evidence.loaders));
+  }
+  evidence.system = state.RatesOf(evidence.trainers);
+  for (const Unseen& unseen : state.system.unseen()) evidence.unseen.push_back(Text(unseen));
+  for (const std::string& damage : state.events.damage()) evidence.unseen.push_back(damage);
+  if (evidence.trainers.empty()) {
+    evidence.unseen.push_back("input wait: unavailable: " + state.options.no_events);
+  }
+  return evidence;
+}
+
+}  // namespace recpack

@@ -1,0 +1,11 @@
+// The commands of recprobe.
+#pragma once
+
+#include "tools/program.h"
+
+namespace recpack::tool {
+
+void AddAttach(CLI::App& app, int& exit_code);
+void AddRun(CLI::App& app, int& exit_code);
+
+}  // namespace recpack::tool

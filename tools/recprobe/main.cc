@@ -1,0 +1,12 @@
+// recprobe: is a training input-bound, where, and what would fixing it gain?
+#include "tools/recprobe/command.h"
+
+int main(int argc, char** argv) {
+  using namespace recpack::tool;
+  return RunProgram("recprobe",
+                    "recprobe watches a training program and says whether it is input-bound, "
+                    "where, and what fixing it would gain.\n"
+                    "Exit codes: those of the command that is run; else 0 done, 1 a finding "
+                    "(--fail-above), 2 usage or failure.",
+                    {AddRun, AddAttach}, argc, argv);
+}

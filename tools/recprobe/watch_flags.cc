@@ -1,0 +1,68 @@
+#include "tools/recprobe/watch_flags.h"
+
+#include <cstdio>
+
+#include "recpack/base/error.h"
+#include "recpack/probe/show.h"
+#include "src/base/format.h"
+
+namespace recpack::tool {
+namespace {
+
+// "5%" or "0.05".
+double ParseLimit(const std::string& text) {
+  size_t used = 0;
+  double limit = -1;
+  try {
+    limit = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used + 1 == text.size() && text.back() == '%') {
+    limit /= 100;
+    ++used;
+  }
+  if (used == 0 || used != text.size() || !(limit >= 0 && limit <= 1)) {
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no share of step time", text), {},
+                "write it as 5% or 0.05");
+  }
+  return limit;
+}
+
+}  // namespace
+
+std::chrono::nanoseconds WatchFlags::interval() const {
+  return std::chrono::nanoseconds(static_cast<int64_t>(1e9 / rate));
+}
+
+void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
+  command.add_option("--rate", flags.rate, "Samples a second.")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1000.0));
+  command.add_flag("--json", flags.json, "Print the verdict as one JSON object to stdout.");
+  command
+      .add_option("--fail-above", flags.fail_above,
+                  "Exit with 1 where waits for input surely take more of the step time than this "
+                  "(5% or 0.05): the lower end of the interval is above it.")
+      ->check([](const std::string& text) {
+        try {
+          ParseLimit(text);
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+        return std::string();
+      });
+}
+
+int ShowVerdict(const Verdict& verdict, const WatchFlags& flags) {
+  if (flags.json) {
+    std::printf("%s\n", VerdictJson(verdict).c_str());
+    std::fflush(stdout);
+  } else {
+    std::fprintf(stderr, "%s", VerdictText(verdict).c_str());
+  }
+  if (flags.fail_above.empty() || verdict.band == Band::kUnknown) return kDone;
+  return verdict.input_share.low > ParseLimit(flags.fail_above) ? kFinding : kDone;
+}
+
+}  // namespace recpack::tool

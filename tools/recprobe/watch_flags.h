@@ -1,0 +1,26 @@
+// What all commands that watch a program take and print.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "recpack/probe/watch.h"
+#include "tools/recprobe/command.h"
+
+namespace recpack::tool {
+
+struct WatchFlags {
+  double rate = 10;  // samples a second
+  bool json = false;
+  std::string fail_above;  // "5%"; empty: never
+
+  std::chrono::nanoseconds interval() const;
+};
+
+void AddWatchFlags(CLI::App& command, WatchFlags& flags);
+
+// Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way.
+// Returns kFinding where the share of input waits is surely above --fail-above.
+int ShowVerdict(const Verdict& verdict, const WatchFlags& flags);
+
+}  // namespace recpack::tool
