@@ -1,0 +1,31 @@
+"""Tells a watcher when a training waits for its input and when it steps.
+
+`start` runs when the interpreter starts and imports little; what is known of a library is imported
+once the program has imported that library. Nothing here may raise into the program.
+"""
+import os
+
+# What is hooked: module of the program -> module of this package, whose `patch(module)` does it.
+TARGETS = {
+    'torch.utils.data.dataloader': 'pytorch',
+    'torch.optim.optimizer': 'pytorch',
+    'torchdata.stateful_dataloader.stateful_dataloader': 'pytorch',
+    'tensorflow.python.data.ops.iterator_ops': 'tensor_flow',
+    'tensorflow.python.data.ops.dataset_ops': 'tensor_flow',
+    'tensorflow.python.distribute.input_lib': 'tensor_flow',
+    'keras.src.callbacks.callback_list': 'keras_fit',
+    'keras.src.callbacks': 'keras_fit',
+    'tf_keras.src.callbacks': 'keras_fit',
+    'grain._src.python.dataset.dataset': 'grain_iterators',
+    'grain._src.python.data_loader': 'grain_iterators',
+}
+
+
+def start():
+    """Where RECPACK_EVENTS names a folder and RECPACK_PYTHON_HOOK is not 0."""
+    folder = os.environ.get('RECPACK_EVENTS')
+    if not folder or os.environ.get('RECPACK_PYTHON_HOOK') == '0':
+        return
+    from . import events, imports
+    events.start(folder)
+    imports.start(__name__, TARGETS, events.tell)

@@ -1,0 +1,163 @@
+"""The process's event file, as docs/format/events.md of Recpack has it, and what it cannot tell.
+
+A write does not let go of the interpreter lock: with a busy thread beside it, the program would
+otherwise wait for that thread at each record.
+"""
+import os
+import struct
+import time
+
+STEP, INPUT_WAIT, RANGE = 2, 3, 7
+_NAME, _OPEN, _NO_DEVICE = 1, 1, 0xffff
+_MAGIC = int.from_bytes(b'RCPKEVT1', 'little')
+
+_HEAD = struct.Struct('<BBHIII')
+_TAIL = struct.Struct('<qqQ')
+now = time.monotonic_ns  # CLOCK_MONOTONIC
+
+# Numbers of names are the places here, from 1.
+DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS = range(1, 10)
+_NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'evaluation',
+          'input in a background thread', 'optimizer', 'batch', 'Keras')
+
+
+def _write_function():
+    try:
+        import ctypes
+        write = ctypes.PyDLL(None).write
+        write.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
+        write.restype = ctypes.c_ssize_t
+        return write
+    except Exception:  # an interpreter without ctypes
+        return _os_write
+
+
+def _os_write(file, data, size):
+    try:
+        return os.write(file, data)
+    except OSError:
+        return -1
+
+
+class _State:
+    """Of this process; a forked child begins anew."""
+    folder = ''
+    file = -1
+    named = False
+    lost = False
+    write = None
+    told = set()
+
+
+_state = _State()
+
+
+def start(folder):
+    """Opens the file at once: that it is there says that the process is hooked."""
+    _state.folder = folder
+    if hasattr(os, 'register_at_fork'):
+        os.register_at_fork(after_in_child=_after_fork)
+    _open()
+
+
+def _after_fork():
+    if _state.file >= 0:
+        try:
+            os.close(_state.file)
+        except OSError:
+            pass
+    _state.file = -1
+    _state.named = _state.lost = False
+    _state.told = set()
+
+
+def _path(ending):
+    return '%s/%d-python.%s' % (_state.folder, os.getpid(), ending)
+
+
+def _open():
+    try:
+        file = os.open(_path('events'),
+                       os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError:
+        _state.lost = True
+        return
+    _state.file = _out_of_the_way(file)
+    _put(_HEAD.pack(0, 0, _NO_DEVICE, os.getpid(), 0, 0) + _TAIL.pack(now(), 0, _MAGIC))
+
+
+def _out_of_the_way(file):
+    """A high number: a program that closes what it does not know, and opens a file, gets another."""
+    try:
+        import fcntl
+        high = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 500)
+    except Exception:
+        return file
+    os.close(file)
+    return high
+
+
+def _put(data):
+    if _os_write(_state.file, data, len(data)) != len(data):
+        _state.lost = True  # a part of a record may be there: what follows could not be read
+
+
+def _begin():
+    if _state.file < 0:
+        _open()
+    if _state.write is None:
+        _state.write = _write_function()
+    if not _state.lost:
+        data = b''
+        for number, name in enumerate(_NAMES, 1):
+            text = name.encode()
+            for at in range(0, len(text), 24):
+                piece = text[at:at + 24]
+                data += (_HEAD.pack(_NAME, len(piece), _NO_DEVICE, 0, number, 0) +
+                         piece.ljust(24, b'\0'))
+        _put(data)
+    _state.named = True
+
+
+def write(records):
+    """Whole records, in one write. What cannot be written is lost, and all that follows."""
+    if not _state.named:
+        _begin()
+    if not _state.lost and _state.write(_state.file, records, len(records)) != len(records):
+        _state.lost = True
+
+
+def record_head(kind, flags, lane, name):
+    return _HEAD.pack(kind, flags, _NO_DEVICE, lane, name, 0)
+
+
+class Lane:
+    """Records of one thread."""
+
+    def __init__(self, thread):
+        self.steps = {name: record_head(STEP, 0, thread, name)
+                      for name in (OPTIMIZER, BATCH, KERAS)}
+        self.waits = {name: record_head(INPUT_WAIT, 0, thread, name) for name in range(1, 6)}
+        self.open_waits = {name: record_head(INPUT_WAIT, _OPEN, thread, name)
+                           for name in range(1, 6)}
+        self.background = record_head(RANGE, 0, thread, BACKGROUND)
+
+
+def tail(begin, end, value=0):
+    return _TAIL.pack(begin, end, value)
+
+
+def tell(text):
+    """A notice for who reads the events: what the hook cannot see, or where it failed. Each once."""
+    if text in _state.told or not _state.folder:
+        return
+    _state.told.add(text)
+    try:
+        file = os.open(_path('notice'), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
+                       0o600)
+        try:
+            os.write(file, (' '.join(text.split()) + '\n').encode('utf-8', 'replace'))
+        finally:
+            os.close(file)
+    except OSError:
+        pass

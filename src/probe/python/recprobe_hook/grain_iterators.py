@@ -1,0 +1,28 @@
+"""Grain's iterators; those that an iterator asks in turn are within its wait."""
+from . import events
+from .wrap import How, time_method
+
+_HOW = How(events.GRAIN, lambda iterator: None)
+
+
+def patch(module):
+    if hasattr(module, 'DataLoaderIterator'):
+        time_method(module.DataLoaderIterator, '__next__', _HOW)
+    base = getattr(module, 'DatasetIterator', None)
+    if base is None or '__init_subclass__' in base.__dict__:
+        return
+
+    def __init_subclass__(cls, **kwargs):
+        super(base, cls).__init_subclass__(**kwargs)
+        time_method(cls, '__next__', _HOW)
+
+    base.__init_subclass__ = classmethod(__init_subclass__)
+    for cls in _subclasses(base):
+        time_method(cls, '__next__', _HOW)
+
+
+def _subclasses(base):
+    for cls in base.__subclasses__():
+        yield cls
+        for below in _subclasses(cls):
+            yield below

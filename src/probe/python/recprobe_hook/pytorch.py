@@ -1,0 +1,65 @@
+"""PyTorch's DataLoader, torchdata's StatefulDataLoader and the steps of optimizers."""
+import functools
+import sys
+from importlib.util import find_spec
+
+from . import events
+from .steps import marks
+from .threads import trainer
+from .wrap import How, time_method
+
+
+def patch(module):
+    if module.__name__ == 'torch.optim.optimizer':
+        _watch_optimizers(module)
+        return
+    torch = sys.modules['torch']
+    gradients = torch.is_grad_enabled
+    batches = How(events.DATA_LOADER, lambda iterator: getattr(iterator, '_dataset', None),
+                  gradients)
+    start = How(events.START, lambda loader: getattr(loader, 'dataset', None), gradients,
+                batch=False)
+    for name, item in list(vars(module).items()):
+        if not isinstance(item, type) or item.__module__ != module.__name__:
+            continue
+        if name.endswith('DataLoaderIter'):
+            time_method(item, '__next__', batches)
+        elif name.endswith('DataLoader'):
+            time_method(item, '__iter__', start)  # workers are started in it
+
+
+def _watch_optimizers(module):
+    optimizer = module.Optimizer
+    made = optimizer.__init__
+    if hasattr(made, '_recprobe'):
+        return
+
+    @functools.wraps(made)
+    def __init__(self, *args, **kwargs):
+        marks.optimizer_made = True
+        return made(self, *args, **kwargs)
+
+    __init__._recprobe = True
+    optimizer.__init__ = __init__
+    if not hasattr(module, 'register_optimizer_step_post_hook'):
+        events.tell('Steps are not seen: this PyTorch has no hooks for optimizers; 2.0 has.')
+        marks.hidden_optimizer = True
+    elif find_spec('torch.compiler') is None:
+        module.register_optimizer_step_post_hook(_stepped)
+    else:
+        module.register_optimizer_step_post_hook(_stepped_or_compiling)
+
+
+def _stepped_or_compiling(optimizer, args, kwargs):
+    # torch.compile reads this: the branch is all that it keeps, without breaking the graph.
+    if sys.modules['torch'].compiler.is_compiling():
+        marks.optimizer_stepped = marks.compiled_step = True
+    else:
+        _stepped(optimizer, args, kwargs)
+
+
+def _stepped(optimizer, args, kwargs):
+    try:
+        trainer().optimizer_stepped(optimizer)
+    except Exception as error:
+        events.tell('A step was not told: %r' % error)

@@ -1,0 +1,124 @@
+"""Which thread trains: one that steps an optimizer or runs Keras' loop, else the main thread.
+
+Waits of other threads are input in the background. In a process that multiprocessing has started, a
+worker of a loader for example, no thread trains until one shows that it does.
+"""
+import atexit
+import os
+import sys
+import _thread
+
+from . import events
+from .steps import ThreadOfWork, marks
+
+
+class _Process:
+    """Begins anew in a forked child."""
+
+    def __init__(self):
+        self.main = _thread.get_ident()  # of a program that starts, or forks: this one
+        self.local = _thread._local()
+        self.threads = []
+        self.shown = False  # some thread has shown that it trains
+        self.worker = None
+
+
+_process = _Process()
+
+
+def _is_worker():
+    if _process.worker is None:
+        modules = [sys.modules.get(name) for name in ('multiprocessing.process',
+                                                      'multiprocess.process')]
+        _process.worker = any(module is not None and module.parent_process() is not None
+                              for module in modules)
+    return _process.worker
+
+
+def current():
+    try:
+        return _process.local.work
+    except AttributeError:
+        pass
+    main = _thread.get_ident() == _process.main
+    worker = _is_worker()
+    work = ThreadOfWork(_thread.get_native_id(), main and not worker and not _process.shown,
+                        drops=worker)
+    work.main = main
+    _process.local.work = work
+    _process.threads.append(work)
+    return work
+
+
+def trainer():
+    """The thread that has just shown that it trains: this one, or where a library's own thread runs
+    the optimizer (as autograd's may), the one that trains already, or the main thread's."""
+    work = current()
+    if work.shown:
+        return work
+    if not work.main and not _is_of_python():
+        for other in _process.threads:
+            if other is not work and (other.shown or (other.main and not _process.shown)):
+                work = other
+                break
+    if not work.shown:
+        if not _process.shown:
+            _process.shown = True
+            for other in _process.threads:
+                other.trains = other.trains and other is work
+        work.shown = True
+        work.proves_to_train()
+    return work
+
+
+def _is_of_python():
+    threading = sys.modules.get('threading')
+    thread = threading._active.get(_thread.get_ident()) if threading is not None else None
+    return thread is not None and not isinstance(thread, threading._DummyThread)
+
+
+def begin_wait(how, iterator):
+    """Of this thread. Returns what ends it: None where it is none, or is within another one, which
+    counts it."""
+    work = None
+    try:
+        work = current()
+        if work.inside or not how.applies():
+            return None
+        work.inside = True
+        thing = how.thing_of(iterator)
+        known = thing is not None
+        work.wait_begins(how.name, thing if known else iterator, how.gradients(), known)
+    except Exception as error:
+        events.tell('A wait for input was not told: %r' % error)
+    except BaseException:  # of the program, an interrupt
+        if work is not None:
+            work.inside = False
+        raise
+    return work
+
+
+def end_wait(work, got):
+    work.inside = False
+    try:
+        work.wait_ends(got)
+    except Exception as error:
+        events.tell('A wait for input was not told: %r' % error)
+
+
+def _after_fork():
+    _process.__init__()
+    marks.__dict__.clear()
+
+
+@atexit.register
+def _ends():
+    try:
+        for work in _process.threads:
+            work.ends()
+    except Exception as error:
+        events.tell('The last step was not told: %r' % error)
+
+
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_after_fork)
