@@ -6,6 +6,7 @@ otherwise wait for that thread at each record.
 import os
 import struct
 import time
+import _thread
 
 STEP, INPUT_WAIT, RANGE = 2, 3, 7
 _NAME, _OPEN, _NO_DEVICE = 1, 1, 0xffff
@@ -46,6 +47,7 @@ class _State:
     named = False
     lost = False
     write = None
+    lock = _thread.allocate_lock()  # of the beginning
     told = set()
 
 
@@ -68,6 +70,7 @@ def _after_fork():
             pass
     _state.file = -1
     _state.named = _state.lost = False
+    _state.lock = _thread.allocate_lock()
     _state.told = set()
 
 
@@ -122,7 +125,9 @@ def _begin():
 def write(records):
     """Whole records, in one write. What cannot be written is lost, and all that follows."""
     if not _state.named:
-        _begin()
+        with _state.lock:
+            if not _state.named:
+                _begin()
     if not _state.lost and _state.write(_state.file, records, len(records)) != len(records):
         _state.lost = True
 

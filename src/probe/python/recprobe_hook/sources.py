@@ -35,7 +35,7 @@ def _loop():
         frame = frame.f_back
     if frame is None or '-packages' in frame.f_code.co_filename:
         return None
-    return frame.f_code, frame.f_lasti
+    return frame.f_code, frame.f_lineno
 
 
 def _reference(thing):
@@ -66,22 +66,27 @@ class Sources:
         reference, source = self.known.get(key, (None, None))
         if source is not None and (reference is None or reference() is thing):
             return source
-        source = self._new(gradients, by_loop)
         reference = _reference(thing)
+        source = self._new(reference, gradients, by_loop)
         if len(self.known) >= _MOST:
             self.known.clear()
+            self.loops.clear()
         if reference is not None or not by_loop:
             self.known[key] = reference, source
         return source
 
-    def _new(self, gradients, by_loop):
+    def _new(self, reference, gradients, by_loop):
         loop = _loop() if by_loop else None
         if loop is None:
             return Source(gradients)
-        source = self.loops.get((loop, gradients))
-        if source is None:
-            source = self.loops[loop, gradients] = Source(gradients)
-        return source
+        users = self.loops.setdefault((loop, gradients), [])
+        for user in users:  # those that are in use are taken side by side with this one
+            if user[1].exhausted or (user[0] is not None and user[0]() is None):
+                user[0] = reference
+                user[1].exhausted = False
+                return user[1]
+        users.append([reference, Source(gradients)])
+        return users[-1][1]
 
     def step(self):
         self.boundary += 1

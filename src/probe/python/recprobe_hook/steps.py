@@ -5,6 +5,8 @@ where the optimizer steps again without one, to the optimizer's last step; where
 seen, to the next batch of the source that leads. Between an evaluation and the next training batch
 there is no step.
 """
+import itertools
+
 from . import events
 from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, tail, write
 from .sources import Sources
@@ -15,11 +17,16 @@ _WITHHELD = 8  # waits of a thread that may turn out to train
 
 class Marks:
     """How the program's steps are known, in all threads."""
-    optimizer_made = False
-    optimizer_stepped = False
-    compiled_step = False  # since the last batch, by code that torch.compile made
-    hidden_optimizer = False
-    steps = 0
+
+    def __init__(self):
+        self.optimizer_made = False
+        self.hidden_optimizer = False  # its steps are not seen
+        self.begin_anew()
+
+    def begin_anew(self):
+        self.optimizer_stepped = False
+        self.compiled_step = False  # since the last batch, by code that torch.compile made
+        self.steps = itertools.count()
 
 
 marks = Marks()
@@ -91,7 +98,7 @@ class ThreadOfWork:
             write(records + opened + tail(begin, 0))
 
     def wait_ends(self, got):
-        """`got`: a batch came."""
+        """`got`: a batch came; False: there are no more; None: it was none that was asked for."""
         end = now()
         name = self.name
         source = self.source
@@ -103,7 +110,7 @@ class ThreadOfWork:
                 self.got = True
             if self.mode == OPTIMIZER and not marks.optimizer_stepped:
                 self._look_for_optimizer(source)
-        else:
+        elif got is False:
             source.exhausted = True
         if self._evaluates(source):
             name = EVALUATION
@@ -198,8 +205,7 @@ class ThreadOfWork:
     def _step(self, end):
         records = b''
         if self.trains and self.step_begin is not None:
-            records = self.lane.steps[self.mode] + tail(self.step_begin, end, marks.steps)
-            marks.steps += 1
+            records = self.lane.steps[self.mode] + tail(self.step_begin, end, next(marks.steps))
         self._forget()
         self.step_begin = end
         self.sources.step()

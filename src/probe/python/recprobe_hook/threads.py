@@ -12,6 +12,9 @@ from . import events
 from .steps import ThreadOfWork, marks
 
 
+_MOST = 64  # threads that are remembered
+
+
 class _Process:
     """Begins anew in a forked child."""
 
@@ -47,7 +50,18 @@ def current():
     work.main = main
     _process.local.work = work
     _process.threads.append(work)
+    if len(_process.threads) > _MOST:
+        _forget_one()
     return work
+
+
+def _forget_one():
+    """Programs may start a thread for each of their batches."""
+    for work in _process.threads:
+        if not (work.main or work.shown):
+            _process.threads.remove(work)
+            work.ends()
+            return
 
 
 def trainer():
@@ -65,7 +79,7 @@ def trainer():
         if not _process.shown:
             _process.shown = True
             for other in _process.threads:
-                other.trains = other.trains and other is work
+                other.trains = other.shown
         work.shown = True
         work.proves_to_train()
     return work
@@ -108,7 +122,7 @@ def end_wait(work, got):
 
 def _after_fork():
     _process.__init__()
-    marks.__dict__.clear()
+    marks.begin_anew()
 
 
 @atexit.register

@@ -27,18 +27,19 @@ def time_method(owner, method, how):
         return
 
     @functools.wraps(original)
-    def wrapper(self):
+    def timed_by_recprobe(self):
         __tracebackhide__ = True  # pytest's
         work = begin_wait(how, self)
         if work is None:
             return original(self)
-        got = False
+        got = False if how.batch else None
         try:
             batch = original(self)
-            got = how.batch
+            if how.batch:
+                got = True
             return batch
         finally:
             end_wait(work, got)
 
-    wrapper._recprobe = True
-    setattr(owner, method, wrapper)
+    timed_by_recprobe._recprobe = True
+    setattr(owner, method, timed_by_recprobe)

@@ -1,0 +1,16 @@
+// Files that the library carries within itself.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace recpack {
+
+struct EmbeddedFile {
+  std::string_view path;  // below the folder that was embedded
+  std::string_view text;
+};
+
+const std::vector<EmbeddedFile>& PythonHookFiles();
+
+}  // namespace recpack

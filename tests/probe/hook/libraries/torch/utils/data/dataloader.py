@@ -1,0 +1,23 @@
+class _BaseDataLoaderIter:
+    def __init__(self, loader):
+        self._dataset = loader.dataset
+        self._items = iter(loader.dataset)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._next_data()
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    def _next_data(self):
+        return next(self._items)
+
+
+class DataLoader:
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __iter__(self):
+        return _SingleProcessDataLoaderIter(self)

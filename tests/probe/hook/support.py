@@ -1,0 +1,125 @@
+"""Programs under the hook, and the events that they told."""
+import collections
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+HOOK = pathlib.Path(os.environ.get('RECPACK_PYTHON_HOOK_FOLDER') or
+                    HERE.parents[2] / 'src/probe/python')
+RECORD = struct.Struct('<BBHIIIqqQ')
+STEP, WAIT, RANGE = 2, 3, 7
+MAGIC = int.from_bytes(b'RCPKEVT1', 'little')
+
+# Programs begin with this: a training's parts, and a data set whose items take as long as told.
+PRELUDE = '''
+import sys, time, torch
+from torch.utils.data import DataLoader
+from torch.optim import SGD
+
+class Items:
+    def __init__(self, count, delay=0):
+        self.count, self.delay = count, delay
+    def __iter__(self):
+        for i in range(self.count):
+            time.sleep(self.delay)
+            yield i
+
+def train(loader, optimizer, steps=1):
+    for _ in loader:
+        for _ in range(steps):
+            optimizer.step()
+'''
+
+Event = collections.namedtuple('Event', 'kind open lane name begin end value')
+
+
+def events_of(path):
+    """Of one file; checks that it is whole and begins as event files do."""
+    data = path.read_bytes()
+    assert len(data) % RECORD.size == 0, f'{path}: {len(data)} bytes'
+    events, names = [], {0: ''}
+    for at in range(0, len(data), RECORD.size):
+        kind, flags, _, lane, name, _, begin, end, value = RECORD.unpack_from(data, at)
+        if at == 0:
+            assert (kind, value) == (0, MAGIC), path
+        if kind == 0:
+            names = {0: ''}
+        elif kind == 1:
+            text = data[at + 16:at + 16 + flags].decode()
+            names[name] = names.get(name, '') + text
+        else:
+            events.append(Event(kind, bool(flags & 1), lane, names[name], begin, end, value))
+    return events
+
+
+class Told:
+    """What the processes of a program told."""
+
+    def __init__(self, folder, pid):
+        self.files = {int(p.name.split('-')[0]): events_of(p) for p in folder.glob('*.events')}
+        self.notices = ''.join(p.read_text() for p in folder.glob('*.notice'))
+        self.events = self.files.get(pid, [])
+
+    def closed(self, kind, *names):
+        return [e for e in self.events if e.kind == kind and not e.open and
+                (not names or e.name in names)]
+
+    def waits(self, *names):
+        return self.closed(WAIT, *names)
+
+    def steps(self):
+        return self.closed(STEP)
+
+    def names(self):
+        """Of all waits, in the order told."""
+        return [e.name for e in self.waits()]
+
+
+class HookTest(unittest.TestCase):
+    """Each test has an empty folder, and the events go into a folder of their own in it."""
+    libraries = HERE / 'libraries'
+    python = sys.executable
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='recpack-hook-'))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.events = self.folder / 'events'
+        self.events.mkdir()
+
+    def environment(self, **more):
+        path = [str(HOOK)] + ([str(self.libraries)] if self.libraries else [])
+        return {**os.environ, 'PYTHONPATH': os.pathsep.join(path), 'PYTHONDONTWRITEBYTECODE': '1',
+                'RECPACK_EVENTS': str(self.events), **more}
+
+    def start(self, text, *flags, prelude=PRELUDE, env=None, **options):
+        program = self.folder / 'program.py'
+        program.write_text(prelude + textwrap.dedent(text))
+        return subprocess.Popen([self.python, *flags, str(program)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+                                env=self.environment(**(env or {})), **options)
+
+    def run_program(self, text, *flags, code=0, **options):
+        """What it told, with `out` and `err`, what it printed."""
+        process = self.start(text, *flags, **options)
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, code, f'{out}\n{err}')
+        told = Told(self.events, process.pid)
+        told.out, told.err = out, err
+        return told
+
+    def expect_steps(self, told, count, name='optimizer'):
+        """Numbered from 0, none overlaps another."""
+        steps = told.steps()
+        self.assertEqual([s.value for s in steps], list(range(count)), told.notices)
+        self.assertEqual({s.name for s in steps}, {name} if count else set())
+        for one, other in zip(steps, steps[1:]):
+            self.assertLessEqual(one.end, other.begin)
+        for step in steps:
+            self.assertLess(step.begin, step.end)

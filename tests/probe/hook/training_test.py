@@ -1,0 +1,309 @@
+"""Which waits and steps the hook tells of: loops as programs have them, on a stand-in of PyTorch."""
+import unittest
+
+from support import RANGE, HookTest
+
+BACKGROUND = 'input in a background thread'
+
+
+class Training(HookTest):
+
+    def test_waits_are_as_long_as_the_program_itself_finds_them(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            batches = iter(DataLoader(Items(5, delay=0.01)))
+            for _ in range(5):
+                begin = time.monotonic_ns()
+                next(batches)
+                print(begin, time.monotonic_ns())
+                optimizer.step()
+            ''')
+        own = [tuple(map(int, line.split())) for line in told.out.splitlines()]
+        waits = told.waits('DataLoader')
+        self.assertEqual(len(waits), 5)
+        for (begin, end), wait in zip(own, waits):
+            self.assertTrue(begin <= wait.begin < wait.end <= end)
+            self.assertGreaterEqual(wait.end - wait.begin, 10_000_000)
+        self.expect_steps(told, 5)
+        for step, wait in zip(told.steps(), waits):
+            self.assertTrue(step.begin <= wait.begin < wait.end <= step.end)
+
+    def test_a_wait_is_told_when_it_begins_and_again_when_it_ends(self):
+        told = self.run_program('train(DataLoader(Items(2)), SGD())')
+        waits = [e for e in told.events if e.name == 'DataLoader']
+        self.assertEqual([w.open for w in waits], [True, False] * 3)  # the last finds no more
+        for opened, closed in zip(waits[::2], waits[1::2]):
+            self.assertEqual((opened.begin, opened.end), (closed.begin, 0))
+        self.assertEqual(len(told.waits('iter(DataLoader)')), 1)
+
+    def test_steps_follow_each_other_over_epochs(self):
+        told = self.run_program('''
+            optimizer, items = SGD(), Items(3)
+            for _ in range(2): train(DataLoader(items), optimizer)
+            ''')
+        self.expect_steps(told, 6)
+        steps = told.steps()
+        for one, other in zip(steps, steps[1:]):
+            self.assertEqual(one.end, other.begin)
+
+    def test_accumulated_gradients_are_one_step(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            for i, _ in enumerate(DataLoader(Items(8))):
+                if i % 4 == 3: optimizer.step()
+            ''')
+        self.expect_steps(told, 2)
+        self.assertEqual(told.names().count('DataLoader'), 9)
+
+    def test_several_optimizers_in_a_loop_are_one_step(self):
+        told = self.run_program('''
+            one, other = SGD(), SGD()
+            for _ in DataLoader(Items(3)):
+                one.step(); other.step()
+            ''')
+        self.expect_steps(told, 3)
+
+    def test_several_steps_on_one_batch_are_several(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            batch = next(iter(DataLoader(Items(1))))
+            for _ in range(5): optimizer.step()
+            ''')
+        self.expect_steps(told, 5)
+
+    def test_without_input_steps_are_from_one_to_the_next(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            for _ in range(5): optimizer.step()
+            ''')
+        self.expect_steps(told, 4)  # when the first began is not known
+
+    def test_iterators_within_each_other_count_once(self):
+        told = self.run_program('''
+            class Outer:
+                def __iter__(self): return iter(DataLoader(Items(3)))
+            train(DataLoader(Outer()), SGD())
+            ''')
+        self.assertEqual(told.names(), ['iter(DataLoader)'] + ['DataLoader'] * 4)
+        self.expect_steps(told, 3)
+
+    def test_two_loaders_in_one_step_are_both_the_trainings(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            one, other = Items(4), Items(4)
+            for _ in range(2):
+                for _ in zip(DataLoader(one), DataLoader(other)): optimizer.step()
+            ''')
+        self.assertNotIn('evaluation', told.names())
+        self.expect_steps(told, 8)
+
+    def test_the_end_of_the_program_ends_the_last_step(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            for _ in DataLoader(Items(9)):
+                optimizer.step()
+                break
+            sys.exit(3)
+            ''', code=3)
+        self.expect_steps(told, 1)
+
+    def test_what_was_told_survives_a_hard_end(self):
+        told = self.run_program('''
+            import os
+            train(DataLoader(Items(3)), SGD())
+            os._exit(0)
+            ''')
+        self.expect_steps(told, 3)
+
+
+class Evaluation(HookTest):
+
+    def test_without_gradients_it_is_told_apart(self):
+        told = self.run_program('''
+            optimizer, items, others = SGD(), Items(3), Items(4, delay=0.01)
+            for _ in range(2):
+                train(DataLoader(items), optimizer)
+                with torch.no_grad():
+                    for _ in DataLoader(others): pass
+            ''')
+        self.assertEqual(told.names().count('evaluation'), 2 * 6)
+        self.assertEqual(told.names().count('DataLoader'), 2 * 4)
+        self.expect_steps(told, 6)
+        for wait in told.waits('evaluation'):
+            for step in told.steps():
+                self.assertTrue(wait.end <= step.begin or wait.begin >= step.end)
+
+    def test_on_the_trainings_data_too(self):
+        told = self.run_program('''
+            optimizer, items = SGD(), Items(3)
+            train(DataLoader(items), optimizer)
+            with torch.no_grad():
+                for _ in DataLoader(items): pass
+            ''')
+        self.assertEqual(told.names().count('evaluation'), 5)
+
+    def test_with_gradients_it_is_known_from_its_second_batch_on(self):
+        told = self.run_program('''
+            optimizer, items, others = SGD(), Items(3), Items(4)
+            for _ in range(2):
+                train(DataLoader(items), optimizer)
+                for _ in DataLoader(others): pass
+            ''')
+        self.assertEqual(told.names().count('evaluation'), 4 + 6)  # its start and its first as well
+        self.expect_steps(told, 6)
+
+    def test_before_the_training_it_is_told_apart(self):
+        told = self.run_program('''
+            optimizer, items, others = SGD(), Items(3), Items(4)
+            with torch.no_grad():
+                for _ in DataLoader(others): pass
+            train(DataLoader(items), optimizer)
+            ''')
+        self.assertEqual(told.names().count('evaluation'), 6)
+        self.expect_steps(told, 3)
+
+    def test_a_new_data_set_each_epoch_is_the_trainings(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            for _ in range(4): train(DataLoader(Items(3)), optimizer)
+            ''')
+        self.assertNotIn('evaluation', told.names())
+        self.expect_steps(told, 12)
+
+
+class WithoutOptimizer(HookTest):
+    """A step is what lies between two batches."""
+
+    def test_steps_lie_between_batches(self):
+        told = self.run_program('''
+            items = Items(4)
+            for _ in range(2):
+                for _ in DataLoader(items): pass
+            ''')
+        self.expect_steps(told, 8, 'batch')
+
+    def test_the_second_source_is_an_evaluation(self):
+        told = self.run_program('''
+            items, others = Items(5), Items(4)
+            for _ in range(2):
+                for _ in DataLoader(items): pass
+                for _ in DataLoader(others): pass
+            ''')
+        self.expect_steps(told, 10, 'batch')
+        self.assertGreaterEqual(told.names().count('evaluation'), 4 + 6)
+
+    def test_two_sources_side_by_side_are_one_training(self):
+        told = self.run_program('''
+            for _ in zip(DataLoader(Items(5)), DataLoader(Items(5))): pass
+            ''')
+        self.expect_steps(told, 5, 'batch')
+        self.assertNotIn('evaluation', told.names())
+
+    def test_a_long_training_takes_over_from_what_came_first(self):
+        told = self.run_program('''
+            for _ in DataLoader(Items(5)): pass
+            for _ in DataLoader(Items(100)): pass
+            ''')
+        self.assertGreater(len(told.steps()), 80)
+        self.assertEqual(told.names()[-1], 'DataLoader')
+
+    def test_a_new_data_set_in_the_same_loop_is_the_same_source(self):
+        told = self.run_program('''
+            def batches(items):
+                yield from DataLoader(items)
+            for _ in range(3):
+                for _ in batches(Items(4)): pass
+                for _ in batches(Items(3)): pass
+            ''')
+        self.expect_steps(told, 12, 'batch')
+
+    def test_an_optimizer_that_nobody_sees_stepping_is_said(self):
+        told = self.run_program('''
+            SGD()
+            for _ in DataLoader(Items(100)): pass
+            ''')
+        self.assertIn('none of its steps is seen', told.notices)
+        self.assertGreater(len(told.steps()), 30)
+
+
+class Threads(HookTest):
+
+    def test_a_background_thread_does_not_wait_for_the_trainer(self):
+        told = self.run_program('''
+            import queue, threading
+            fetched = queue.Queue(2)
+            def fetch():
+                for batch in DataLoader(Items(30)): fetched.put(batch)
+                fetched.put(None)
+            threading.Thread(target=fetch).start()
+            optimizer = SGD()
+            while fetched.get() is not None: optimizer.step()
+            ''')
+        self.assertEqual(told.waits(), [])
+        background = told.closed(RANGE, BACKGROUND)
+        self.assertEqual(len(background), 32)
+        self.expect_steps(told, 29)
+        self.assertNotIn(background[0].lane, [s.lane for s in told.steps()])
+
+    def test_a_thread_that_steps_the_optimizer_is_the_trainer(self):
+        told = self.run_program('''
+            import threading
+            thread = threading.Thread(target=train, args=(DataLoader(Items(5)), SGD()))
+            thread.start(); thread.join()
+            ''')
+        self.assertEqual(told.names(), ['iter(DataLoader)'] + ['DataLoader'] * 6)
+        self.assertEqual(told.closed(RANGE), [])
+        self.expect_steps(told, 5)
+
+    def test_a_thread_of_a_library_steps_for_the_main_thread(self):
+        told = self.run_program('''
+            import _thread
+            optimizer = SGD()
+            for _ in DataLoader(Items(4)):
+                done = _thread.allocate_lock(); done.acquire()
+                _thread.start_new_thread(lambda: (optimizer.step(), done.release()), ())
+                done.acquire()
+            ''')
+        self.assertEqual(told.names().count('DataLoader'), 5)
+        self.expect_steps(told, 4)
+
+    def test_two_trainers_are_two(self):
+        told = self.run_program('''
+            import threading
+            threads = [threading.Thread(target=train, args=(DataLoader(Items(20)), SGD()))
+                       for _ in range(2)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            ''')
+        self.assertEqual(len({s.lane for s in told.steps()}), 2)
+        self.assertEqual(sorted(s.value for s in told.steps()), list(range(40)))
+        self.assertEqual(told.names().count('DataLoader'), 42, told.events)
+
+    def test_the_interpreter_lock_is_not_let_go(self):
+        # Threads are switched only where one lets go: the other must not have run meanwhile.
+        told = self.run_program('''
+            import threading
+            count, end = 0, False
+            def hog():
+                global count
+                while not end: count += 1
+            thread = threading.Thread(target=hog)
+            optimizer = SGD()
+            class NoSleep:
+                def __iter__(self): return iter(range(300))
+            batches = iter(DataLoader(NoSleep()))
+            next(batches); optimizer.step()
+            thread.start()
+            sys.setswitchinterval(100)
+            before = count
+            for _ in batches: optimizer.step()
+            ran, end = count - before, True
+            sys.setswitchinterval(0.001)
+            print(ran)
+            ''')
+        self.expect_steps(told, 300)
+        self.assertEqual(told.out, '0\n')
+
+
+if __name__ == '__main__':
+    unittest.main()
