@@ -62,7 +62,7 @@ struct Watch::State {
   const WatchOptions options;
   SystemSampler system;
   EventReader events;
-  std::vector<TimedEvent> told;
+  StepCollector steps;
   Thinned<SystemSample> samples;
   std::map<std::pair<int, uint32_t>, Thinned<LoaderSample>> loaders;
 };
@@ -77,13 +77,12 @@ void Watch::Sample() {
   state.SampleLoaders(sample);
   if (!sample.processes.empty()) state.samples.Add(std::move(sample));
   if (state.options.events.empty()) return;
-  auto events = state.events.Poll();
-  std::move(events.begin(), events.end(), std::back_inserter(state.told));
+  state.steps.Add(state.events.Poll());
 }
 
 Evidence Watch::Collected() const {
   const State& state = *state_;
-  Evidence evidence{.trainers = StepsOf(state.told, EventLog::Now())};
+  Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now())};
   for (const auto& [loader, samples] : state.loaders) {
     auto all = samples.All();
     std::move(all.begin(), all.end(), std::back_inserter(evidence.loaders));

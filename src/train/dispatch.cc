@@ -17,7 +17,7 @@ Dispatch::Dispatch(Tower& tower, size_t index, size_t steps, Take take)
 }
 
 void Dispatch::Step(DeviceBatch& batch, const UpdateStep& step) {
-  const EventSpan computes = events_.Computes();
+  const EventSpan computes = events_.Computes(late_);
   Part& part = parts_[filled_];
   tower_.Train(batch, step);
   part.sums->Enqueue(part.steps.size() * sizeof(LossSums), tower_.sums(), sizeof(LossSums));
@@ -29,7 +29,7 @@ void Dispatch::Step(DeviceBatch& batch, const UpdateStep& step) {
 }
 
 void Dispatch::Finish() {
-  const EventSpan computes = events_.Computes();
+  const EventSpan computes = events_.Computes(late_);
   Read(parts_[1 - filled_]);
   Read(parts_[filled_]);
 }

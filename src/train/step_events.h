@@ -24,8 +24,10 @@ class StepEvents {
     log_->Write(event);
   }
 
-  // While it lives, the device computes.
-  EventSpan Computes() const noexcept { return {log_, Of(EventKind::kDevice)}; }
+  // While it lives, the device computes; or, where it does so by itself, the host is busy for it.
+  EventSpan Computes(bool by_itself = false) const noexcept {
+    return {log_, Of(by_itself ? EventKind::kHost : EventKind::kDevice)};
+  }
 
  private:
   Event Of(EventKind kind) const noexcept {

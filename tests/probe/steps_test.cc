@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace recpack {
 namespace {
 
@@ -165,6 +167,36 @@ TEST(Steps, EachProcessAndDeviceIsATrainerOfItsOwn) {
   EXPECT_EQ(trainers[0].process, 4);
   EXPECT_EQ(trainers[1].device, 0);
   EXPECT_EQ(trainers[2].device, 1);
+}
+
+// Two devices whose steps overlap in time, given bit by bit: nothing is lost or counted twice.
+TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
+  std::vector<TimedEvent> events;
+  for (int64_t i = 0; i < 500; ++i) {
+    for (const uint16_t device : {uint16_t{0}, uint16_t{1}}) {
+      const int64_t begin = 100 * i + 37 * device;
+      const uint32_t lane = 10u + device;
+      events.push_back(Of(EventKind::kInputWait, begin, begin + i % 50, lane, device));
+      events.push_back(Of(EventKind::kDevice, begin + 30, begin + 90, lane, device));
+      events.push_back(Of(EventKind::kStep, begin, begin + 100, lane, device));
+      events.back().event.value = static_cast<uint64_t>(i);
+    }
+  }
+  const auto expected = StepsOf(events, 1'000'000);
+  ASSERT_THAT(expected, SizeIs(2));
+  ASSERT_THAT(expected[0].steps, SizeIs(500));
+  for (const size_t at_once : {1u, 7u, 64u, 5000u}) {
+    StepCollector collector(100);
+    for (size_t i = 0; i < events.size(); i += at_once) {
+      const auto begin = events.begin() + static_cast<ptrdiff_t>(i);
+      const auto end =
+          events.begin() + static_cast<ptrdiff_t>(std::min(i + at_once, events.size()));
+      collector.Add({begin, end});
+    }
+    const auto got = collector.Trainers(1'000'000);
+    ASSERT_THAT(got, SizeIs(2));
+    for (size_t i = 0; i < 2; ++i) EXPECT_EQ(got[i].steps, expected[i].steps) << at_once;
+  }
 }
 
 }  // namespace

@@ -43,4 +43,23 @@ struct TrainerSteps {
 // count. `now`: where waits end that are still open.
 std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now);
 
+// The same of events that come bit by bit, for as long as a training may run: of events that are
+// accounted for nothing is kept. One thread.
+class StepCollector {
+ public:
+  // Events that are kept at least, before they are accounted for.
+  explicit StepCollector(size_t most_events = 200'000) : most_events_(most_events) {}
+
+  void Add(std::vector<TimedEvent> events);
+  std::vector<TrainerSteps> Trainers(int64_t now) const;
+
+ private:
+  void Settle();
+
+  const size_t most_events_;
+  size_t settle_at_ = most_events_;
+  std::vector<TimedEvent> pending_;
+  std::vector<TrainerSteps> settled_;
+};
+
 }  // namespace recpack

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "recpack/probe/steps.h"
+
+namespace recpack {
+namespace {
+
+bool SameTrainer(const TrainerSteps& a, const TrainerSteps& b) {
+  return a.process == b.process && a.device == b.device &&
+         (a.device != Event::kNoDevice || a.lane == b.lane);
+}
+
+// Puts the steps of `more` behind those that are there already, each once.
+void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
+  for (TrainerSteps& trainer : more) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const TrainerSteps& there) {
+      return SameTrainer(there, trainer);
+    });
+    if (found == all.end()) {
+      all.push_back(std::move(trainer));
+      continue;
+    }
+    const int64_t end = found->steps.empty() ? INT64_MIN : found->steps.back().end;
+    for (StepRecord& step : trainer.steps) {
+      if (step.end <= end) continue;
+      if (trainer.source == TrainerSteps::Source::kBetweenWaits) step.number = found->steps.size();
+      found->steps.push_back(step);
+    }
+    found->device_seen |= trainer.device_seen;
+    found->fetched_ahead |= trainer.fetched_ahead;
+  }
+}
+
+}  // namespace
+
+void StepCollector::Add(std::vector<TimedEvent> events) {
+  std::move(events.begin(), events.end(), std::back_inserter(pending_));
+  if (pending_.size() >= settle_at_) Settle();
+}
+
+std::vector<TrainerSteps> StepCollector::Trainers(int64_t now) const {
+  std::vector<TrainerSteps> all = settled_;
+  Append(StepsOf(pending_, now), all);
+  return all;
+}
+
+// All steps but the last one of each trainer, which may still get events. Those of what is left are
+// kept from its beginning on.
+void StepCollector::Settle() {
+  int64_t now = 0;
+  for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
+  std::vector<TrainerSteps> trainers = StepsOf(pending_, now);
+  int64_t keep_from = trainers.empty() ? INT64_MIN : INT64_MAX;
+  for (TrainerSteps& trainer : trainers) {
+    keep_from = std::min(keep_from, trainer.steps.back().begin);
+    trainer.steps.pop_back();
+  }
+  Append(std::move(trainers), settled_);
+  std::erase_if(pending_, [&](const TimedEvent& timed) {
+    return !timed.event.open && timed.event.end <= keep_from;
+  });
+  // Where little could go, looking again at once would not help.
+  settle_at_ = std::max(most_events_, 2 * pending_.size());
+}
+
+}  // namespace recpack
