@@ -4,19 +4,14 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <fstream>
 #include <string>
-#include <thread>
 
 #include "recpack/base/event_log.h"
 #include "recpack/probe/system_rates.h"
+#include "tests/probe/sleeper.h"
 
 namespace recpack {
 namespace {
@@ -26,45 +21,6 @@ using testing::Field;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-// A child of this process that has `threads` of that name more and sleeps until it is killed.
-class Sleeper {
- public:
-  explicit Sleeper(int threads = 0) {
-    int ready[2] = {};
-    if (::pipe(ready) != 0) std::abort();
-    process_ = ::fork();
-    if (process_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      std::atomic<int> begun = 0;
-      for (int i = 0; i < threads; ++i) {
-        std::thread([&] {
-          ::prctl(PR_SET_NAME, "worker");
-          ++begun;
-          for (;;) ::pause();
-        }).detach();
-      }
-      while (begun < threads) std::this_thread::yield();
-      if (::write(ready[1], "x", 1) != 1) ::_exit(1);
-      for (;;) ::pause();
-    }
-    char byte = 0;
-    if (::read(ready[0], &byte, 1) != 1) std::abort();
-    ::close(ready[0]);
-    ::close(ready[1]);
-  }
-  ~Sleeper() { Kill(); }
-  void Kill() {
-    if (process_ <= 0) return;
-    ::kill(process_, SIGKILL);
-    ::waitpid(process_, nullptr, 0);
-    process_ = 0;
-  }
-  int process() const { return process_; }
-
- private:
-  int process_ = 0;
-};
 
 TEST(SystemSamplerTest, SeesTheProcessAndItsThreads) {
   const Sleeper sleeper(3);

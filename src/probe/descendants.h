@@ -1,0 +1,12 @@
+// Who descends from a process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace recpack {
+
+// Those that /proc shows, zombies left out.
+std::vector<int> Descendants(const std::string& proc, int of);
+
+}  // namespace recpack
