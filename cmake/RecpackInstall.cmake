@@ -13,6 +13,9 @@ endif()
 
 install(TARGETS recpack ${modules} ${device_modules} EXPORT recpackTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET recprobe_inject)
+  install(TARGETS recprobe_inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/recpack)
+endif()
 install(DIRECTORY include/recpack DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT recpackTargets NAMESPACE recpack:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/recpack)
 configure_package_config_file(cmake/recpackConfig.cmake.in
