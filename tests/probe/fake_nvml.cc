@@ -40,6 +40,7 @@ constexpr int kNoDevice = -1;
 std::mutex& mutex = *new std::mutex;  // of what follows
 auto& calls = *new std::map<std::pair<std::string, int>, int>;
 bool initialised = false;
+unsigned life = 0;  // of the driver: it knows the handles of this one only
 
 using Lines = std::vector<std::vector<std::string>>;
 
@@ -65,7 +66,13 @@ std::vector<std::string> Words(const std::string& key) {
   return {};
 }
 
-int Index(Device device) { return static_cast<int>(reinterpret_cast<uintptr_t>(device)) - 1; }
+constexpr int kStale = -2;
+constexpr unsigned kHandles = 1000;  // in a life
+
+int Index(Device device) {
+  const auto handle = reinterpret_cast<uintptr_t>(device);
+  return handle / kHandles == life ? static_cast<int>(handle % kHandles) : kStale;
+}
 
 std::vector<std::string> Words(Device device, const std::string& key) {
   auto words = Words(std::to_string(Index(device)) + "." + key);
@@ -92,6 +99,8 @@ Return Enter(const std::string& function, int device = kNoDevice) {
     if (function == "nvmlInit_v2") initialised = !script.empty();
     if (function == "nvmlInit_v2" && !initialised) return kDriverNotLoaded;
     if (!initialised) return kUninitialized;
+    if (function == "nvmlInit_v2") ++life;
+    if (device == kStale) return kInvalidArgument;
   }
   for (const auto& line : script) {
     if (line[0] == "block" && line[1] == function) {
@@ -199,7 +208,7 @@ Return nvmlDeviceGetCount_v2(unsigned* count) {
 
 Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
   const Return code = Enter("nvmlDeviceGetHandleByIndex_v2", static_cast<int>(index));
-  if (code == kSuccess) *device = reinterpret_cast<Device>(uintptr_t{index} + 1);
+  if (code == kSuccess) *device = reinterpret_cast<Device>(uintptr_t{life} * kHandles + index);
   return code;
 }
 

@@ -176,7 +176,9 @@ TEST(GpuSamplerTest, ADriverThatIsLoadedAnewIsReadAgain) {
   GpuSampler sampler(ScriptedNvml::Options());
   EXPECT_TRUE(SampleOf(sampler).values);
   EXPECT_THAT(SampleOf(sampler).values.reason(), HasSubstr("Uninitialized"));
-  EXPECT_TRUE(SampleOf(sampler).values);
+  const GpuSample again = SampleOf(sampler);
+  ASSERT_TRUE(again.values);
+  EXPECT_EQ(again.values->power, Reading<double>(350.0));
 }
 
 TEST(GpuSamplerTest, AnOlderDriversFunctionsDoToo) {
