@@ -18,7 +18,8 @@ cuBLAS 13 there: the system's, or those that come with a Python package such as 
   --dry-run        everything once and shortly, with a device or without, to standard output; it
                    tests this script, and its figures mean nothing
 
-A run takes up to 8 minutes. What cannot be measured is "unavailable", with the reason.
+A run takes up to 8 minutes, and up to 10 more where there is PyTorch, whose steps are timed beside
+rectrain's. What cannot be measured is "unavailable", with the reason.
 END
 }
 
@@ -169,6 +170,29 @@ trainer_rows() {
   done
 }
 
+# Steps as rectrain gives them to the GPU, and PyTorch's: one batch that stays, bf16, channels last.
+step_rows() {
+  local libraries width graphs steps form
+  libraries=$(python_libraries)
+  for width in $step_widths; do
+    for graphs in off on; do
+      for steps in 1 4 16; do
+        LD_LIBRARY_PATH=$LD_LIBRARY_PATH${libraries:+:$libraries} \
+          step "rectrain step width $width, graphs $graphs, $steps a dispatch" 60 \
+          "$bin/rectrain" train "$work/cifar" --devices "$train_device" --type bf16 \
+          --width "$width" --batch-size "$train_batch" --epochs 0 --input synthetic,real \
+          --timed-steps $((train_steps + 8)) --timed-rounds "$rounds" --cuda-graphs "$graphs" \
+          --steps-per-dispatch "$steps" --no-evaluation --json
+      done
+    done
+    for form in plain reduce-overhead max-autotune whole-step; do
+      LD_LIBRARY_PATH=$given_libraries step "torch step width $width, $form" 150 python3 \
+        "$repository/bench/peers/peer_torch_resnet_cuda.py" "$form" --batch "$train_batch" \
+        --width "$width" --reps "$rounds"
+    done
+  done
+}
+
 report() {
   python3 - "$from" "$work/rows" "$out" "$repository" "$dry_run" <<'END'
 import datetime, json, os, platform, re, subprocess, sys
@@ -241,13 +265,14 @@ for packed in "$from"/lib/*.xz; do
 shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' \
     "$packed" "$work/lib/$(basename "$packed" .xz)"
 done
+given_libraries=${LD_LIBRARY_PATH-}
 export LD_LIBRARY_PATH=$from/lib:$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 trap 'rm -rf "$work"' EXIT
 rounds=5 cifar_samples=500000 photo_samples=2000 steps=400 rows=10000
-train_device=cuda:0 train_batch=512 train_steps=40
+train_device=cuda:0 train_batch=512 train_steps=40 step_widths='16 64'
 if [ "$dry_run" = yes ]; then
   rounds=1 cifar_samples=2000 photo_samples=50 steps=4 rows=500
-  train_device=cpu:0 train_batch=32 train_steps=1
+  train_device=cpu:0 train_batch=32 train_steps=1 step_widths=8
 fi
 
 : >"$work/rows"
@@ -259,4 +284,5 @@ step "tests of the feeder" 60 tests "$bin/device_cuda_tests"
 step "kernels" 90 "$bin/finish_cuda_bench" "$rounds"
 feeder_rows
 trainer_rows
+step_rows
 report

@@ -15,8 +15,6 @@ import argparse
 import sys
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional as F
 
@@ -67,6 +65,9 @@ def fail(reason: str):
 
 
 def read(path: str) -> dict:
+    # Only here: the network alone needs no more than torch.
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
