@@ -49,6 +49,11 @@ std::string Headline(const Verdict& verdict) {
 
 }  // namespace
 
+std::string UnseenText(const Unseen& unseen) {
+  return format("{} could not be seen: {}{}{}", unseen.what, unseen.reason,
+                unseen.right.empty() ? "" : "; needed: ", unseen.right);
+}
+
 std::string VerdictText(const Verdict& verdict) {
   std::string text = format("verdict: {}\n", Headline(verdict));
   if (verdict.band != Band::kUnknown) {

@@ -6,17 +6,12 @@
 
 #include "recpack/base/event_log.h"
 #include "recpack/probe/event_reader.h"
+#include "recpack/probe/show.h"
 #include "recpack/probe/system_sampler.h"
-#include "src/base/format.h"
 #include "src/probe/thinned.h"
 
 namespace recpack {
 namespace {
-
-std::string Text(const Unseen& unseen) {
-  return format("{} could not be seen: {}{}{}", unseen.what, unseen.reason,
-                unseen.right.empty() ? "" : "; needed: ", unseen.right);
-}
 
 // The sample next to `time`, which is before `end`.
 size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
@@ -88,7 +83,7 @@ Evidence Watch::Collected() const {
     std::move(all.begin(), all.end(), std::back_inserter(evidence.loaders));
   }
   evidence.system = state.RatesOf(evidence.trainers);
-  for (const Unseen& unseen : state.system.unseen()) evidence.unseen.push_back(Text(unseen));
+  for (const Unseen& unseen : state.system.unseen()) evidence.unseen.push_back(UnseenText(unseen));
   for (const std::string& damage : state.events.damage()) evidence.unseen.push_back(damage);
   if (evidence.trainers.empty()) {
     evidence.unseen.push_back("input wait: unavailable: " + state.options.no_events);

@@ -1,13 +1,13 @@
-#include <csignal>
 #include <memory>
-#include <thread>
 
-#include "recpack/base/error.h"
-#include "src/base/format.h"
+#include "recpack/probe/show.h"
+#include "recpack/probe/watched_process.h"
 #include "tools/recprobe/watch_flags.h"
 
 namespace recpack::tool {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 struct Flags {
   int pid = 0;
@@ -15,24 +15,21 @@ struct Flags {
   WatchFlags watch;
 };
 
-bool Lives(int pid) { return ::kill(pid, 0) == 0 || errno == EPERM; }
-
 int RunAttach(const Flags& flags) {
-  if (!Lives(flags.pid)) {
-    throw Error(ErrorKind::kNotFound, format("there is no process {}", flags.pid), {},
-                "ps or nvidia-smi lists those there are");
-  }
+  WatchedProcess process(flags.pid);
   Watch watch({.roots = {flags.pid},
                .no_events = "a program tells of its waits only where `recprobe run` started it"});
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(flags.seconds);
   auto next = begin;
-  while (next < end && Lives(flags.pid)) {
+  do {
     watch.Sample();
-    next += flags.watch.interval();
-    std::this_thread::sleep_until(next);
-  }
-  return ShowVerdict(Decide(watch.Collected()), flags.watch);
+    next = std::max(next + flags.watch.interval(), Clock::now());
+  } while (next < end && !process.Wait(next - Clock::now()));
+  watch.Sample();
+  Evidence evidence = watch.Collected();
+  for (const Unseen& unseen : process.unseen()) evidence.unseen.push_back(UnseenText(unseen));
+  return ShowVerdict(Decide(evidence), flags.watch);
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -7,6 +6,8 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "recpack/probe/child_command.h"
+#include "recpack/probe/python_hook.h"
 #include "src/base/format.h"
 #include "tools/recprobe/watch_flags.h"
 
@@ -17,14 +18,16 @@ namespace fs = std::filesystem;
 
 struct Flags {
   std::vector<std::string> command;
+  bool hook = true;
   WatchFlags watch;
 };
 
-// Gone with the object.
+// For the event files; gone with the object.
 class EventFolder {
  public:
   EventFolder() {
-    std::string path = fs::temp_directory_path() / "recprobe-XXXXXX";
+    const char* folder = std::getenv("TMPDIR");
+    std::string path = format("{}/recprobe-XXXXXX", folder == nullptr ? "/tmp" : folder);
     if (::mkdtemp(path.data()) == nullptr) throw SystemError("cannot make", path, errno);
     path_ = path;
   }
@@ -40,34 +43,55 @@ class EventFolder {
   std::string path_;
 };
 
-pid_t Start(const std::vector<std::string>& command, const std::string& events) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  const pid_t pid = ::fork();
-  if (pid != 0) return pid;
-  ::setenv("RECPACK_EVENTS", events.c_str(), 1);
-  ::execvp(words[0], words.data());
-  std::perror(words[0]);
-  ::_exit(127);
+std::vector<std::pair<std::string, std::string>> Environment(const Flags& flags,
+                                                             const std::string& events) {
+  if (!flags.hook) return {{"RECPACK_EVENTS", events}};
+  const char* path = std::getenv("PYTHONPATH");
+  return PreparePythonHook(events, path == nullptr ? "" : path);
+}
+
+// What stands in the way of seeing steps, as far as it can be known.
+std::string NoSteps(const Flags& flags, const std::string& events) {
+  if (!flags.hook) return "without the hook a program tells of its steps only if it has our loader";
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  const std::string why = WhyPythonIsNotHooked(flags.command, environment, events);
+  return why.empty() ? "the program told of no steps: it has neither our loader nor one that the "
+                       "hook in Python knows"
+                     : why;
 }
 
 int RunAndWatch(const Flags& flags) {
   const EventFolder events;
-  const pid_t pid = Start(flags.command, events.path());
-  Watch watch({.roots = {pid}, .events = events.path()});
+  std::unique_ptr<ChildCommand> child;
+  try {
+    child = std::make_unique<ChildCommand>(flags.command, Environment(flags, events.path()));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "recprobe: %s\n", error.what());
+    return StartExitCode(error);
+  }
+  Watch watch({.roots = {child->process()},
+               .adopter = ::getpid(),
+               .events = events.path(),
+               .no_events = NoSteps(flags, events.path())});
+  std::optional<CommandEnd> end;
   auto next = std::chrono::steady_clock::now();
-  int status = 0;
-  for (;;) {
+  while (!end) {
     watch.Sample();
-    if (::waitpid(pid, &status, WNOHANG) == pid) break;
-    next += flags.watch.interval();
-    std::this_thread::sleep_until(next);
+    next = std::max(next + flags.watch.interval(), std::chrono::steady_clock::now());
+    end = child->Wait(next - std::chrono::steady_clock::now());
   }
   watch.Sample();
-  const int finding = ShowVerdict(Decide(watch.Collected()), flags.watch);
-  const int exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return exit_code != 0 ? exit_code : finding;
+  Evidence evidence = watch.Collected();
+  if (end->exit_code != 0) evidence.unseen.push_back(format("the command {}", end->Text()));
+  if (child->AnyRunning().value_or(false)) {
+    evidence.unseen.push_back(
+        "processes that the command left behind still run: what they do from here on is not seen");
+  }
+  const int finding = ShowVerdict(Decide(evidence), flags.watch);
+  return end->exit_code != 0 ? end->exit_code : finding;
 }
 
 }  // namespace
@@ -77,6 +101,8 @@ void AddRun(CLI::App& app, int& exit_code) {
       "run", "Start a training and watch it: recprobe run [OPTIONS] -- COMMAND...");
   const auto flags = std::make_shared<Flags>();
   command.add_option("command", flags->command, "The command, behind --.")->required();
+  command.add_flag("!--no-hook", flags->hook,
+                   "Leave Python programs as they are: their waits are then not seen.");
   AddWatchFlags(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAndWatch(*flags); });
 }

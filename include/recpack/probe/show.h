@@ -3,9 +3,13 @@
 
 #include <string>
 
+#include "recpack/probe/unseen.h"
 #include "recpack/probe/verdict.h"
 
 namespace recpack {
+
+// One line: what could not be seen, why, and what is missing.
+std::string UnseenText(const Unseen& unseen);
 
 // One screen, 100 columns wide, the verdict first.
 std::string VerdictText(const Verdict& verdict);

@@ -1,0 +1,157 @@
+"""recprobe as a user runs it, on trainings of rectrain and of programs that are none."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from support import CIFAR, CliTest, DONE, FAILURE, FINDING
+
+RECPROBE = os.environ['RECPROBE']
+RECTRAIN = os.environ.get('RECTRAIN')
+
+
+class ProbeTest(CliTest):
+    def probe(self, *words, code=DONE, **options):
+        done = subprocess.run([RECPROBE, *map(str, words)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=240, **options)
+        self.assertEqual(done.returncode, code, f'{words}\n{done.stdout}\n{done.stderr}')
+        return done
+
+    def verdict(self, *words, code=DONE, **options):
+        done = self.probe(*words, code=code, **options)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def train(self, *flags):
+        self.pack(CIFAR)
+        return [RECTRAIN, 'train', self.folder / 'out', '--batch-size', '8', *flags]
+
+
+@unittest.skipUnless(RECTRAIN, 'this build has no trainer')
+class Training(ProbeTest):
+    def test_a_device_that_is_slow_is_the_models_own_work(self):
+        got = self.verdict('run', '--json', '--fail-above', '50%', '--',
+                           *self.train('--devices', 'sim:30ms', '--epochs', '100',
+                                       '--max-steps', '60'))
+        self.assertEqual(got['steps'] + got['left_out'], 60)
+        self.assertFalse(got['upper_bound'])
+        self.assertGreater(got['breakdown']['device'], 0.5)
+        self.assertAlmostEqual(sum(got['breakdown'].values()), 1, delta=0.01)
+
+    def test_two_devices_that_exchange(self):
+        got = self.verdict('run', '--json', '--',
+                           *self.train('--devices', 'cpu:0,cpu:1', '--epochs', '50', '--max-steps',
+                                       '12', '--width', '4'))
+        self.assertEqual(got['steps'] + got['left_out'], 12)
+        self.assertGreater(got['breakdown']['exchange'], 0)
+
+    def test_the_verdict_comes_first_and_to_stderr(self):
+        done = self.probe('run', '--',
+                          *self.train('--devices', 'sim:5ms', '--max-steps', '30'))
+        verdict = done.stderr[done.stderr.index('verdict: '):]
+        self.assertIn('where a step\'s time goes', verdict)
+        self.assertNotIn('verdict', done.stdout)
+        self.assertTrue(all(len(line) <= 100 for line in verdict.splitlines()), verdict)
+
+    def test_attach_says_what_it_cannot_know(self):
+        trainer = subprocess.Popen(
+            list(map(str, self.train('--devices', 'sim:20ms', '--epochs', '1000000'))),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(trainer.wait)
+        self.addCleanup(trainer.kill)
+        got = self.verdict('attach', '--pid', trainer.pid, '--seconds', '1', '--json')
+        self.assertEqual(got['verdict'], 'unknown')
+        self.assertIn('input wait: unavailable', ' '.join(got['notes']))
+        self.assertIn('recprobe run', ' '.join(got['notes']))
+        self.assertIsNone(trainer.poll(), 'the program went on')
+
+
+class Commands(ProbeTest):
+    def test_a_program_that_is_no_training(self):
+        got = self.verdict('run', '--json', '--', 'sleep', '0.2')
+        self.assertEqual(got['verdict'], 'unknown')
+        self.assertIn('input wait: unavailable', ' '.join(got['notes']))
+
+    def test_exit_codes_pass_through(self):
+        self.probe('run', '--', 'sh', '-c', 'exit 7', code=7)
+        done = self.probe('run', '--', 'sh', '-c', 'kill -9 $$', code=128 + 9)
+        self.assertIn('Killed', done.stderr)
+
+    def test_commands_that_cannot_be_started(self):
+        done = self.probe('run', '--', 'no-such-program-here', code=127)
+        self.assertIn('no-such-program-here', done.stderr)
+        self.assertNotIn('verdict', done.stderr)
+        self.probe('run', '--', self.folder, code=126)
+
+    def test_output_and_input_are_the_commands(self):
+        done = subprocess.run([RECPROBE, 'run', '--', 'cat'], input='through', text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (DONE, 'through'))
+
+    def test_a_signal_reaches_the_command(self):
+        script = ('import signal, sys, time\n'
+                  'signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n'
+                  'print("ready", flush=True)\n'
+                  'time.sleep(60)\n')
+        probe = subprocess.Popen([RECPROBE, 'run', '--', sys.executable, '-c', script],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(probe.stdout.readline(), 'ready\n')
+        probe.send_signal(signal.SIGTERM)
+        _, said = probe.communicate(timeout=60)
+        self.assertEqual(probe.returncode, 5, said)
+        self.assertIn('verdict', said)
+
+    def test_nothing_is_left_behind(self):
+        before = set(os.listdir(self.folder))
+        self.probe('run', '--', 'true', env={**os.environ, 'TMPDIR': str(self.folder)})
+        self.assertEqual(set(os.listdir(self.folder)), before)
+
+    def test_what_makes_no_sense(self):
+        for words, saying in ((['attach', '--pid', '999999999'], 'no process'),
+                              (['run', '--fail-above', 'much', '--', 'true'], '5% or 0.05'),
+                              (['run', '--fail-above', '150%', '--', 'true'], '5% or 0.05'),
+                              (['run', '--rate', '0', '--', 'true'], '--rate'),
+                              (['run'], 'command'),
+                              (['walk'], 'choose one of: run, attach')):
+            done = self.probe(*words, code=FAILURE)
+            self.assertIn(saying, done.stderr)
+
+    def test_a_folder_that_cannot_be_written_is_an_error(self):
+        done = self.probe('run', '--', 'true', code=FAILURE,
+                          env={**os.environ, 'TMPDIR': '/nowhere'})
+        self.assertIn('/nowhere', done.stderr)
+
+
+class FailAbove(ProbeTest):
+    """Of a Python program whose every step waits; the hook's stand-in for PyTorch is not needed:
+    it writes its own events."""
+
+    SCRIPT = ('import os, struct, time\n'
+              'path = f"{os.environ[\'RECPACK_EVENTS\']}/{os.getpid()}-test.events"\n'
+              'log = open(path, "wb", buffering=0)\n'
+              'def put(kind, device, lane, begin, end, value=0):\n'
+              '    log.write(struct.pack("<BBHIIIqqQ", kind, 0, device, lane, 0, 0, begin, end,\n'
+              '                          value))\n'
+              'log.write(struct.pack("<BBHIIIqqQ", 0, 0, 65535, os.getpid(), 0, 0,\n'
+              '                      time.monotonic_ns(), 0, 0x315456454b504352))\n'
+              'at = time.monotonic_ns()\n'
+              'for step in range(100):\n'
+              '    put(3, 0, 1, at, at + 3_000)\n'
+              '    put(4, 0, 1, at + 3_000, at + 10_000)\n'
+              '    put(2, 0, 1, at, at + 10_000, step)\n'
+              '    at += 10_000\n')
+
+    def test_exits_with_a_finding(self):
+        command = ['--', sys.executable, '-c', self.SCRIPT]
+        got = self.verdict('run', '--json', '--fail-above', '20%', *command, code=FINDING)
+        self.assertEqual(got['verdict'], 'highly input-bound')
+        self.assertAlmostEqual(got['input_share']['value'], 0.3)
+        self.assertAlmostEqual(got['gain']['value'], 3 / 7)
+        self.verdict('run', '--json', '--fail-above', '31%', *command)
+        self.verdict('run', '--json', '--fail-above', '0.2', '--no-hook', *command, code=FINDING)
+
+
+if __name__ == '__main__':
+    unittest.main()
