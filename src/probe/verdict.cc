@@ -112,13 +112,17 @@ Verdict Decide(const Evidence& evidence) {
   verdict.steps = trainers.front().steps.size();
   for (const auto& trainer : trainers)
     verdict.steps = std::min(verdict.steps, trainer.steps.size());
-  verdict.upper_bound = !std::all_of(trainers.begin(), trainers.end(),
+  verdict.upper_bound = evidence.accelerators &&
+                        !std::all_of(trainers.begin(), trainers.end(),
                                      [](const auto& trainer) { return trainer.device_seen; });
   verdict.input_share = ShareOf(WaitsOfSteps(trainers));
   verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                   Gain(verdict.input_share.high)};
   verdict.steps_per_second = StepsPerSecond(trainers);
   verdict.breakdown = BreakdownOf(trainers);
+  if (!evidence.accelerators && verdict.breakdown.device == 0) {
+    std::swap(verdict.breakdown.device, verdict.breakdown.other);
+  }
   verdict.band = verdict.steps < kFewestSteps ? Band::kUndecided : BandOf(verdict.input_share);
   if (verdict.steps < kFewestSteps) {
     verdict.notes.push_back(

@@ -1,6 +1,7 @@
 #include "recpack/probe/watch.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,18 @@
 
 namespace recpack {
 namespace {
+
+// GPUs of NVIDIA and AMD, and what Linux calls compute accelerators.
+bool AnyAccelerator() {
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", code)) {
+    const std::string name = entry.path().filename();
+    if (name == "kfd" || name == "accel" || name == "dxg") return true;
+    if (name.starts_with("nvidia") && name.find_first_of("0123456789") == 6) return true;
+    if (name.starts_with("accel") || name.starts_with("vfio")) return true;
+  }
+  return false;
+}
 
 // The sample next to `time`, which is before `end`.
 size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
@@ -82,6 +95,7 @@ Evidence Watch::Collected() const {
     auto all = samples.All();
     std::move(all.begin(), all.end(), std::back_inserter(evidence.loaders));
   }
+  evidence.accelerators = AnyAccelerator();
   evidence.system = state.RatesOf(evidence.trainers);
   for (const Unseen& unseen : state.system.unseen()) evidence.unseen.push_back(UnseenText(unseen));
   for (const std::string& damage : state.events.damage()) evidence.unseen.push_back(damage);

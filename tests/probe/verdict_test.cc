@@ -164,6 +164,15 @@ TEST(Verdict, WhatTheDevicesDidIsNotGuessed) {
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("not known")));
 }
 
+TEST(Verdict, WithoutAcceleratorsTheTrainingThreadIsTheDevice) {
+  TrainerSteps trainer = Trainer({.wait = 1});
+  trainer.device_seen = false;
+  const Verdict verdict = Decide({.trainers = {trainer}, .accelerators = false});
+  EXPECT_FALSE(verdict.upper_bound);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kModel);
+  EXPECT_NEAR(verdict.breakdown.device, 0.99, 1e-9);
+}
+
 TEST(Verdict, OneRankThatAllWaitFor) {
   const Verdict by_input =
       Decide({.trainers = {Trainer({.exchange = 40, .device = 60}, 100, 0),

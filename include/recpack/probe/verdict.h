@@ -61,7 +61,10 @@ struct Evidence {
   std::vector<TrainerSteps> trainers;
   std::vector<LoaderSample> loaders;  // in order of time
   std::optional<SystemRates> system;  // while the steps ran
-  std::vector<std::string> unseen;    // what could not be seen, and why
+  // Whether there are devices that work by themselves. Without, a step is the training thread's
+  // own.
+  bool accelerators = true;
+  std::vector<std::string> unseen;  // what could not be seen, and why
 };
 
 // Shares of the mean step; they add up to 1.
