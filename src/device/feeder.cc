@@ -214,10 +214,19 @@ struct DeviceFeeder::State {
     return result;
   }
 
+  // As it is now: the loader goes on.
+  std::shared_ptr<const EpochAudit> AuditSoFar() const {
+    auto audit = std::make_shared<EpochAudit>(loader->audit().key());
+    audit->Merge(loader->audit());  // leaves counts out
+    return audit;
+  }
+
   void Publish(std::vector<DeviceBatch> step, const std::string& token) {
+    const auto audit = AuditSoFar();
     const std::lock_guard lock(mutex);
     for (size_t i = 0; i < step.size(); ++i) {
       step[i].token_ = token;
+      step[i].audit_ = audit;
       queues[i].batches.emplace_back(std::move(step[i]));
     }
     ++steps_taken;
@@ -317,6 +326,8 @@ uint64_t DeviceFeeder::steps_per_epoch() const noexcept {
 }
 
 const std::string& DeviceFeeder::reason() const noexcept { return state_->target.reason; }
+
+const Mixture& DeviceFeeder::samples() const noexcept { return state_->loader->samples(); }
 
 const LoaderOptions& DeviceFeeder::loader_options() const noexcept {
   return state_->loader->options();

@@ -370,6 +370,8 @@ const std::vector<Substitution>& Loader::substitutions() const noexcept {
 
 const std::vector<ArraySpec>& Loader::arrays() const noexcept { return *state_->plan.arrays; }
 
+const Mixture& Loader::samples() const noexcept { return state_->plan.mixture; }
+
 uint64_t Loader::steps_per_epoch() const noexcept {
   return state_->plan.schedule.steps_of_others();
 }

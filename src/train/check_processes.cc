@@ -47,6 +47,8 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
       {"statistics of all devices", std::to_string(options.norm_sync)},
       {"input", std::to_string(static_cast<int>(options.input))},
       {"timed inputs", TimedText(options.timing)},
+      {"bad records", format("{} {} {}", static_cast<int>(options.on_bad_record),
+                             options.max_bad_share, !options.ledger.empty())},
       {"batch size", std::to_string(options.batch_size)},
       {"epochs", std::to_string(options.epochs)},
       {"most steps", std::to_string(options.max_steps)},

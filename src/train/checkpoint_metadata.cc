@@ -11,6 +11,7 @@ namespace {
 
 constexpr char kFormat[] = "recpack-checkpoint";
 constexpr uint64_t kVersion = 1;
+constexpr char kAudit[] = "loader_audit";  // may be missing
 // What follows names a sum or a program.
 constexpr std::string_view kSumPrefix = "sum.";
 constexpr std::string_view kVersionPrefix = "version.";
@@ -84,6 +85,7 @@ ArrayMetadata ToMetadata(const CheckpointInfo& info) {
                             {"epoch", std::to_string(info.epoch)},
                             {"seed", std::to_string(info.seed)},
                             {"loader_token", info.loader_token}};
+  if (!info.loader_audit.empty()) metadata[kAudit] = info.loader_audit;
   for (const auto& [name, sum] : info.sums) {
     metadata[std::string(kSumPrefix) + name] = NumberText(sum);
   }
@@ -102,6 +104,9 @@ CheckpointInfo FromMetadata(const ArrayMetadata& metadata, const std::string& pa
                       .epoch = reader.Number<uint64_t>("epoch"),
                       .seed = reader.Number<uint64_t>("seed"),
                       .loader_token = reader.Text("loader_token")};
+  if (const auto audit = metadata.find(kAudit); audit != metadata.end()) {
+    info.loader_audit = audit->second;
+  }
   reader.WithPrefix(kSumPrefix, [&](const auto& key, const auto& name) {
     info.sums[name] = reader.Number<double>(key);
   });

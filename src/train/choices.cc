@@ -95,6 +95,13 @@ const TrainerChoices& OptimizerChoices() {
   return choices;
 }
 
+const TrainerChoices& BadRecordChoices() {
+  static const TrainerChoices choices = {
+      Choice("fail", &TrainerOptions::on_bad_record, OnBadRecord::kFail),
+      Choice("substitute", &TrainerOptions::on_bad_record, OnBadRecord::kSubstitute)};
+  return choices;
+}
+
 const TrainerChoices& InputChoices() {
   static const TrainerChoices choices = {
       Choice("real", &TrainerOptions::input, InputKind::kReal),

@@ -27,7 +27,7 @@ QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
   }
   options.train_split = calibration.split;
   options.recipe = options.eval_recipe;  // without augmentation
-  const auto feeder = TrainingFeeder(options, ProcessWorld({}, 1), "");
+  const auto feeder = TrainingFeeder(options, ProcessWorld({}, 1));
   QuantisedModel result;
   Trace trace;
   Calibration seen(trace);

@@ -87,6 +87,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
   VariableStrategy& strategy = towers[index]->strategy();
   TowerInput input(*feeder, index, options.input);
   CheckpointInfo at = checkpoints->begin();
+  RunAudit audit(at, index);
   TowerEpoch epoch;
   if (all.rank() == 0) epoch.train = BeginningOf(at);
   for (; at.epoch < options.epochs && static_cast<int64_t>(at.step) < rate.steps; epoch = {}) {
@@ -94,7 +95,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     const ExchangeAccount before = strategy.account();
     const double waited = input.waited();
     auto since = Clock::now();
-    TrainEpoch(index, at, input, epoch);
+    TrainEpoch(index, at, input, epoch, audit);
     epoch.input_waited = input.waited() - waited;
     strategy.Settle();
     all.Barrier();
@@ -102,7 +103,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     now.train_seconds = SecondsSince(since);
     now.transfers = towers[index]->TakeTransfers();  // one tower where there are any
     ++at.epoch;
-    if (checkpoints->written()) Save(index, at, {});
+    if (checkpoints->written()) Save(index, at, {}, audit);
     since = Clock::now();
     if (eval_feeder) epoch.evaluation = EvaluateAll(index);
     now.evaluation_seconds = SecondsSince(since);
@@ -113,16 +114,20 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
                       account.waited - before.waited};
     AddUp(all, epoch, now);
     const auto of_steps = StepLosses(all, epoch.steps);
+    const std::string audited =
+        options.input == InputKind::kReal ? audit.OfAll(all) : std::string();
     if (index > 0) continue;
     losses.insert(losses.end(), of_steps.begin(), of_steps.end());
-    if (all.rank() == 0) report(now);
+    if (all.rank() > 0) continue;
+    now.audit = CheckRunAudit(audited, *feeder);
+    report(now);
   }
   input.Release();
   if (!options.timing.inputs.empty()) TimeInputs(index, at.step);
 }
 
 void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
-                                TowerEpoch& epoch) {
+                                TowerEpoch& epoch, RunAudit& audit) {
   const StepEvents events(index);
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
   Dispatch dispatch(*towers[index], index, StepsOf(options), [&](const StepResult& result) {
@@ -143,10 +148,11 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
     events.Step(begin, at.step);
     ++at.step;
     at.loader_token = batch->token();
+    audit.Took(*batch);
     if (!checkpoints->IsDue(at.step)) continue;
     dispatch.Finish();
     towers[index]->strategy().Settle();
-    Save(index, at, epoch.train);
+    Save(index, at, epoch.train, audit);
   }
   dispatch.Finish();
 }
@@ -170,7 +176,9 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
   if (index == 0) timings = std::move(timed);
 }
 
-void Trainer::State::Save(size_t index, const CheckpointInfo& at, const LossSums& train) {
+void Trainer::State::Save(size_t index, CheckpointInfo at, const LossSums& train,
+                          const RunAudit& audit) {
+  at.loader_audit = audit.OfAll(*control[index]);
   const LossSums sums = AddUp(*control[index], train);
   if (control[index]->rank() == 0) checkpoints->Save(at, sums, *towers[index]);
   control[index]->Barrier();

@@ -18,6 +18,7 @@
 #include "src/train/epoch_sums.h"
 #include "src/train/model_placement.h"
 #include "src/train/process_world.h"
+#include "src/train/run_audit.h"
 #include "src/train/run_checkpoints.h"
 #include "src/train/tower.h"
 #include "src/train/tower_input.h"
@@ -49,9 +50,10 @@ struct Trainer::State {
   void RunTower(size_t index) noexcept;
   void TrainAndEvaluate(size_t index);
   // Goes on to the end of the epoch, or of the training.
-  void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch);
+  void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch,
+                  RunAudit& audit);
   // Of all towers at once, which have settled.
-  void Save(size_t index, const CheckpointInfo& at, const LossSums& train);
+  void Save(size_t index, CheckpointInfo at, const LossSums& train, const RunAudit& audit);
   // Throws where the step's numbers are none.
   void CheckStep(size_t index, const StepResult& result);
   LossSums EvaluateAll(size_t index);

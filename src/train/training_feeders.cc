@@ -41,6 +41,11 @@ LoaderOptions LoaderOf(const TrainerOptions& options, const ProcessWorld& world,
   return loader;
 }
 
+std::string LedgerOf(const TrainerOptions& options, const ProcessWorld& world) {
+  if (options.ledger.empty() || world.rank() == 0) return options.ledger;
+  return format("{}.{}", options.ledger, world.rank());
+}
+
 DeviceFeederOptions FeederOf(const TrainerOptions& options) {
   DeviceFeederOptions feeder;
   feeder.runtime = FeedingRuntime(options);
@@ -54,10 +59,17 @@ DeviceFeederOptions FeederOf(const TrainerOptions& options) {
 }  // namespace
 
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
-                                             const ProcessWorld& world, const std::string& token) {
+                                             const ProcessWorld& world,
+                                             const CheckpointInfo& begin) {
   const Dataset data = Dataset::Open(options.data, {.split = options.train_split});
   LoaderOptions loader = LoaderOf(options, world, true);
-  loader.resume = token;
+  loader.resume = begin.loader_token;
+  if (!begin.loader_audit.empty() && world.rank() == 0) {  // of all
+    loader.audit = EpochAudit::Parse(begin.loader_audit);
+  }
+  loader.on_bad_record = options.on_bad_record;
+  loader.max_bad_share = options.max_bad_share;
+  loader.ledger = LedgerOf(options, world);
   world.CheckSame({{"the data set", data.digest()}});
   const uint64_t records = data.records();
   if (records / options.batch_size < world.towers()) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "recpack/device/feeder.h"
+#include "recpack/train/checkpoint.h"
 #include "recpack/train/trainer.h"
 #include "src/train/process_world.h"
 
@@ -13,11 +14,12 @@ namespace recpack {
 // For this process's towers: together all processes have the batches that one would have with as
 // many devices, in that order.
 
-// Of the split that is trained on. `token`: goes on behind it; empty: from the beginning. Throws
-// Error: what opening the data throws; kInvalidArgument where an epoch has no batch for each
+// Of the split that is trained on. `begin`: where the run begins; by itself the data's beginning.
+// Throws Error: what opening the data throws; kInvalidArgument where an epoch has no batch for each
 // device.
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
-                                             const ProcessWorld& world, const std::string& token);
+                                             const ProcessWorld& world,
+                                             const CheckpointInfo& begin = {});
 
 // Every sample once, in order; the last batches are padded. Throws Error (kNotFound) where there is
 // no split to evaluate on.

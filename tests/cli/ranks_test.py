@@ -65,6 +65,17 @@ class Ranks(CliTest):
         for more in (), ('--strategy', 'distributed_replicated'):
             self.assertEqual(self.scores(self.together('--epochs', 2, '--json', *more)), expected)
 
+    def test_are_audited_together(self):
+        self.damage_records(5, 17, 40)
+        ledger = self.folder / 'ledger'
+        out = self.together('--epochs', 1, '--json', '--on-bad-record', 'substitute', '--max-bad',
+                            '10%', '--ledger', ledger, '--checkpoints', self.folder / 'run')
+        audit = {'holds': True, 'samples': 64, 'epoch_samples': 64, 'substituted': 3}
+        self.assertEqual([epoch['audit'] for epoch in json.loads(out)['epochs']], [audit])
+        told = [json.loads(line) for of in ('ledger', 'ledger.1')
+                for line in (self.folder / of).read_text().splitlines()]
+        self.assertEqual(sorted(each['record'] for each in told if each['epoch'] == 0), [5, 17, 40])
+
     def test_of_mpirun(self):
         if not MPIRUN:
             self.skipTest('this build has no MPI, or there is no mpirun')

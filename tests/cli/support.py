@@ -42,6 +42,15 @@ class CliTest(unittest.TestCase):
     def pack(self, source, *flags, out='out', **options):
         return self.json('pack', source, self.folder / out, '--no-sync', *flags, **options)
 
+    def damage_records(self, *ordinals, out='out', split='train'):
+        """A byte of each of these records' payloads is another one; of equal records."""
+        shard = next((self.folder / out).glob(f'{split}-00000-of-00001.tfrecord'))
+        content = bytearray(shard.read_bytes())
+        size = 16 + int.from_bytes(content[:8], 'little')
+        for ordinal in ordinals:
+            content[ordinal * size + 100] ^= 1
+        shard.write_bytes(content)
+
     def class_folder(self, files=40, classes=('ant', 'bee'), name='photos'):
         """Small files of arbitrary bytes in class folders."""
         chance = random.Random(7)

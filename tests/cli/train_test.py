@@ -32,6 +32,24 @@ class Train(CliTest):
         self.assertRegex(lines[2], r'^inputs: real \d+ samples/s$')
         self.assertIn('cpu:0: CPU: oneDNN 3', got.stderr)
 
+    def test_tells_of_bad_records(self):
+        self.damage_records(5, 40)
+        self.assertIn('CRC', self.train('--epochs', '1', code=2).stderr)
+        ledger = self.folder / 'ledger'
+        substitute = ('--epochs', '2', '--on-bad-record', 'substitute', '--max-bad', '10%',
+                      '--ledger', ledger)
+        lines = self.train(*substitute).stdout.splitlines()
+        self.assertRegex(lines[0], r'; 64 of 64 records, 2 substituted: all is well$')
+        kept = ledger.read_text()
+        told = [json.loads(line) for line in kept.splitlines()]
+        self.assertEqual({each['record'] for each in told}, {5, 40})
+        self.assertEqual([each['epoch'] for each in told][:4], [0, 0, 1, 1])
+        epochs = json.loads(self.train(*substitute, '--json').stdout)['epochs']
+        self.assertEqual([epoch['audit'] for epoch in epochs],
+                         [{'holds': True, 'samples': 64, 'epoch_samples': 64, 'substituted': 2}] * 2)
+        self.assertEqual(ledger.read_text(), kept, 'the same once more')
+        self.assertIn("'1x' is not a share", self.train('--max-bad', '1x', code=2).stderr)
+
     def test_compares_inputs(self):
         arguments = ('--epochs', '1', '--input', 'real,cached,synthetic', '--timed-steps', '2',
                      '--timed-rounds', '2')

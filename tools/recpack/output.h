@@ -23,13 +23,6 @@ std::string Counted(uint64_t count, const std::string& noun);
 
 std::string HumanSeconds(double seconds);
 
-// Reads "100MB", "64MiB", "1G", "4096"; throws recpack::Error (kInvalidArgument), which says what
-// is allowed, for anything else and for less than a byte.
-uint64_t ParseBytes(const std::string& text);
-
-// Reads "0.1%" or "0.001" as a share of items; the same errors.
-double ParseShare(const std::string& text);
-
 // A line on stderr that is drawn again and again, only where stderr is a terminal.
 class ProgressBar {
  public:

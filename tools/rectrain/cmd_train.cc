@@ -6,7 +6,9 @@
 #include "recpack/train/join.h"
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
+#include "tools/human.h"
 #include "tools/rectrain/command.h"
+#include "tools/rectrain/epoch_report.h"
 #include "tools/rectrain/input_report.h"
 #include "tools/rectrain/train_flags.h"
 
@@ -30,6 +32,7 @@ struct TrainFlags {
   TrainerOptions options;
   std::string devices = "cpu:0";
   TrainerChoices inputs;
+  std::string max_bad;
   bool no_evaluation = false;
   bool json = false;
 };
@@ -37,72 +40,11 @@ struct TrainFlags {
 // Deepconn predicts a number, which is right or wrong only by how far it is off.
 bool Classifies(const TrainerOptions& options) { return options.model != "deepconn"; }
 
-nlohmann::json JsonOf(const Score& score, bool accuracy) {
-  nlohmann::json json = {{"loss", score.loss}, {"samples", score.samples}};
-  if (accuracy) json["accuracy"] = score.accuracy;
-  return json;
-}
-
-nlohmann::json JsonOf(const TransferAccount& transfers) {
-  return {{"calls", transfers.calls},
-          {"bytes", transfers.bytes},
-          {"seconds", transfers.seconds},
-          {"average_seconds", transfers.average()},
-          {"shortest_seconds", transfers.shortest},
-          {"longest_seconds", transfers.longest}};
-}
-
-nlohmann::json JsonOf(const EpochReport& report, bool accuracy) {
-  return {{"epoch", report.epoch},
-          {"steps", report.steps},
-          {"train", JsonOf(report.train, accuracy)},
-          {"evaluation", JsonOf(report.evaluation, accuracy)},
-          {"train_seconds", report.train_seconds},
-          {"evaluation_seconds", report.evaluation_seconds},
-          {"input_wait_seconds", report.input_wait_seconds},
-          {"exchange",
-           {{"calls", report.exchange_calls},
-            {"bytes", report.exchange_bytes},
-            {"wait_seconds", report.exchange_wait_seconds}}},
-          {"transfers", JsonOf(report.transfers)}};
-}
-
-std::string TextOf(const Score& score, bool accuracy) {
-  std::string text = format("loss {:.4f}", score.loss);
-  if (accuracy) text += format(", accuracy {:.2f} %", 100 * score.accuracy);
-  return text;
-}
-
-void Print(const EpochReport& report, bool trained, bool accuracy) {
-  const double seconds = report.train_seconds;
-  std::string line = format("epoch {}: ", report.epoch);
-  if (trained) line += TextOf(report.train, accuracy);
-  if (report.evaluation.samples > 0) {
-    line += "; evaluation: " + TextOf(report.evaluation, accuracy);
-  }
-  line += format("{}{:.0f} samples/s, {:.1f} % of it waiting for input", trained ? "; " : "",
-                 static_cast<double>(report.train.samples) / seconds,
-                 100 * report.input_wait_seconds / seconds);
-  if (report.exchange_calls > 0) {
-    line += format(", {:.1f} % for the exchange of variables",
-                   100 * report.exchange_wait_seconds / seconds);
-  }
-  if (const TransferAccount& transfers = report.transfers; transfers.calls > 0) {
-    line += format(
-        "; {} copies between devices, {:.1f} MB, took {:.1f} % of it: {:.1f} us each, {:.1f} to "
-        "{:.1f}",
-        transfers.calls, static_cast<double>(transfers.bytes) / 1e6,
-        100 * transfers.seconds / seconds, 1e6 * transfers.average(), 1e6 * transfers.shortest,
-        1e6 * transfers.longest);
-  }
-  std::printf("%s\n", line.c_str());
-  std::fflush(stdout);
-}
-
-void RunTrain(TrainFlags& flags) {
+void RunTrain(TrainFlags& flags, int& exit_code) {
   TrainerOptions& options = flags.options;
   FinishTrainingFlags(options);
   FinishInputFlags(flags.inputs, options);
+  if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
   options.devices = ParseDevices(flags.devices);
   const LaunchPlace place = LaunchPlace::FromEnvironment();
   if (place.size > 1) options.join = [place] { return JoinRanks(place); };
@@ -116,10 +58,13 @@ void RunTrain(TrainFlags& flags) {
   trainer.Run([&](const EpochReport& report) {
     reports.push_back(report);
     if (flags.json) {
-      epochs.push_back(JsonOf(report, Classifies(options)));
+      epochs.push_back(EpochJson(report, Classifies(options)));
     } else {
-      Print(report, options.devices[0].kind != DeviceKind::kSimulated, Classifies(options));
+      const bool trained = options.devices[0].kind != DeviceKind::kSimulated;
+      std::printf("%s\n", EpochText(report, trained, Classifies(options)).c_str());
+      std::fflush(stdout);
     }
+    if (report.audit && !report.audit->holds) exit_code = kFinding;
   });
   if (!tells) return;
   std::vector<StepTiming> timings = trainer.timings();
@@ -196,6 +141,14 @@ void AddTrain(CLI::App& app, int& exit_code) {
                   "Steps that a device is given before their losses are read.")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
+  AddChoice(command, "--on-bad-record", options, BadRecordChoices(),
+            "Of the training: fail, or substitute another record.");
+  command.add_option("--max-bad", flags->max_bad,
+                     "Share of a process's records of an epoch that may be substituted (default "
+                     "0.1%).");
+  command.add_option("--ledger", options.ledger,
+                     "Append a line of JSON to this file for each substituted record; of several "
+                     "processes, rank R to FILE.R from 1 on.");
   AddInputFlags(command, flags->inputs, options);
   command.add_option("--checkpoints", options.checkpoints,
                      "Folder for checkpoints, written after each epoch.");
@@ -211,8 +164,8 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_flag("--no-evaluation", flags->no_evaluation, "Do not evaluate after each epoch.");
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] {
-    RunTrain(*flags);
     exit_code = kDone;
+    RunTrain(*flags, exit_code);
   });
 }
 

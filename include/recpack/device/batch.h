@@ -12,6 +12,7 @@
 namespace recpack {
 
 class DeviceSlot;  // src/device/slot.h
+class EpochAudit;  // recpack/pipeline/audit.h
 
 // What a DeviceFeeder gives: finished pictures and the loader's other arrays, in memory of a device
 // (of the host, on the host backend). It may still be on its way: no call here waits for it.
@@ -52,6 +53,10 @@ class DeviceBatch {
 
   // Where the consumer stands once this step was taken on all devices.
   const std::string& token() const noexcept { return token_; }
+  // What the feeder's loader has delivered of the epoch up to the end of this step, without counts:
+  // to be kept with the token (LoaderOptions::audit). Of a batch that stands for none it is that of
+  // the step's others.
+  const std::shared_ptr<const EpochAudit>& audit() const noexcept { return audit_; }
 
  private:
   friend class DeviceFeeder;
@@ -62,6 +67,7 @@ class DeviceBatch {
   std::vector<uint64_t> ids_;
   std::vector<uint8_t> mask_;
   std::string token_;
+  std::shared_ptr<const EpochAudit> audit_;
   int device_ = -1;
   uint64_t epoch_ = 0;
   uint64_t step_ = 0;

@@ -63,6 +63,7 @@ class DeviceFeeder {
   uint64_t steps_per_epoch() const noexcept;
   // Empty where batches go to a device; else why they stay on the host.
   const std::string& reason() const noexcept;
+  const Mixture& samples() const noexcept;
   const LoaderOptions& loader_options() const noexcept;
 
  private:

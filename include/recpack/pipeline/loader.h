@@ -125,6 +125,7 @@ class Loader {
   CacheStats cache_stats() const noexcept;
 
   const std::vector<ArraySpec>& arrays() const noexcept;
+  const Mixture& samples() const noexcept;
   uint64_t steps_per_epoch() const noexcept;
   const LoaderOptions& options() const noexcept;  // with what 0 and auto came to
 

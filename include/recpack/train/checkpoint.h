@@ -22,6 +22,8 @@ struct CheckpointInfo {
   uint64_t epoch = 0;                // that the next step belongs to
   uint64_t seed = 0;                 // of weights and data
   std::string loader_token = {};     // ResumeToken as text; empty: none
+  // What was delivered of the token's epoch, over all ranks: EpochAudit as text; empty: not known.
+  std::string loader_audit = {};
 
   // That the run carries on with, such as the epoch's loss so far; every bit is kept.
   std::map<std::string, double> sums = {};

@@ -30,6 +30,7 @@ const TrainerChoices& VariableChoices();   // cpu, device, spread
 const TrainerChoices& BindingChoices();    // free, bound
 const TrainerChoices& GraphChoices();      // on, off
 const TrainerChoices& OptimizerChoices();  // auto (the model's), sgd, adam
+const TrainerChoices& BadRecordChoices();  // fail, substitute
 const TrainerChoices& InputChoices();      // real, cached, synthetic
 
 }  // namespace recpack

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "recpack/pipeline/dataset.h"
+#include "recpack/pipeline/loader.h"
 #include "recpack/train/collective.h"
 #include "recpack/train/device_spec.h"
 #include "recpack/train/model.h"
@@ -67,6 +69,12 @@ struct TrainerOptions {
   int threads = 0;         // of each CPU device; 0: its share of what there is
   bool bind_threads = false;
   int loader_threads = 1;
+  // Of the training's loader, as LoaderOptions has them; evaluation takes every record or fails.
+  OnBadRecord on_bad_record = OnBadRecord::kFail;
+  double max_bad_share = 0.001;  // of a process's records of an epoch
+  // Substitutions of the first process; those of rank R are in LEDGER.R. The loader is ahead of the
+  // training: at its end there may be some of records that would have come next. Empty: none.
+  std::string ledger = {};
   InputKind input = InputKind::kReal;
 
   uint32_t batch_size = 0;  // of each device; 0: the model's (docs/training.md)
@@ -118,6 +126,9 @@ struct EpochReport {
   double exchange_wait_seconds = 0;  // that devices stood still for variables or gradients; mean
   uint64_t exchange_calls = 0;       // of all devices, as are these sums and means
   uint64_t exchange_bytes = 0;
+  // Of the samples that were trained on. Nothing where the epoch was begun by a run that kept none,
+  // on repeated batches and on simulated devices.
+  std::optional<AuditReport> audit = {};
   TransferAccount transfers;  // between the devices of one model, in the training
 };
 

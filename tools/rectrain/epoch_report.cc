@@ -1,0 +1,86 @@
+#include "tools/rectrain/epoch_report.h"
+
+#include "src/base/format.h"
+
+namespace recpack::tool {
+namespace {
+
+nlohmann::json JsonOf(const Score& score, bool accuracy) {
+  nlohmann::json json = {{"loss", score.loss}, {"samples", score.samples}};
+  if (accuracy) json["accuracy"] = score.accuracy;
+  return json;
+}
+
+nlohmann::json JsonOf(const TransferAccount& transfers) {
+  return {{"calls", transfers.calls},
+          {"bytes", transfers.bytes},
+          {"seconds", transfers.seconds},
+          {"average_seconds", transfers.average()},
+          {"shortest_seconds", transfers.shortest},
+          {"longest_seconds", transfers.longest}};
+}
+
+nlohmann::json JsonOf(const AuditReport& audit) {
+  return {{"holds", audit.holds},
+          {"samples", audit.samples},
+          {"epoch_samples", audit.epoch_samples},
+          {"substituted", audit.substituted}};
+}
+
+std::string TextOf(const Score& score, bool accuracy) {
+  std::string text = format("loss {:.4f}", score.loss);
+  if (accuracy) text += format(", accuracy {:.2f} %", 100 * score.accuracy);
+  return text;
+}
+
+std::string TextOf(const AuditReport& audit) {
+  return format("{} of {} records, {} substituted: {}", audit.samples, audit.epoch_samples,
+                audit.substituted, audit.holds ? "all is well" : "not what the epoch should hold");
+}
+
+}  // namespace
+
+nlohmann::json EpochJson(const EpochReport& report, bool accuracy) {
+  nlohmann::json json = {{"epoch", report.epoch},
+                         {"steps", report.steps},
+                         {"train", JsonOf(report.train, accuracy)},
+                         {"evaluation", JsonOf(report.evaluation, accuracy)},
+                         {"train_seconds", report.train_seconds},
+                         {"evaluation_seconds", report.evaluation_seconds},
+                         {"input_wait_seconds", report.input_wait_seconds},
+                         {"exchange",
+                          {{"calls", report.exchange_calls},
+                           {"bytes", report.exchange_bytes},
+                           {"wait_seconds", report.exchange_wait_seconds}}},
+                         {"transfers", JsonOf(report.transfers)}};
+  if (report.audit) json["audit"] = JsonOf(*report.audit);
+  return json;
+}
+
+std::string EpochText(const EpochReport& report, bool trained, bool accuracy) {
+  const double seconds = report.train_seconds;
+  std::string line = format("epoch {}: ", report.epoch);
+  if (trained) line += TextOf(report.train, accuracy);
+  if (report.evaluation.samples > 0) {
+    line += "; evaluation: " + TextOf(report.evaluation, accuracy);
+  }
+  line += format("{}{:.0f} samples/s, {:.1f} % of it waiting for input", trained ? "; " : "",
+                 static_cast<double>(report.train.samples) / seconds,
+                 100 * report.input_wait_seconds / seconds);
+  if (report.exchange_calls > 0) {
+    line += format(", {:.1f} % for the exchange of variables",
+                   100 * report.exchange_wait_seconds / seconds);
+  }
+  if (const TransferAccount& transfers = report.transfers; transfers.calls > 0) {
+    line += format(
+        "; {} copies between devices, {:.1f} MB, took {:.1f} % of it: {:.1f} us each, {:.1f} to "
+        "{:.1f}",
+        transfers.calls, static_cast<double>(transfers.bytes) / 1e6,
+        100 * transfers.seconds / seconds, 1e6 * transfers.average(), 1e6 * transfers.shortest,
+        1e6 * transfers.longest);
+  }
+  if (report.audit) line += "; " + TextOf(*report.audit);
+  return line;
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,16 @@
+// What is told of an epoch.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "recpack/train/trainer.h"
+
+namespace recpack::tool {
+
+// `accuracy`: the model tells classes apart.
+nlohmann::json EpochJson(const EpochReport& report, bool accuracy);
+// A line; `trained`: not by simulated devices.
+std::string EpochText(const EpochReport& report, bool trained, bool accuracy);
+
+}  // namespace recpack::tool
