@@ -155,7 +155,7 @@ struct DeviceFeeder::State {
         queues[i].lane->pool()->Give(*slot, false);
         return EndEpoch(std::move(step), batch);
       }
-      batch = gate->Hold(std::move(*next));
+      batch = gate->Hold(std::move(*next), i);
       step.push_back(Bring(i, *slot, batch));
     }
     Publish(std::move(step), batch->token());
@@ -244,7 +244,7 @@ struct DeviceFeeder::State {
                     "let go of one before the next, or raise `depth`");
       }
       const auto timeout = loader->options().stall_timeout;
-      if (changed.wait_for(lock, timeout) == std::cv_status::timeout) CheckOthers(queue);
+      if (changed.wait_for(lock, timeout) == std::cv_status::timeout) CheckConsumers(queue);
     }
     std::optional<DeviceBatch> batch = std::move(queue.batches.front());
     queue.batches.pop_front();
@@ -252,11 +252,21 @@ struct DeviceFeeder::State {
     return batch;
   }
 
-  // Throws where a step is not brought because another device's consumer takes nothing.
-  void CheckOthers(const Queue& queue) {
+  // Throws where a step is not brought because a consumer keeps what the loader needs, or takes
+  // nothing.
+  void CheckConsumers(const Queue& queue) {
+    if (!queue.batches.empty()) return;
+    if (const auto holder = gate->WaitsFor()) {
+      const bool own = &queues[*holder] == &queue;
+      throw Error(
+          own ? ErrorKind::kInvalidArgument : ErrorKind::kIo,
+          format("no batch for {} ms: the consumer at index {} holds one that is {} batches "
+                 "of the loader old, whose memory comes next",
+                 loader->options().stall_timeout.count(), *holder, loader->options().prefetch),
+          {}, "let go of batches in the order in which they came, or raise `prefetch`");
+    }
     const int index = waits_for;
-    if (!queue.batches.empty() || index < 0 || &queues[static_cast<size_t>(index)] == &queue)
-      return;
+    if (index < 0 || &queues[static_cast<size_t>(index)] == &queue) return;
     throw Error(ErrorKind::kIo,
                 format("no batch for {} ms: the consumer at index {} takes none and has {} waiting",
                        loader->options().stall_timeout.count(), index,

@@ -4,9 +4,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 
 #include "recpack/pipeline/batch.h"
 
@@ -21,19 +22,29 @@ class Gate : public std::enable_shared_from_this<Gate> {
   // Waits until a batch may be asked for; false once Stop() was called.
   bool Wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || out_.empty() || next_ < *out_.begin() + slabs_; });
+    waits_ = true;
+    changed_.wait(lock, [&] { return stopped_ || MayAsk(); });
+    waits_ = false;
     return !stopped_;
   }
 
-  // Counts the batch for as long as the result lives. One is asked for at a time.
-  std::shared_ptr<const Batch> Hold(Batch batch) {
+  // Whose batch must be let go of before Wait() ends; nothing where it does not wait.
+  std::optional<size_t> WaitsFor() const {
+    const std::lock_guard lock(mutex_);
+    if (!waits_ || MayAsk()) return std::nullopt;
+    return out_.begin()->second;
+  }
+
+  // Counts the batch for as long as the result lives. One is asked for at a time. `consumer`: whom
+  // it is for.
+  std::shared_ptr<const Batch> Hold(Batch batch, size_t consumer) {
     const std::lock_guard lock(mutex_);
     auto let_go = [gate = shared_from_this(), number = next_](const Batch* held) {
       delete held;
       gate->LetGo(number);
     };
     std::shared_ptr<const Batch> held(new Batch(std::move(batch)), std::move(let_go));
-    out_.insert(next_++);
+    out_.emplace(next_++, consumer);
     return held;
   }
 
@@ -46,6 +57,8 @@ class Gate : public std::enable_shared_from_this<Gate> {
   }
 
  private:
+  bool MayAsk() const { return out_.empty() || next_ < out_.begin()->first + slabs_; }
+
   void LetGo(uint64_t number) noexcept {
     {
       const std::lock_guard lock(mutex_);
@@ -55,10 +68,11 @@ class Gate : public std::enable_shared_from_this<Gate> {
   }
 
   const size_t slabs_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t next_ = 0;       // number of the batch that comes next
-  std::set<uint64_t> out_;  // numbers of those that are held
+  uint64_t next_ = 0;               // number of the batch that comes next
+  std::map<uint64_t, size_t> out_;  // whom those are for that are held, by number
+  bool waits_ = false;
   bool stopped_ = false;
 };
 

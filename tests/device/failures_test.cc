@@ -155,6 +155,31 @@ TEST(FeederFailures, AConsumerThatHoldsAllItsBatchesIsTold) {
   }
 }
 
+// On the host a batch is the loader's own memory, which comes in turn.
+TEST(FeederFailures, AConsumerThatKeepsAnOldBatchIsNamed) {
+  const SmallSplit split(403);
+  LoaderOptions options = SmallOptions();
+  options.stall_timeout = std::chrono::milliseconds(1000);
+  const auto keep_first_of = [&](size_t keeper) {
+    DeviceFeeder feeder(Dataset::Open(split.folder()), options,
+                        {.runtime = nullptr, .devices = {0, 1}, .depth = 3});
+    std::optional<DeviceBatch> kept;
+    return ErrorOf([&] {
+      for (int step = 0; step < 40; ++step) {
+        for (size_t i = 0; i < 2; ++i) {
+          auto batch = feeder.Next(i);
+          if (i == keeper && !kept) kept = std::move(batch);
+        }
+      }
+    });
+  };
+  const Error own = keep_first_of(0), others = keep_first_of(1);
+  EXPECT_EQ(own.kind(), ErrorKind::kInvalidArgument);
+  EXPECT_THAT(own.what(), HasSubstr("the consumer at index 0 holds one that is 7 batches"));
+  EXPECT_EQ(others.kind(), ErrorKind::kIo);
+  EXPECT_THAT(others.what(), HasSubstr("the consumer at index 1 holds one"));
+}
+
 TEST(FeederFailures, AConsumerThatTakesNothingIsNamed) {
   const SmallSplit split(103);
   LoaderOptions options = SmallOptions();

@@ -49,8 +49,9 @@ class DeviceFeeder {
   // The next batch of the `index`th device; nothing at the end of each epoch, after which the next
   // one goes on. Waits until the batch is on its way, not until it is there. Throws what the loader
   // threw, and Error: kDevice from the runtime; kInvalidArgument where the consumer holds `depth`
-  // batches itself; kIo where another device's consumer took nothing for the loader's
-  // stall_timeout, so that nothing came.
+  // batches itself. Where nothing came for the loader's stall_timeout: kInvalidArgument if the
+  // consumer holds a batch, and has let go of later ones, on the host, whose memory the loader
+  // needs next; kIo if another one does, or took nothing.
   std::optional<DeviceBatch> Next(size_t index = 0);
 
   // Ends the run for all consumers: Next() where one waits, and from then on, throws Error
