@@ -131,6 +131,7 @@ TEST_F(FinishCuda, ReportsItsOwnErrorAloneAndOnce) {
   FinishOptions o = OptionsOf(ElementType::kF32);
   o.in_height = o.in_width = o.out_height = o.out_width = 4;
   const DeviceBytes from(48), geometry(sizeof(FinishGeometry)), to(192);
+  Check(cudaMemsetAsync(geometry.get(), 0, sizeof(FinishGeometry), stream_));
   const auto launch = [&](uint32_t threads) {
     LaunchFinishOf(o, from.get(), reinterpret_cast<const FinishGeometry*>(geometry.get()), 1,
                    to.get(), stream_, threads);
