@@ -47,29 +47,33 @@ Fibre::Fibre() {
 
 Fibre::~Fibre() { munmap(memory_, kStack + Page()); }
 
+// The first time by a context, then by jumps: those cost no calls of the system.
 bool Fibre::Run(void (*body)()) {
   void* const stack = static_cast<char*>(memory_) + Page();
-  if (!body_) {
+  const bool begins = !body_;
+  if (begins) {
     body_ = body;
-    getcontext(&inside_);
-    inside_.uc_stack.ss_sp = stack;
-    inside_.uc_stack.ss_size = kStack;
-    inside_.uc_link = nullptr;
+    getcontext(&start_);
+    start_.uc_stack.ss_sp = stack;
+    start_.uc_stack.ss_size = kStack;
+    start_.uc_link = nullptr;
     const auto self = reinterpret_cast<uintptr_t>(this);
-    makecontext(&inside_, reinterpret_cast<void (*)()>(Enter), 2, static_cast<unsigned>(self >> 32),
+    makecontext(&start_, reinterpret_cast<void (*)()>(Enter), 2, static_cast<unsigned>(self >> 32),
                 static_cast<unsigned>(self));
   }
-  void* fake = nullptr;
-  StartSwitch(&fake, stack, kStack);
-  swapcontext(&outside_, &inside_);
-  FinishSwitch(fake, nullptr, nullptr);
+  StartSwitch(&outside_fake_, stack, kStack);
+  if (_setjmp(outside_) == 0) {
+    if (begins) setcontext(&start_);
+    _longjmp(inside_, 1);
+  }
+  FinishSwitch(outside_fake_, nullptr, nullptr);
   return !body_;
 }
 
 void Fibre::Leave() {
-  StartSwitch(&fake_stack_, outside_stack_, outside_size_);
-  swapcontext(&inside_, &outside_);
-  FinishSwitch(fake_stack_, &outside_stack_, &outside_size_);
+  StartSwitch(&inside_fake_, outside_stack_, outside_size_);
+  if (_setjmp(inside_) == 0) _longjmp(outside_, 1);
+  FinishSwitch(inside_fake_, &outside_stack_, &outside_size_);
 }
 
 void Fibre::Enter(unsigned high, unsigned low) {
@@ -78,7 +82,7 @@ void Fibre::Enter(unsigned high, unsigned low) {
   self->body_();
   self->body_ = nullptr;
   StartSwitch(nullptr, self->outside_stack_, self->outside_size_);  // null: it does not come back
-  setcontext(&self->outside_);
+  _longjmp(self->outside_, 1);
 }
 
 }  // namespace recpack::emulated

@@ -1,6 +1,7 @@
 // A function that can be left in the middle and gone on with. Of one thread.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -26,11 +27,12 @@ class Fibre {
  private:
   static void Enter(unsigned high, unsigned low);
 
-  ucontext_t outside_, inside_;
+  ucontext_t start_;
+  jmp_buf outside_, inside_;
   void* memory_;
   void (*body_)() = nullptr;  // null: none is under way
   // Of AddressSanitizer: what it must be told of a change of stacks.
-  void* fake_stack_ = nullptr;
+  void *outside_fake_ = nullptr, *inside_fake_ = nullptr;
   const void* outside_stack_ = nullptr;
   size_t outside_size_ = 0;
 };
