@@ -1,4 +1,4 @@
-// The runtime of CUDA. Compiled, not yet run on a GPU.
+// The runtime of CUDA. Run on an emulation in CI, not yet run on a GPU.
 #include <cuda_runtime.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // Devices of CUDA: convolutions by cuDNN 9, matrix products by cuBLAS, all else by kernels of ours.
-// Compiled, not yet run on a GPU.
+// Run on an emulation in CI, not yet run on a GPU.
 #pragma once
 
 #include <memory>
