@@ -1,0 +1,37 @@
+#include "bench/probe/planted_case.h"
+
+#include <utility>
+
+#include "recpack/base/error.h"
+
+namespace recpack::bench {
+namespace {
+
+constexpr std::pair<const char*, Cause> kNames[] = {
+    {"none", Cause::kNone},
+    {"storage", Cause::kStorage},
+    {"cold-cache", Cause::kColdCache},
+    {"decode", Cause::kDecode},
+    {"function", Cause::kFunction},
+    {"burn", Cause::kBurn},
+    {"batch-function", Cause::kBatchFunction},
+    {"background", Cause::kBackground},
+    {"slow-rank-input", Cause::kSlowRankInput},
+    {"slow-rank-compute", Cause::kSlowRankCompute},
+    {"hidden-wait", Cause::kHiddenWait},
+    {"host", Cause::kHost},
+    {"copies", Cause::kCopies},
+};
+
+}  // namespace
+
+Cause ParseCause(const std::string& name) {
+  std::string names;
+  for (const auto& [text, cause] : kNames) {
+    if (name == text) return cause;
+    names += (names.empty() ? "" : ", ") + std::string(text);
+  }
+  throw Error(ErrorKind::kInvalidArgument, "'" + name + "' is no cause", {}, "one of " + names);
+}
+
+}  // namespace recpack::bench

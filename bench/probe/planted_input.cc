@@ -1,0 +1,131 @@
+#include "bench/probe/planted_input.h"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "bench/probe/busy.h"
+#include "bench/probe/throttled_files.h"
+#include "recpack/device/feeder.h"
+#include "recpack/pipeline/loader.h"
+
+namespace recpack::bench {
+namespace {
+
+constexpr uint32_t kBatch = 8;
+constexpr int kThreads = 2;
+// Of a pipeline that is in time.
+constexpr double kInTime = 0.8;
+
+FunctionField Taking(Seconds mean, void (*spend)(Seconds)) {
+  return {.arrays = {{.name = "planted", .type = ValueType::kU8, .sample_bytes = 1}},
+          .call = [mean, spend](SampleView& sample) {
+            spend(mean * (0.8 + 0.4 * static_cast<double>(sample.random.NextUnit())));
+            sample.out[0][0] = 0;
+          }};
+}
+
+// What a worker may take for a sample, so that a step's batches come every `step`.
+Seconds OfSample(Seconds step, uint32_t ranks) { return step * kThreads / (kBatch * ranks); }
+
+LoaderOptions OptionsOf(const Case& planted, uint32_t ranks) {
+  LoaderOptions options{.fields = {NumbersField{.name = "image/class/label"}},
+                        .batch_size = kBatch,
+                        .order = {.kind = OrderKind::kGlobal},
+                        .seed = planted.seed,
+                        .threads = kThreads};
+  // Of mapped shards the loader's file system would read nothing.
+  options.source.backend = SourceOptions::Backend::kPread;
+  const auto add = [&](Seconds step, void (*spend)(Seconds)) {
+    options.fields.push_back(Taking(OfSample(step, ranks), spend));
+  };
+  if (planted.perfect_input) return options;
+  switch (planted.cause) {
+    case Cause::kFunction:
+    case Cause::kSlowRankInput:
+    case Cause::kHiddenWait:
+      add(planted.slowed(), Sleep);
+      break;
+    case Cause::kBackground:
+      add(planted.step * kInTime, Sleep);
+      break;
+    case Cause::kBurn:
+      add(planted.step * kInTime, Burn);
+      break;
+    case Cause::kDecode:
+      options.fields.push_back(ImageField{
+          .height = 64, .width = 64, .crop = CropKind::kResize, .type = ElementType::kU8});
+      break;
+    case Cause::kBatchFunction:
+      options.batch_steps.push_back(BatchFunction{
+          .arrays = {},
+          .call = [time = planted.slowed() * kThreads / ranks](BatchView&) { Sleep(time); }});
+      break;
+    default:
+      break;
+  }
+  return options;
+}
+
+class FedInput : public PlantedInput {
+ public:
+  FedInput(const std::string& data, const Case& planted) {
+    DatasetOptions options;
+    if (planted.OfInput(Cause::kStorage)) {
+      const Dataset unthrottled = Dataset::Open(data);
+      const double record =
+          static_cast<double>(unthrottled.bytes()) / static_cast<double>(unthrottled.records());
+      files_ = std::make_unique<ThrottledFiles>(kBatch * planted.ranks * record /
+                                                planted.slowed().count());
+      options.files = files_.get();
+    }
+    std::vector<int> devices(planted.ranks);
+    std::iota(devices.begin(), devices.end(), 0);
+    feeder_ = std::make_unique<DeviceFeeder>(
+        Dataset::Open(data, options), OptionsOf(planted, planted.ranks),
+        DeviceFeederOptions{.runtime = nullptr, .devices = devices});
+  }
+
+  void Take(uint32_t rank) override {
+    while (!feeder_->Next(rank)) {
+    }
+  }
+
+ private:
+  std::unique_ptr<ThrottledFiles> files_;
+  std::unique_ptr<DeviceFeeder> feeder_;
+};
+
+class OwnInputs : public PlantedInput {
+ public:
+  OwnInputs(const std::string& data, const Case& planted) {
+    const Dataset dataset = Dataset::Open(data);
+    for (uint32_t rank = 0; rank < planted.ranks; ++rank) {
+      Case of_rank = planted;
+      of_rank.perfect_input |= rank != planted.odd_rank();
+      LoaderOptions options = OptionsOf(of_rank, 1);
+      options.rank = rank;
+      options.world_size = planted.ranks;
+      loaders_.push_back(std::make_unique<Loader>(dataset, std::move(options)));
+    }
+  }
+
+  void Take(uint32_t rank) override {
+    while (!loaders_[rank]->Next()) {
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<Loader>> loaders_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlantedInput> MakeInput(const std::string& data, const Case& planted) {
+  if (planted.cause == Cause::kSlowRankInput || planted.cause == Cause::kHiddenWait) {
+    return std::make_unique<OwnInputs>(data, planted);
+  }
+  return std::make_unique<FedInput>(data, planted);
+}
+
+}  // namespace recpack::bench

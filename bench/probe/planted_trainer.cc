@@ -1,0 +1,169 @@
+// A trainer that suffers from one thing, which is known: what a verdict is judged by.
+//
+//   planted_trainer DATA [--cause NAME --strength 0.3 --step-ms 12 --ranks 2 --steps 300 --seed N]
+//                        [--device sim|cpu] [--perfect-input 1] [--out FILE]
+//   planted_trainer DATA --photos N   writes N JPEGs into DATA/photo, to be packed
+//
+// Ranks are threads; after each step all wait for one another. FILE gets a line of JSON: the mean
+// step, without the first ones. planted_case.h has the causes.
+#include <algorithm>
+#include <barrier>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "bench/probe/busy.h"
+#include "bench/probe/dropped_cache.h"
+#include "bench/probe/planted_input.h"
+#include "bench/record/timing.h"
+#include "recpack/base/error.h"
+#include "recpack/base/random.h"
+#include "recpack/image/encode.h"
+#include "src/train/step_events.h"
+
+namespace recpack::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// Of the steps at the beginning, as many as a verdict leaves out.
+int64_t WarmUp(int64_t steps) { return std::clamp<int64_t>(steps / 20, 1, 10); }
+
+class Training {
+ public:
+  Training(const Case& planted, PlantedInput& input)
+      : planted_(planted), input_(input), all_(static_cast<std::ptrdiff_t>(planted.ranks)) {}
+
+  // The mean step.
+  Seconds Run() {
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < planted_.ranks; ++rank) {
+      threads.emplace_back([this, rank] {
+        try {
+          RunRank(rank);
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "planted_trainer: %s\n", error.what());
+          std::_Exit(2);  // the other ranks wait for this one
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return Seconds(end_ - begin_) / static_cast<double>(planted_.steps - WarmUp(planted_.steps));
+  }
+
+ private:
+  void RunRank(uint32_t rank) {
+    const StepEvents events(rank);
+    for (int64_t step = 0; step < planted_.steps; ++step) {
+      if (rank == 0 && step == WarmUp(planted_.steps)) begin_ = Clock::now();
+      const int64_t begin = EventLog::Now();
+      input_.Take(rank);
+      if (planted_.cause == Cause::kCopies) Copy(rank);
+      {
+        const EventSpan computes = events.Computes();
+        Compute(TimeOf(rank, step));
+        if (planted_.ranks > 1) {
+          const ExchangeWaitSpan waits;
+          all_.arrive_and_wait();
+        }
+      }
+      if (planted_.cause == Cause::kHost) Burn(planted_.slowed() - planted_.step);
+      events.Step(begin, static_cast<uint64_t>(step));
+    }
+    if (rank == 0) end_ = Clock::now();
+  }
+
+  Seconds TimeOf(uint32_t rank, int64_t step) const {
+    KeyedRandom random(planted_.seed, rank, static_cast<uint64_t>(step));
+    const double jitter = 0.95 + 0.1 * static_cast<double>(random.NextUnit());
+    const bool odd = rank == planted_.odd_rank();
+    if (planted_.cause == Cause::kSlowRankCompute && odd) return planted_.slowed() * jitter;
+    // Longer than the wait that it hides.
+    if (planted_.cause == Cause::kHiddenWait && !odd) return planted_.slowed() * 1.2 * jitter;
+    return planted_.step * jitter;
+  }
+
+  void Compute(Seconds time) const { planted_.simulated ? Sleep(time) : Burn(time); }
+
+  void Copy(uint32_t rank) const {
+    const EventSpan copies(EventLog::OfProcess(), {.kind = EventKind::kCopy,
+                                                   .copy = CopyKind::kHostToDevice,
+                                                   .device = static_cast<uint16_t>(rank),
+                                                   .lane = EventLog::ThreadLane()});
+    Sleep(planted_.slowed() - planted_.step);
+  }
+
+  const Case planted_;
+  PlantedInput& input_;
+  std::barrier<> all_;
+  Clock::time_point begin_, end_;
+};
+
+void WritePhotos(const std::string& folder, int count) {
+  fs::create_directories(folder + "/photo");
+  for (int i = 0; i < count; ++i) {
+    Image image;
+    image.Reshape(400, 300, 3);
+    KeyedRandom random(0, 0, static_cast<uint64_t>(i));
+    for (size_t at = 0; at < image.pixels.size(); ++at) {
+      image.pixels[at] = static_cast<uint8_t>(at / 40 + random.NextBelow(40));
+    }
+    const auto path = folder + "/photo/" + std::to_string(i) + ".jpg";
+    WriteFileAtomically(PosixFiles(), path, EncodeJpeg(image), false);
+  }
+}
+
+Case CaseOf(const Flags& flags) {
+  Case planted{.cause = ParseCause(flags.Text("--cause", "none")),
+               .strength = std::stod(flags.Text("--strength", "0")),
+               .step = Seconds(std::stod(flags.Text("--step-ms", "12")) * 1e-3),
+               .simulated = flags.Text("--device", "sim") == "sim",
+               .ranks = static_cast<uint32_t>(flags.Number("--ranks", "1")),
+               .steps = flags.Number("--steps", "300"),
+               .seed = std::stoull(flags.Text("--seed", "0")),
+               .perfect_input = flags.Number("--perfect-input", "0") != 0};
+  if (!(planted.strength >= 0 && planted.strength < 0.95) || planted.ranks == 0 ||
+      planted.step <= Seconds(0) || planted.steps < 2) {
+    throw Error(ErrorKind::kInvalidArgument, "a case that cannot be", {},
+                "strengths are below 0.95, ranks at least 1, steps at least 2");
+  }
+  return planted;
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: planted_trainer DATA [--cause NAME] ...\n");
+    return 2;
+  }
+  const Flags flags(argc, argv);
+  if (const int photos = flags.Number("--photos", "0")) {
+    WritePhotos(argv[1], photos);
+    return 0;
+  }
+  const Case planted = CaseOf(flags);
+  DroppedCache dropped;
+  if (planted.OfInput(Cause::kColdCache)) dropped.Start(argv[1]);
+  const auto input = MakeInput(argv[1], planted);
+  const Seconds step = Training(planted, *input).Run();
+  const std::string out = flags.Text("--out", "/dev/stderr");
+  std::FILE* file = std::fopen(out.c_str(), "w");
+  if (file == nullptr) throw Error(ErrorKind::kIo, "cannot write " + out);
+  std::fprintf(file, "{\"step_seconds\": %.9f, \"odd_rank\": %u}\n", step.count(),
+               planted.odd_rank());
+  return std::fclose(file) == 0 ? 0 : 2;
+}
+
+}  // namespace
+}  // namespace recpack::bench
+
+int main(int argc, char** argv) {
+  try {
+    return recpack::bench::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "planted_trainer: %s\n", error.what());
+    return 2;
+  }
+}
