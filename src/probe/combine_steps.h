@@ -5,6 +5,7 @@
 
 #include "recpack/probe/estimate.h"
 #include "recpack/probe/steps.h"
+#include "recpack/probe/verdict.h"
 
 namespace recpack {
 
@@ -17,6 +18,9 @@ size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers);
 // last of those is, so that a wait which another one's work hides costs nothing. Others count one
 // by one.
 std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers);
+
+// Of all their steps.
+Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers);
 
 bool GoInStep(const std::vector<TrainerSteps>& trainers);
 

@@ -1,26 +1,21 @@
 #include "src/probe/find_bottleneck.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "src/base/format.h"
 #include "src/probe/combine_steps.h"
 #include "src/probe/loader_work.h"
+#include "src/probe/slow_rank.h"
+#include "src/probe/taken_processors.h"
 
 namespace recpack {
 namespace {
 
 // Workers that wait for room more than this have batches ready: they are not what is waited for.
 constexpr double kMostlyWaiting = 0.5;
-// Of the time of threads that could run: from here on somebody else has the processors.
-constexpr double kMuchQueueing = 0.15;
-constexpr double kMuchOfOthers = 0.2;    // of the processors there are
-constexpr double kMuchThrottling = 0.2;  // of the quota's periods
-constexpr double kMuchExchange = 0.1;    // of step time
-constexpr double kModelBusy = 0.75;      // of step time: nothing else is worth a look
+constexpr double kMuchExchange = 0.1;  // of step time
+constexpr double kModelBusy = 0.75;    // of step time: nothing else is worth a look
 constexpr double kMuchCopying = 0.1;
-constexpr double kSlowRank =
-    0.5;  // of the others' exchange is spared to the one that is waited for
 
 std::string Percent(double share) { return format("{:.1f} %", 100 * share); }
 
@@ -54,42 +49,6 @@ constexpr Cure kCures[] = {
     {Bottleneck::kExchange, "larger batches, fewer exchanges, or a faster way between the devices"},
 };
 
-// Threads of the loader's process wait for a processor.
-std::string Queueing(const SystemRates& system, int process, double& share) {
-  double run = 0, queued = 0;
-  for (const ThreadRates& thread : system.threads) {
-    if (process != 0 && thread.process != process) continue;
-    run += thread.cpu_share;
-    queued += thread.run_queue_wait_share.value_or(0);
-  }
-  share = run + queued > 0 ? queued / (run + queued) : 0;
-  return format("threads that could run waited {} of that time for a processor", Percent(share));
-}
-
-// Nobody lets the workers work: neither their stages nor the disk are what is wrong.
-bool ProcessorsAreTaken(const Evidence& evidence, int process, Verdict& verdict) {
-  if (!evidence.system) return false;
-  const SystemRates& system = *evidence.system;
-  double queued = 0;
-  const std::string queueing = Queueing(system, process, queued);
-  if (system.throttled_periods_share.value_or(0) > kMuchThrottling && queued > kMuchQueueing) {
-    verdict.bottleneck = Bottleneck::kQuota;
-    verdict.evidence = {format("the container's processor quota was used up in {} of its periods",
-                               Percent(*system.throttled_periods_share)),
-                        queueing};
-    return true;
-  }
-  const double others = system.others_cores.value_or(0);
-  if (system.allowed_cores == 0 || others < kMuchOfOthers * system.allowed_cores ||
-      queued < kMuchQueueing) {
-    return false;
-  }
-  verdict.bottleneck = Bottleneck::kInterference;
-  verdict.evidence = {
-      format("other programs had {:.1f} of {} processors", others, system.allowed_cores), queueing};
-  return true;
-}
-
 Bottleneck BottleneckOf(Stage stage) {
   switch (stage) {
     case Stage::kRoom:
@@ -122,7 +81,8 @@ void InLoader(const Evidence& evidence, const LoaderWork& work, Verdict& verdict
     return;
   }
   const Stage most = work.Most();
-  if (most != Stage::kInput && ProcessorsAreTaken(evidence, work.process, verdict)) return;
+  if (most != Stage::kInput && ProcessorsAreTaken(evidence, work.process, work.workers, verdict))
+    return;
   verdict.bottleneck = BottleneckOf(most);
   verdict.evidence = {format(
       "the loader's {} workers spent {} of their time in stage {}, {} waiting for room",
@@ -140,7 +100,7 @@ void InLoader(const Evidence& evidence, const LoaderWork& work, Verdict& verdict
 void OutsideOfLoader(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                      Verdict& verdict) {
   const int process = trainers.front().process;
-  if (ProcessorsAreTaken(evidence, 0, verdict)) return;
+  if (ProcessorsAreTaken(evidence, 0, 1, verdict)) return;
   if (!evidence.system) return;
   double io = 0, cpu = 0, trainer_cpu = 0;
   for (const ThreadRates& thread : evidence.system->threads) {
@@ -166,44 +126,43 @@ void OutsideOfLoader(const Evidence& evidence, const std::vector<TrainerSteps>& 
   }
 }
 
-double Mean(const TrainerSteps& trainer, int64_t StepRecord::*what) {
-  double sum = 0, all = 0;
-  for (const StepRecord& step : trainer.steps) {
-    sum += static_cast<double>(step.*what);
-    all += static_cast<double>(step.duration());
-  }
-  return all > 0 ? sum / all : 0;
+std::string Waited(const std::vector<TrainerSteps>& trainers, const SlowRank& slow) {
+  return format("trainer {} (process {}) waited {} of its time for the others, these {} for it",
+                slow.rank, trainers[slow.rank].process, Percent(slow.own), Percent(slow.others));
 }
 
 // All wait for the one that waits least for them.
 bool OneIsSlow(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
-  if (!GoInStep(trainers) || verdict.breakdown.exchange < kMuchExchange) return false;
-  std::vector<double> waits;
-  for (const TrainerSteps& trainer : trainers) {
-    waits.push_back(Mean(trainer, &StepRecord::exchange));
-  }
-  const auto slowest =
-      static_cast<size_t>(std::min_element(waits.begin(), waits.end()) - waits.begin());
-  const double others = (std::accumulate(waits.begin(), waits.end(), 0.0) - waits[slowest]) /
-                        static_cast<double>(waits.size() - 1);
-  if (waits[slowest] > kSlowRank * others) return false;
+  const auto slow = SlowestOf(trainers);
+  if (!slow || !slow->much) return false;
   verdict.bottleneck = Bottleneck::kSlowRank;
-  verdict.rank = slowest;
-  const TrainerSteps& slow = trainers[slowest];
-  const double input = Mean(slow, &StepRecord::uncovered_wait);
-  verdict.evidence = {
-      format("trainer {} (process {}) waited {} of its time for the others, these {} for it",
-             slowest, slow.process, Percent(waits[slowest]), Percent(others)),
-      input > others / 2 ? format("its input took {} of its time", Percent(input))
-                         : format("it computed {} of its time, its input took {}",
-                                  Percent(Mean(slow, &StepRecord::device)), Percent(input))};
+  verdict.rank = slow->rank;
+  const TrainerSteps& trainer = trainers[slow->rank];
+  verdict.evidence = {Waited(trainers, *slow),
+                      format("it computed {} of its time, its input took {}",
+                             Percent(ShareOfTime(trainer, &StepRecord::device)),
+                             Percent(ShareOfTime(trainer, &StepRecord::uncovered_wait)))};
   return true;
+}
+
+// Its input is what all wait for.
+void NameRank(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+  const auto slow = SlowestOf(trainers);
+  if (!slow || !slow->much) return;
+  verdict.rank = slow->rank;
+  verdict.evidence.push_back(Waited(trainers, *slow));
+}
+
+// Of the trainer that the others wait for: what these wait for is none of its parts.
+Breakdown PartsOf(const std::vector<TrainerSteps>& trainers, const Verdict& verdict) {
+  const auto slow = SlowestOf(trainers);
+  return slow ? BreakdownOf({trainers[slow->rank]}) : verdict.breakdown;
 }
 
 void NotOfInput(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                 Verdict& verdict) {
   if (OneIsSlow(trainers, verdict)) return;
-  const Breakdown& parts = verdict.breakdown;
+  const Breakdown parts = PartsOf(trainers, verdict);
   const auto all = [&](const char* what, double share) {
     verdict.evidence = {format("{} of step time {}", Percent(share), what)};
   };
@@ -216,7 +175,7 @@ void NotOfInput(const Evidence& evidence, const std::vector<TrainerSteps>& train
     return all("goes to the exchange between devices", parts.exchange);
   }
   if (parts.device > kModelBusy) {
-    if (ProcessorsAreTaken(evidence, 0, verdict)) return;
+    if (ProcessorsAreTaken(evidence, 0, 1, verdict)) return;
     verdict.bottleneck = Bottleneck::kModel;
     return all("is the device's own work", parts.device);
   }
@@ -233,10 +192,13 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
                      (verdict.band == Band::kUndecided && verdict.input_share.low > 0.02);
   if (!input) {
     NotOfInput(evidence, trainers, verdict);
-  } else if (const auto work = WorkOf(evidence.loaders)) {
-    InLoader(evidence, *work, verdict);
   } else {
-    OutsideOfLoader(evidence, trainers, verdict);
+    if (const auto work = WorkOf(evidence.loaders)) {
+      InLoader(evidence, *work, verdict);
+    } else {
+      OutsideOfLoader(evidence, trainers, verdict);
+    }
+    NameRank(trainers, verdict);
   }
   for (const Cure& cure : kCures) {
     if (cure.bottleneck == verdict.bottleneck) verdict.cure = cure.text;

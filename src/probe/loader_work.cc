@@ -1,5 +1,6 @@
 #include "src/probe/loader_work.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -53,15 +54,22 @@ std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples) {
     if (first == nullptr) first = &sample;
     last = &sample;
   }
-  std::optional<LoaderWork> most;
+  const auto batches = [](const auto& ends) {
+    return ends.second->stats.batches - ends.first->stats.batches;
+  };
   uint64_t most_batches = 0;
+  for (const auto& [loader, ends] : loaders) most_batches = std::max(most_batches, batches(ends));
+  // The others are there for an evaluation now and then.
+  const uint64_t enough = std::max<uint64_t>(most_batches / 2, 1);
+  std::optional<LoaderWork> waited_for;
+  std::chrono::nanoseconds longest{-1};
   for (const auto& [loader, ends] : loaders) {
-    const uint64_t batches = ends.second->stats.batches - ends.first->stats.batches;
-    if (ends.first == ends.second || batches <= most_batches) continue;
-    most_batches = batches;
-    most = Between(*ends.first, *ends.second);
+    const auto wait = ends.second->stats.consumer_wait - ends.first->stats.consumer_wait;
+    if (batches(ends) < enough || wait <= longest) continue;
+    longest = wait;
+    waited_for = Between(*ends.first, *ends.second);
   }
-  return most;
+  return waited_for;
 }
 
 }  // namespace recpack

@@ -24,8 +24,8 @@ struct LoaderWork {
   Stage Most() const;
 };
 
-// Of the one that gave most batches between its first and its last sample; nothing where none was
-// seen twice.
+// Between its first and its last sample, of the loader whose consumer waited longest, of those that
+// gave about as many batches as any; nothing where none was seen twice.
 std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples);
 
 }  // namespace recpack

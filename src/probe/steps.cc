@@ -144,8 +144,10 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const Sorted& sorted) {
   std::sort(lane.steps.begin(), lane.steps.end(), EarlierBegin);
   std::sort(lane.waits.begin(), lane.waits.end(), EarlierBegin);
   trainer.steps = lane.steps.empty() ? FromWaits(lane.waits) : FromSteps(lane.steps);
-  for (const auto* events : {&lane.steps, &lane.waits}) {
-    if (!events->empty()) trainer.device = events->front().device;
+  for (const auto* events : {&lane.waits, &lane.steps}) {
+    if (!events->empty() && events->front().device != Event::kNoDevice) {
+      trainer.device = events->front().device;
+    }
   }
   const Intervals waits = UnionOf(lane.waits);
   const Intervals exchanges = UnionOf(lane.exchanges);

@@ -21,24 +21,6 @@ Band BandOf(const Estimate& share) {
   return band(share.low) == band(share.high) ? band(share.low) : Band::kUndecided;
 }
 
-Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers) {
-  Breakdown sum;
-  double all = 0;
-  for (const TrainerSteps& trainer : trainers) {
-    for (const StepRecord& step : trainer.steps) {
-      all += static_cast<double>(step.duration());
-      sum.input_wait += static_cast<double>(step.uncovered_wait);
-      sum.copies += static_cast<double>(step.copies);
-      sum.exchange += static_cast<double>(step.exchange);
-      sum.device += static_cast<double>(step.device);
-    }
-  }
-  if (all <= 0) return {};
-  for (double* part : {&sum.input_wait, &sum.copies, &sum.exchange, &sum.device}) *part /= all;
-  sum.other = std::max(0.0, 1 - sum.input_wait - sum.copies - sum.exchange - sum.device);
-  return sum;
-}
-
 // Of steps a second, where that share of their time is spared.
 double Gain(double share) { return share < 1 ? share / (1 - share) : 0; }
 

@@ -43,7 +43,8 @@ std::string Headline(const Verdict& verdict) {
   if (verdict.band == Band::kUnknown) return headline;
   if (verdict.bottleneck != Bottleneck::kUnknown)
     headline += format(": {}", BottleneckName(verdict.bottleneck));
-  if (verdict.rank) headline += format(" {}", *verdict.rank);
+  const bool slow_rank = verdict.bottleneck == Bottleneck::kSlowRank;
+  if (verdict.rank) headline += format("{} {}", slow_rank ? "" : ", rank", *verdict.rank);
   return headline;
 }
 

@@ -56,6 +56,25 @@ TEST(Steps, WaitsAndWorkAreThoseWithinTheStep) {
                                               .device = 60}));
 }
 
+// A loader does not know whom its batches are for.
+TEST(Steps, ADeviceIsTheOneThatStepsName) {
+  std::vector<TimedEvent> events;
+  for (const uint16_t device : {uint16_t{0}, uint16_t{1}}) {
+    for (TimedEvent event : TwoSteps()) {
+      event.event.lane = kTrainer + device;
+      const bool wait = event.event.kind == EventKind::kInputWait;
+      event.event.device = wait ? Event::kNoDevice : device;
+      if (device == 1 && event.event.kind == EventKind::kDevice) event.event.begin -= 30;
+      events.push_back(event);
+    }
+  }
+  const auto trainers = StepsOf(events, 2000);
+  ASSERT_THAT(trainers, SizeIs(2));
+  EXPECT_EQ(trainers[1].device, 1);
+  EXPECT_EQ(trainers[0].steps[0].uncovered_wait, 30);  // the other device's work covers nothing
+  EXPECT_EQ(trainers[1].steps[0].uncovered_wait, 0);
+}
+
 TEST(Steps, AWaitThatTheDevicesWorkCoversCostsNothing) {
   auto events = TwoSteps();
   events.push_back(Of(EventKind::kDevice, 990, 1020, 900));  // a stream, from the step before

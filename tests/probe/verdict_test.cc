@@ -136,6 +136,35 @@ TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
+TEST(Verdict, ThreadsThatHardlyWantAProcessorLackNone) {
+  Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},
+                    .loaders = Loader({{Stage::kFunction, 8}}),
+                    .system = Taken()};
+  evidence.system->others_cores = 2;
+  evidence.system->threads[0].cpu_share = 0.01;  // it sleeps
+  evidence.system->threads[0].run_queue_wait_share = 0.09;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kFunction);
+  evidence.loaders.clear();
+  evidence.trainers = {Trainer({.device = 99})};
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kModel);
+}
+
+// Of several, and not of one that gave fewer batches: it is there for an evaluation.
+TEST(Verdict, TheLoaderThatIsWaitedForIsTheOneLookedAt) {
+  Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})}};
+  const std::pair<Stage, int> loaders[] = {
+      {Stage::kDecode, 1}, {Stage::kFunction, 3}, {Stage::kParse, 9}};
+  for (uint32_t number = 0; number < 3; ++number) {
+    const auto& [stage, waited] = loaders[number];
+    auto samples = Loader({{stage, 5}});
+    for (LoaderSample& sample : samples) sample.stats.number = number;
+    samples[1].stats.consumer_wait = std::chrono::seconds(waited);
+    if (number == 2) samples[1].stats.batches = 30;
+    evidence.loaders.insert(evidence.loaders.end(), samples.begin(), samples.end());
+  }
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kFunction);
+}
+
 TEST(Verdict, InputThatTheTrainingThreadMakesItself) {
   Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})}, .system = SystemRates{}};
   evidence.system->threads = {{.thread = 5, .process = 5, .cpu_share = 0.98}};
@@ -179,6 +208,7 @@ TEST(Verdict, OneRankThatAllWaitFor) {
                            Trainer({.wait = 38, .exchange = 2, .device = 60}, 100, 1)}});
   EXPECT_EQ(by_input.band, Band::kHighly);
   EXPECT_NEAR(by_input.input_share.value, 0.38, 1e-9);
+  EXPECT_EQ(by_input.rank, 1u);
   const Verdict by_work = Decide({.trainers = {Trainer({.exchange = 40, .device = 60}, 100, 0),
                                                Trainer({.exchange = 2, .device = 98}, 100, 1)}});
   EXPECT_EQ(by_work.band, Band::kNotInput);
@@ -194,6 +224,13 @@ TEST(Verdict, AWaitThatAnotherDevicesWorkHidesCostsNothing) {
                            Trainer({.exchange = 1, .device = 99}, 100, 1)}});
   EXPECT_EQ(verdict.input_share.value, 0);
   EXPECT_EQ(verdict.band, Band::kNotInput);
+}
+
+TEST(Verdict, WhatHiddenWaitsLeaveIdleIsNotTheHosts) {
+  const Verdict verdict =
+      Decide({.trainers = {Trainer({.wait = 55, .exchange = 5, .device = 40}, 100, 0),
+                           Trainer({.exchange = 1, .device = 99}, 100, 1)}});
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kModel);
 }
 
 }  // namespace

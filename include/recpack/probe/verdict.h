@@ -86,7 +86,7 @@ struct Verdict {
   bool upper_bound = false;     // nobody told what the devices did: some waits may be covered
   Breakdown breakdown;
   Bottleneck bottleneck = Bottleneck::kUnknown;
-  std::optional<size_t> rank;         // of kSlowRank: the index of the trainer
+  std::optional<size_t> rank;         // the index of the one trainer that all wait for
   std::vector<std::string> evidence;  // for the bottleneck, strongest first
   std::string cure;                   // what to do next; empty: nothing
   std::vector<std::string> notes;     // what stands against it, or was not seen
