@@ -233,7 +233,7 @@ class Threads(HookTest):
             import queue, threading
             fetched = queue.Queue(2)
             def fetch():
-                for batch in DataLoader(Items(30)): fetched.put(batch)
+                for batch in DataLoader(Items(30, delay=0.001)): fetched.put(batch)
                 fetched.put(None)
             threading.Thread(target=fetch).start()
             optimizer = SGD()
@@ -241,7 +241,8 @@ class Threads(HookTest):
             ''')
         self.assertEqual(told.waits(), [])
         background = told.closed(RANGE, BACKGROUND)
-        self.assertEqual(len(background), 32)
+        self.assertGreater(len(background), 0)
+        self.assertLess(len(background), 32)  # not each of them: they may be many
         self.expect_steps(told, 29)
         self.assertNotIn(background[0].lane, [s.lane for s in told.steps()])
 

@@ -14,6 +14,7 @@ _MAGIC = int.from_bytes(b'RCPKEVT1', 'little')
 
 _HEAD = struct.Struct('<BBHIII')
 _TAIL = struct.Struct('<qqQ')
+record = struct.Struct('<16sqqQ').pack  # head, begin, end, value
 now = time.monotonic_ns  # CLOCK_MONOTONIC
 
 # Numbers of names are the places here, from 1.
@@ -146,10 +147,6 @@ class Lane:
         self.open_waits = {name: record_head(INPUT_WAIT, _OPEN, thread, name)
                            for name in range(1, 6)}
         self.background = record_head(RANGE, 0, thread, BACKGROUND)
-
-
-def tail(begin, end, value=0):
-    return _TAIL.pack(begin, end, value)
 
 
 def tell(text):

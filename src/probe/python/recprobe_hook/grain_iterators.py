@@ -2,7 +2,7 @@
 from . import events
 from .wrap import How, time_method
 
-_HOW = How(events.GRAIN, lambda iterator: None)
+_HOW = How(events.GRAIN)
 
 
 def patch(module):

@@ -6,8 +6,10 @@ whether gradients are recorded, as an evaluation on the training's data is anoth
 import sys
 import weakref
 
-_PACKAGE = __name__.rpartition('.')[0]
+# Frames of these lie between the program's loop and us.
+_BETWEEN = {__name__.partition('.')[0], 'torch', 'torchdata', 'tensorflow', 'grain'}
 _MOST = 256  # sources that are remembered
+_RUN = 64  # batches for one step, of which more are not told apart
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _TAKES_OVER = 16  # batches
 
@@ -30,15 +32,16 @@ def _loop():
     """The place in the program that asks for a batch, through generators; None where it is a
     library's, through which all batches may come."""
     frame = sys._getframe(1)
-    while frame is not None and (frame.f_globals.get('__package__') == _PACKAGE or
-                                 frame.f_code.co_flags & _GENERATOR):
+    while frame is not None and (
+            frame.f_globals.get('__name__', '').partition('.')[0] in _BETWEEN or
+            frame.f_code.co_flags & _GENERATOR):
         frame = frame.f_back
     if frame is None or '-packages' in frame.f_code.co_filename:
         return None
     return frame.f_code, frame.f_lineno
 
 
-def _reference(thing):
+def reference(thing):
     """Tells whether something at the same address is the same; None where it cannot be told."""
     try:
         return weakref.ref(thing)
@@ -63,29 +66,29 @@ class Sources:
     def find(self, thing, gradients, by_loop):
         """`by_loop`: what is new in the loop of something old is the same source."""
         key = (id(thing), gradients)
-        reference, source = self.known.get(key, (None, None))
-        if source is not None and (reference is None or reference() is thing):
+        refers, source = self.known.get(key, (None, None))
+        if source is not None and (refers is None or refers() is thing):
             return source
-        reference = _reference(thing)
-        source = self._new(reference, gradients, by_loop)
+        refers = reference(thing)
+        source = self._new(refers, gradients, by_loop)
         if len(self.known) >= _MOST:
             self.known.clear()
             self.loops.clear()
-        if reference is not None or not by_loop:
-            self.known[key] = reference, source
+        if refers is not None or not by_loop:
+            self.known[key] = refers, source
         return source
 
-    def _new(self, reference, gradients, by_loop):
+    def _new(self, refers, gradients, by_loop):
         loop = _loop() if by_loop else None
         if loop is None:
             return Source(gradients)
         users = self.loops.setdefault((loop, gradients), [])
         for user in users:  # those that are in use are taken side by side with this one
             if user[1].exhausted or (user[0] is not None and user[0]() is None):
-                user[0] = reference
+                user[0] = refers
                 user[1].exhausted = False
                 return user[1]
-        users.append([reference, Source(gradients)])
+        users.append([refers, Source(gradients)])
         return users[-1][1]
 
     def step(self):
@@ -94,23 +97,28 @@ class Sources:
     def took(self, source, by_optimizer):
         """A batch. Returns True where it shows that this source is an evaluation's."""
         source.exhausted = False
+        if by_optimizer:
+            if len(self.run) < _RUN:
+                self.run.append(source)
+            else:
+                self.run[-1] = source
+            if source.training:
+                return False
         if source.boundary != self.boundary:
             source.boundary = self.boundary
             source.since = 0
         source.since += 1
         source.batches += 1
-        if by_optimizer:
-            if len(self.run) < 64:
-                self.run.append(source)
-            else:
-                self.run[-1] = source
-        elif self.leader is None or (not source.training and source.batches >= _TAKES_OVER and
-                                     source.batches >= 2 * self.leader.batches):
+        if not by_optimizer and (self.leader is None or self._overtakes(source)):
             self._lead(source)
         if source.since > 1 and self.established and not (source.training or source.evaluation):
             source.evaluation = True
             return True
         return False
+
+    def _overtakes(self, source):
+        return (not source.training and source.batches >= _TAKES_OVER and
+                source.batches >= 2 * self.leader.batches)
 
     def _lead(self, source):
         if self.leader is not None:
@@ -125,6 +133,9 @@ class Sources:
         if not self.run:
             return
         last = self.run[-1]
+        if len(self.run) == 1 and last.training:
+            self.run.clear()
+            return
         counts = {}
         for source in self.run:
             counts[source] = counts.get(source, 0) + 1

@@ -8,11 +8,11 @@ there is no step.
 import itertools
 
 from . import events
-from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, tail, write
-from .sources import Sources
+from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, record, write
+from .sources import Sources, reference
+from .withheld import Withheld
 
 _PATIENCE = 64  # batches of a program that has an optimizer, none of whose steps is seen
-_WITHHELD = 8  # waits of a thread that may turn out to train
 
 
 class Marks:
@@ -28,32 +28,31 @@ class Marks:
         self.compiled_step = False  # since the last batch, by code that torch.compile made
         self.steps = itertools.count()
 
+    def by_optimizer(self):
+        return self.optimizer_stepped or (self.optimizer_made and not self.hidden_optimizer)
+
 
 marks = Marks()
 
 
-def _by_optimizer():
-    return marks.optimizer_stepped or (marks.optimizer_made and not marks.hidden_optimizer)
-
-
 class ThreadOfWork:
-    """One thread's. `trains`: its waits are the training's; else they are kept for the case that it
-    turns out to train."""
+    """One thread's. `trains`: its waits are the training's; else they are withheld."""
 
-    def __init__(self, lane, trains, drops):
-        self.inside = False  # a call for a batch
+    def __init__(self, lane, trains, worker):
+        self.passes = False  # its calls for batches go untold: it is within one, or nobody asks
         self.main = False
         self.shown = False  # to train
         self.trains = trains
-        self.drops = drops  # what cannot be kept is dropped, not told as input in the background
         self.lane = events.Lane(lane)
-        self.withheld = []
+        self.withheld = Withheld(self.lane, worker)
         self.sources = Sources()
         self.mode = BATCH
         self.keras = []  # Keras' loops that run, the inner one last
-        self.source = None
-        self.name = events.DATA_LOADER
+        self.how = None  # of the wait that has begun
         self.begin = 0
+        self.source = None  # that is asked,
+        self.asked = None  # by this iterator (a reference),
+        self.gradients = True  # with gradients recorded or not
         self.since_optimizer = 0
         self._forget()
 
@@ -67,64 +66,69 @@ class ThreadOfWork:
 
     # What the hooks call.
 
-    def wait_begins(self, name, thing, gradients, known):
-        """`thing`: the data set, where `known`, or the iterator."""
-        self.name = name
+    def wait_begins(self, how, iterator):
         begin = self.begin = now()
-        mode = KERAS if self.keras else OPTIMIZER if _by_optimizer() else BATCH
-        if mode != self.mode:
-            self._change(mode)
-        source = self.source = self.sources.find(thing, gradients, not known or mode == BATCH)
-        evaluation = self._evaluates(source)
+        self.how = how
+        gradients = how.gradients is None or how.gradients()
+        if self.asked is None or self.asked() is not iterator or self.gradients is not gradients:
+            self._look(how, iterator, gradients)
+        source = self.source
         records = b''
-        if mode == OPTIMIZER:
+        if self.mode == OPTIMIZER:
             if marks.compiled_step and self.trains:
                 marks.compiled_step = False
                 self._optimizer_stepped(None, begin)
             if self.stepped:
                 records = self._step(begin)
-        elif mode == BATCH:
+        elif self.mode == BATCH:
             if source is self.sources.leader:
                 if self.got:
                     records = self._step(begin)
             elif self.other is None:
                 self.other = begin
-        if evaluation:
+        name = how.name
+        if (not source.training or self.keras) and self._evaluates(source):
+            name = EVALUATION
             records += self._evaluation_begins()
         elif self.step_begin is None:
             self.step_begin = begin
         if self.trains:
-            opened = self.lane.open_waits[EVALUATION if evaluation else name]
-            write(records + opened + tail(begin, 0))
+            opened = record(self.lane.open_waits[name], begin, 0, 0)
+            write(records + opened if records else opened)
 
     def wait_ends(self, got):
         """`got`: a batch came; False: there are no more; None: it was none that was asked for."""
         end = now()
-        name = self.name
         source = self.source
         records = b''
         if got:
-            if self.sources.took(source, self.mode == OPTIMIZER):
-                records = self._evaluation_begins()
-            if source is self.sources.leader:
-                self.got = True
-            if self.mode == OPTIMIZER and not marks.optimizer_stepped:
+            if self.mode != KERAS:
+                if self.sources.took(source, self.mode == OPTIMIZER):
+                    records = self._evaluation_begins()
+                if source is self.sources.leader:
+                    self.got = True
+            if not marks.optimizer_stepped and self.mode == OPTIMIZER:
                 self._look_for_optimizer(source)
         elif got is False:
             source.exhausted = True
-        if self._evaluates(source):
+        name = self.how.name
+        if (not source.training or self.keras) and self._evaluates(source):
             name = EVALUATION
         if self.trains:
-            write(records + self.lane.waits[name] + tail(self.begin, end))
+            closed = record(self.lane.waits[name], self.begin, end, 0)
+            write(records + closed if records else closed)
         else:
-            self._withhold(name, end)
+            self.withheld.add(name, self.begin, end)
 
     def optimizer_stepped(self, optimizer):
-        marks.optimizer_stepped = True
+        if not marks.optimizer_stepped:
+            marks.optimizer_stepped = True
         if not self.keras:
             if self.mode != OPTIMIZER:
                 self._change(OPTIMIZER)
-            write(self._optimizer_stepped(id(optimizer), now()))
+            records = self._optimizer_stepped(id(optimizer), now())
+            if records:
+                write(records)
 
     def keras_begins(self, loop):
         """'train', 'test' or 'predict'."""
@@ -136,7 +140,7 @@ class ThreadOfWork:
     def keras_ends(self):
         if self.keras:
             self.keras.pop()
-        self._forget()
+        self._change(KERAS)
 
     def keras_batch_begins(self):
         if self.step_begin is None:
@@ -148,22 +152,33 @@ class ThreadOfWork:
 
     def proves_to_train(self):
         self.trains = True
-        withheld, self.withheld = self.withheld, []
-        for name, begin, end in withheld:
-            write(self.lane.waits[name] + tail(begin, end))
+        self.passes = False
+        for name, begin, end in self.withheld.take():
+            write(record(self.lane.waits[name], begin, end, 0))
 
     def ends(self):
         """The program does."""
         if self.trains and self.stepped and self.mode == OPTIMIZER:
             write(self._step(self.last_step))
-        while self.withheld and not self.drops:
-            self._tell_background()
+        self.withheld.give_up()
 
     # How it is done. What returns records leaves it to the caller to write them.
+
+    def _look(self, how, iterator, gradients):
+        """Which source another iterator than before belongs to."""
+        mode = KERAS if self.keras else OPTIMIZER if marks.by_optimizer() else BATCH
+        if mode != self.mode:
+            self._change(mode)
+        thing = how.thing_of(iterator) if how.thing_of is not None else None
+        by_loop = thing is None or mode == BATCH
+        self.source = self.sources.find(iterator if thing is None else thing, gradients, by_loop)
+        self.asked = reference(iterator)
+        self.gradients = gradients
 
     def _change(self, mode):
         self._forget()
         self.sources.clear()
+        self.asked = None
         self.mode = mode
 
     def _evaluates(self, source):
@@ -199,26 +214,15 @@ class ThreadOfWork:
             self.since_optimizer += 1
             if self.since_optimizer > _PATIENCE:
                 marks.hidden_optimizer = True
+                self.asked = None
                 events.tell('An optimizer was made, but none of its steps is seen: a step is what '
                             'lies between two batches.')
 
     def _step(self, end):
         records = b''
         if self.trains and self.step_begin is not None:
-            records = self.lane.steps[self.mode] + tail(self.step_begin, end, next(marks.steps))
+            records = record(self.lane.steps[self.mode], self.step_begin, end, next(marks.steps))
         self._forget()
         self.step_begin = end
         self.sources.step()
         return records
-
-    def _withhold(self, name, end):
-        self.withheld.append((name, self.begin, end))
-        if len(self.withheld) > _WITHHELD:
-            if self.drops:
-                self.withheld.pop(0)
-            else:
-                self._tell_background()
-
-    def _tell_background(self):
-        _, begin, end = self.withheld.pop(0)
-        write(self.lane.background + tail(begin, end))

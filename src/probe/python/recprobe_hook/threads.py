@@ -46,7 +46,7 @@ def current():
     main = _thread.get_ident() == _process.main
     worker = _is_worker()
     work = ThreadOfWork(_thread.get_native_id(), main and not worker and not _process.shown,
-                        drops=worker)
+                        worker)
     work.main = main
     _process.local.work = work
     _process.threads.append(work)
@@ -96,24 +96,25 @@ def begin_wait(how, iterator):
     counts it."""
     work = None
     try:
-        work = current()
-        if work.inside or not how.applies():
+        try:
+            work = _process.local.work
+        except AttributeError:
+            work = current()
+        if work.passes or (how.applies is not None and not how.applies()):
             return None
-        work.inside = True
-        thing = how.thing_of(iterator)
-        known = thing is not None
-        work.wait_begins(how.name, thing if known else iterator, how.gradients(), known)
+        work.passes = True
+        work.wait_begins(how, iterator)
     except Exception as error:
         events.tell('A wait for input was not told: %r' % error)
     except BaseException:  # of the program, an interrupt
         if work is not None:
-            work.inside = False
+            work.passes = False
         raise
     return work
 
 
 def end_wait(work, got):
-    work.inside = False
+    work.passes = work.withheld.quiet
     try:
         work.wait_ends(got)
     except Exception as error:

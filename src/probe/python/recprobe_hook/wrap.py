@@ -4,15 +4,11 @@ import functools
 from .threads import begin_wait, end_wait
 
 
-def _true():
-    return True
-
-
 class How:
-    """`thing_of`: the data set of an iterator, or None. `gradients`: whether they are recorded.
-    `applies`: false where a call is no wait. `batch`: whether it gives one."""
+    """`thing_of`: the data set of an iterator, where it has one. `gradients`: whether they are
+    recorded. `applies`: false where a call is no wait. `batch`: whether it gives one."""
 
-    def __init__(self, name, thing_of, gradients=_true, applies=_true, batch=True):
+    def __init__(self, name, thing_of=None, gradients=None, applies=None, batch=True):
         self.name = name
         self.thing_of = thing_of
         self.gradients = gradients
