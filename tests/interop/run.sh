@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, the
-# safetensors package, and rectrain's gradients against PyTorch's, each in an environment of its own
-# (bench/peers/setup.sh makes them; about 8 GB).
+# safetensors package, rectrain's gradients against PyTorch's, and the hook in programs with PyTorch,
+# TensorFlow and Grain, each in an environment of its own (bench/peers/setup.sh makes them; about 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
 #
@@ -24,12 +24,13 @@ for program in "$RECPACK" "$RECPACK_PIXELS" "$RECPACK_ARRAYS"; do
 done
 
 venvs=${RECPACK_VENVS:-$repository/.venvs}
-bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors
+bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain
 
 passed=0 failed=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels safetensors:safetensors)
+pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels safetensors:safetensors
+       vision:hook tf:hook grain:hook)
 if [ -x "$RECTRAIN" ]; then
   pairs+=(vision:training)
 else
