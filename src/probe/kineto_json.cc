@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kLargestTime = int64_t{1} << 53;  // microseconds: 285 years
+constexpr int64_t kLargestTime = int64_t{1} << 52;  // microseconds: 142 years; two can be added
 
 // ns of a decimal number of microseconds, exactly. Nothing where it is none, or far out.
 std::optional<int64_t> Nanoseconds(std::string_view text) {

@@ -26,8 +26,8 @@ CopyKind CopyOf(std::string_view name) {
 }
 
 // Bytes of an element, by PyTorch's name of its type; 0: not known.
-int64_t ElementSize(std::string_view type) {
-  constexpr std::pair<std::string_view, int> kSizes[] = {
+uint64_t ElementSize(std::string_view type) {
+  constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
       {"Float", 4},        {"Half", 2},          {"BFloat16", 2},      {"Double", 8},
       {"Int", 4},          {"Long", 8},          {"Short", 2},         {"Char", 1},
       {"Byte", 1},         {"Bool", 1},          {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1},
@@ -65,16 +65,20 @@ std::optional<EventKind> KindOf(const KinetoEvent& event) {
 }
 
 uint64_t ValueOf(EventKind kind, const KinetoEvent& event) {
-  int64_t value = 0;
+  const auto count = [](const std::optional<int64_t>& number) {
+    return static_cast<uint64_t>(std::max<int64_t>(number.value_or(0), 0));
+  };
   if (kind == EventKind::kStep) {
+    uint64_t step = 0;
     const char* digits = event.name.data() + kStepName.size();
-    std::from_chars(digits, event.name.data() + event.name.size(), value);
-  } else if (kind == EventKind::kCopy) {
-    value = event.bytes.value_or(0);
-  } else if (kind == EventKind::kCollective) {
-    value = event.elements.value_or(0) * ElementSize(event.element_type);
+    std::from_chars(digits, event.name.data() + event.name.size(), step);
+    return step;
   }
-  return static_cast<uint64_t>(std::max<int64_t>(value, 0));
+  if (kind == EventKind::kCopy) return count(event.bytes);
+  if (kind == EventKind::kCollective) {
+    return count(event.elements) * ElementSize(event.element_type);
+  }
+  return 0;
 }
 
 TimedEvent ToTimedEvent(EventKind kind, KinetoEvent& event) {
