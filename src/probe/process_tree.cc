@@ -143,7 +143,7 @@ void ProcessTree::ReadMembers(UnseenList& missing) {
 }
 
 void ProcessTree::ReadAllowedCores(UnseenList& missing) {
-  constexpr size_t kAtOnce = 2;  // of those known; affinities change seldom
+  constexpr size_t kAtOnce = 1;  // of those known; affinities change seldom
   size_t threads = 0;
   bool changed = false;
   for (auto& [number, member] : members_) threads += member.threads().size();

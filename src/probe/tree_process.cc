@@ -41,9 +41,12 @@ TreeThread::TreeThread(KeptFiles* files, const std::string& process_folder, int 
   sample_.thread = thread;
 }
 
-bool TreeThread::Read(bool again, bool block_io_is_counted, UnseenList& missing) {
-  const bool changed = ReadSchedule();
-  if (is_read_ && !changed && !again) return true;
+bool TreeThread::Read(size_t turn, bool block_io_is_counted, UnseenList& missing) {
+  constexpr size_t kTurns = 16;
+  const bool is_turn = turn % kTurns == 0;
+  if (idle_ >= kTurns && !is_turn && turn % 2 != 0) return true;  // asleep for long
+  idle_ = ReadSchedule() ? 0 : idle_ + 1;
+  if (idle_ > 0 && !is_turn) return true;
   const auto text = stat_.Read();
   if (!text) {
     if (IsRefusal(stat_.error())) {
@@ -53,7 +56,6 @@ bool TreeThread::Read(bool again, bool block_io_is_counted, UnseenList& missing)
   }
   const auto stat = ParseProcessStat(*text);
   if (!stat) return false;
-  is_read_ = true;
   sample_.name = stat->name;
   sample_.state = stat->state;
   sample_.processor = stat->processor;
@@ -134,9 +136,8 @@ bool TreeProcess::Read(bool block_io_is_counted, UnseenList& missing) {
 }
 
 void TreeProcess::ReadThreads(bool block_io_is_counted, UnseenList& missing) {
-  constexpr size_t kTurns = 16;  // samples in which each thread is read anew at least once
   std::erase_if(threads_, [&, turn = samples_++](TreeThread& thread) mutable {
-    return !thread.Read(turn++ % kTurns == 0, block_io_is_counted, missing);
+    return !thread.Read(turn++, block_io_is_counted, missing);
   });
   const bool are_all = static_cast<size_t>(sample_.threads) == threads_.size();
   if (!are_all) ListThreads(block_io_is_counted, missing);
@@ -197,7 +198,7 @@ void TreeProcess::ListThreads(bool block_io_is_counted, UnseenList& missing) {
                          [](const TreeThread& a, int b) { return a.sample().thread < b; });
     if (place != threads_.end() && place->sample().thread == number) continue;
     TreeThread thread(files_, folder_, process(), number);
-    if (thread.Read(true, block_io_is_counted, missing)) threads_.insert(place, std::move(thread));
+    if (thread.Read(0, block_io_is_counted, missing)) threads_.insert(place, std::move(thread));
   }
 }
 

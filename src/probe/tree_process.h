@@ -31,9 +31,10 @@ class TreeThread {
  public:
   TreeThread(KeptFiles* files, const std::string& process_folder, int process, int thread);
 
-  // False: it has ended. `again`: whether or not it has run since the last time; what it says
-  // changes only by running, but for a state of "sleeps" that became "could run".
-  bool Read(bool again, bool block_io_is_counted, UnseenList& missing);
+  // False: it has ended. What it says changes by running, but for a state of "sleeps" that became
+  // "could run": so it is read where it has run, or all in all each sixteenth time. `turn`: counts
+  // up, from another number for each thread.
+  bool Read(size_t turn, bool block_io_is_counted, UnseenList& missing);
   // On which processors it may run: true where that has changed.
   bool ReadAllowed();
 
@@ -50,7 +51,7 @@ class TreeThread {
   KeptFile stat_;
   KeptFile schedule_;
   std::array<Counter, 3> times_ = {};  // of the last schedstat: run, wait, slices
-  bool is_read_ = false;
+  size_t idle_ = 0;                    // samples since it has run
   ThreadSample sample_;
   std::string allowed_;
 };

@@ -185,6 +185,11 @@ TEST_F(ProcessTreeTest, WhatAThreadDoesIsSeenAtOnceWhereItHasRun) {
   machine_.Write("proc/50/task/50/schedstat", "1001 2000 4\n");
   for (int i = 0; i < 16; ++i) sampler.Sample(sample);
   EXPECT_EQ(sample.threads.at(0).state, 'R');
+  // After a long sleep.
+  for (int i = 0; i < 20; ++i) sampler.Sample(sample);
+  machine_.Write("proc/50/task/50/schedstat", "1777 2000 5\n");
+  for (int i = 0; i < 2; ++i) sampler.Sample(sample);
+  EXPECT_EQ(sample.threads.at(0).run_ns, 1777);
 }
 
 TEST_F(ProcessTreeTest, CpuTimeOfEndedChildrenCountsOnce) {
@@ -217,6 +222,7 @@ TEST_F(ProcessTreeTest, AllowedCoresAreThoseOfAnyThread) {
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_THAT(sampler.Sample().allowed_cores, ElementsAre(0, 2, 3, 8));
   machine_.SetThread(process, 50, "1");
+  sampler.Sample();  // one thread a sample
   EXPECT_THAT(sampler.Sample().allowed_cores, ElementsAre(1, 2, 3, 8));
 }
 

@@ -21,6 +21,7 @@ struct CoreTimes {
   Counter steal_ns;      // taken by other guests of the machine's host
 };
 
+// One that did not run for 16 samples is looked at every second one.
 struct ThreadSample {
   int thread = 0;
   int process = 0;

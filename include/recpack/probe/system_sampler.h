@@ -20,7 +20,7 @@ struct SystemSamplerOptions {
   int max_open_files = 0;
   // Looking for new processes takes at most this share of one core; more often is not looked.
   // 0: at each sample.
-  double max_scan_share = 0.0025;
+  double max_scan_share = 0.001;
 };
 
 // One thread. Throws nothing for what it finds: what cannot be read is missing and told by
