@@ -77,6 +77,16 @@ class Train(CliTest):
             self.assertEqual(
                 losses('--strategy', 'parameter_server', '--variables', place), replicated)
 
+    def test_dispatches_and_repeated_steps_give_the_same_losses(self):
+        def epochs(*arguments):
+            told = json.loads(self.train('--epochs', '2', '--json', *arguments).stdout)
+            return [(epoch['train'], epoch['evaluation']) for epoch in told['epochs']]
+        plain = epochs('--cuda-graphs', 'off')
+        self.assertEqual(epochs('--cuda-graphs', 'on'), plain)
+        self.assertEqual(epochs('--steps-per-dispatch', '3'), plain)
+        got = self.train('--max-steps', '1', '--steps-per-dispatch', '3')
+        self.assertIn('; 3 steps a dispatch', got.stderr)
+
     def test_goes_on_from_its_checkpoints(self):
         run = str(self.folder / 'run')
         whole = self.train('--epochs', '3').stdout.splitlines()
@@ -126,6 +136,8 @@ class Train(CliTest):
             (('--strategy', 'best'), '--strategy'),
             (('--place', 'alternate'), 'resnet cannot be placed'),
             (('--input', 'real,disk'), '--input'),
+            (('--steps-per-dispatch', '0'), '--steps-per-dispatch'),
+            (('--cuda-graphs', 'some'), '--cuda-graphs'),
             (('--input', 'real,real'), "'real' is named twice"),
         ]:
             with self.subTest(arguments):
