@@ -24,7 +24,7 @@ void RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
 }
 
 int Parse(const char* name, const char* about, const std::vector<AddCommand>& commands, int argc,
-          char** argv) {
+          char** argv, const OnFailure& on_failure) {
   CLI::App app(about, name);
   app.set_version_flag("--version", RECPACK_VERSION);
   app.require_subcommand(1);
@@ -40,6 +40,7 @@ int Parse(const char* name, const char* about, const std::vector<AddCommand>& co
   } catch (const CLI::ParseError& error) {
     const bool asked = error.get_exit_code() == 0;  // --help, --version
     app.exit(error);
+    if (!asked) on_failure(error.what());
     return asked ? kDone : kFailure;
   }
   return exit_code;
@@ -48,18 +49,24 @@ int Parse(const char* name, const char* about, const std::vector<AddCommand>& co
 }  // namespace
 
 int RunProgram(const char* name, const char* about, const std::vector<AddCommand>& commands,
-               int argc, char** argv) {
+               int argc, char** argv, const OnFailure& on_failure) {
+  const auto told = [&](const std::string& reason) {
+    if (on_failure) on_failure(reason);
+  };
+  const auto fail = [&](const std::string& reason) {
+    std::fprintf(stderr, "%s: %s\n", name, reason.c_str());
+    told(reason);
+    return kFailure;
+  };
   try {
-    return Parse(name, about, commands, argc, argv);
+    return Parse(name, about, commands, argc, argv, told);
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return fail(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    std::fprintf(stderr, "%s: %s: %s\n", name, error.path1().c_str(),
-                 error.code().message().c_str());
+    return fail(error.path1().string() + ": " + error.code().message());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return fail(error.what());
   }
-  return kFailure;
 }
 
 }  // namespace recpack::tool

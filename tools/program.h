@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace recpack::tool {
@@ -14,8 +16,11 @@ inline constexpr int kFailure = 2;
 // Adds a command to the program, which sets the exit code when it was chosen and has run.
 using AddCommand = void (*)(CLI::App& app, int& exit_code);
 
+// Is told what went wrong, once that was said on stderr.
+using OnFailure = std::function<void(const std::string& reason)>;
+
 // Runs the command that is asked for, and says on stderr what went wrong. Returns the exit code.
 int RunProgram(const char* name, const char* about, const std::vector<AddCommand>& commands,
-               int argc, char** argv);
+               int argc, char** argv, const OnFailure& on_failure = {});
 
 }  // namespace recpack::tool

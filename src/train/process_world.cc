@@ -45,14 +45,14 @@ ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
     control_.reset();
     return;
   }
+  // One that has failed before this has come to say so, and does not join again.
+  const auto counts = GatherValues(*control_, towers);
   norms_ = join();
   exchange_ = join();
   processors_ = ShareProcessors(*control_);
   rank_ = static_cast<size_t>(control_->rank());
   counts_.clear();
-  for (const uint64_t count : GatherValues(*control_, towers)) {
-    counts_.push_back(static_cast<int>(count));
-  }
+  for (const uint64_t count : counts) counts_.push_back(static_cast<int>(count));
   const auto own = counts_.begin() + static_cast<ptrdiff_t>(rank_);
   first_ = static_cast<size_t>(std::accumulate(counts_.begin(), own, 0));
   towers_ = static_cast<size_t>(std::accumulate(own, counts_.end(), static_cast<int>(first_)));

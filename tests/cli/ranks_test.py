@@ -1,9 +1,11 @@
 """rectrain train as several processes: by variables of the environment, and by mpirun."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from launching import clean_environment, free_port
@@ -123,6 +125,64 @@ class Ranks(CliTest):
     def test_a_failure_of_one_is_told_by_all(self):
         self.fails_at_one(self.command('--epochs', 1000000, data=self.folder / 'gone'), 'gone')
         self.fails_at_one(self.command('--epochs', 3), 'epochs: 3 at rank 1, 1000000 at rank 0')
+
+    def test_a_mistake_in_the_command_of_one_is_told_by_the_others(self):
+        right = self.command('--epochs', 1000000)
+        for wrong, reason in [(('--epochs', 'many'), '--epochs'), (('--no-such-flag',), '--no-such'),
+                              (('--devices', 'gpu:1'), "'gpu:1' is no device")]:
+            for failing in 0, 1:
+                commands = [right, right]
+                commands[failing] = self.command(*wrong)
+                outcomes = self.outcomes(self.start(commands))
+                for status, _, err in outcomes:
+                    self.assertEqual(status, 2)
+                    self.assertIn(reason, err)
+                self.assertIn(f'rank {failing} ended the run: ', outcomes[1 - failing][2])
+                self.assertNotIn('ended the run', outcomes[failing][2])
+        for status, _, err in self.outcomes(self.start([self.command('--no-such-flag')] * 2)):
+            self.assertEqual(status, 2)
+            self.assertIn('--no-such-flag', err)
+
+    def test_a_rank_of_mpi_that_is_killed_ends_the_job(self):
+        if not MPIRUN:
+            self.skipTest('this build has no MPI, or there is no mpirun')
+        with subprocess.Popen([*MPIRUN, '2', *self.command('--epochs', 1000000)], text=True,
+                              env=clean_environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as job:
+            self.assertIn('epoch 0', job.stdout.readline())
+            children = pathlib.Path(f'/proc/{job.pid}/task/{job.pid}/children').read_text().split()
+            ranks = [int(child) for child in children
+                     if 'rectrain' in pathlib.Path(f'/proc/{child}/comm').read_text()]
+            self.assertEqual(len(ranks), 2)
+            os.kill(ranks[1], signal.SIGKILL)
+            _, err = job.communicate(timeout=900)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(err, r'signal 9|KILLED|Killed|was lost')
+        while not self.ended(ranks[0]):
+            time.sleep(0.1)
+
+    def ended(self, process):
+        try:
+            return pathlib.Path(f'/proc/{process}/stat').read_text().split(') ')[1][0] == 'Z'
+        except FileNotFoundError:
+            return True
+
+    def test_of_srun(self):
+        expected = self.scores(self.alone('--epochs', 1, '--devices', 'cpu:0,cpu:1', '--json'))
+        processes = []
+        job = free_port()  # the port is made of it
+        for rank in 0, 1:
+            environment = clean_environment(
+                SLURM_JOB_ID=job, SLURM_PROCID=rank, SLURM_LOCALID=rank, SLURM_NODEID=0,
+                SLURM_NTASKS=2, SLURM_STEP_NUM_TASKS=2, SLURM_STEP_TASKS_PER_NODE='2',
+                SLURM_JOB_NUM_NODES=1, SLURM_STEP_NUM_NODES=1, SLURM_STEP_NODELIST='node7',
+                SLURM_JOB_NODELIST='node7')
+            processes.append(subprocess.Popen(self.command('--epochs', 1, '--json'), text=True,
+                                              env=environment, stdout=subprocess.PIPE,
+                                              stderr=subprocess.PIPE))
+        (status, out, err), (other, nothing, _) = self.outcomes(processes)
+        self.assertEqual((status, other, nothing), (0, 0, ''), err)
+        self.assertEqual(self.scores(out), expected)
 
     def test_refuses(self):
         for arguments, reason in [

@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
-#include "recpack/train/join.h"
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
 #include "tools/human.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/epoch_report.h"
 #include "tools/rectrain/input_report.h"
+#include "tools/rectrain/ranks.h"
 #include "tools/rectrain/train_flags.h"
 
 namespace recpack::tool {
@@ -47,7 +47,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
   options.devices = ParseDevices(flags.devices);
   const LaunchPlace place = LaunchPlace::FromEnvironment();
-  if (place.size > 1) options.join = [place] { return JoinRanks(place); };
+  options.join = JoinLaunched(place);
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
