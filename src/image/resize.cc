@@ -1,6 +1,7 @@
 #include "recpack/image/resize.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "recpack/base/bytes.h"
 #include "recpack/base/error.h"
@@ -228,7 +229,15 @@ Image Resize(const Image& image, const ResizeOptions& options) {
 
 ImageSize ScaleShorterSide(ImageSize size, int shorter) {
   const auto scale = [&](int longer, int by) {
-    return std::max(1, static_cast<int>(int64_t{shorter} * longer / by));
+    const int64_t scaled = int64_t{shorter} * longer / by;
+    if (scaled > std::numeric_limits<int>::max()) {
+      throw Error(ErrorKind::kUnsupported,
+                  format("a picture of {} x {} is too narrow: with a shorter side of {} its longer "
+                         "one has {} pixels",
+                         size.width, size.height, shorter, scaled),
+                  {}, "leave it out, or cut it before");
+    }
+    return std::max(1, static_cast<int>(scaled));
   };
   if (size.width <= size.height) return {shorter, scale(size.height, size.width)};
   return {scale(size.width, size.height), shorter};

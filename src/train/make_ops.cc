@@ -1,6 +1,9 @@
 #include "src/train/make_ops.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
@@ -10,6 +13,20 @@
 
 namespace recpack {
 namespace {
+
+// That this thread may run on.
+std::vector<int> AllowedProcessors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) {
+    throw SystemError("cannot tell which processors this process may run on", "", errno);
+  }
+  std::vector<int> allowed;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(static_cast<size_t>(i), &set)) allowed.push_back(i);
+  }
+  return allowed;
+}
 
 // CPU devices share the processors; device i of n, of all processes, has a stretch of them.
 CpuOptions CpuShare(const TrainerOptions& options, size_t index, const ProcessorShare& share) {
@@ -24,8 +41,10 @@ CpuOptions CpuShare(const TrainerOptions& options, size_t index, const Processor
   CpuOptions cpu{.threads = options.threads ? options.threads
                                             : std::max(1, all / static_cast<int>(devices))};
   if (options.bind_threads) {
-    for (int i = 0; i < cpu.threads; ++i) {
-      cpu.processors.push_back((static_cast<int>(before) * cpu.threads + i) % all);
+    const std::vector<int> allowed = AllowedProcessors();
+    for (size_t i = 0; i < static_cast<size_t>(cpu.threads); ++i) {
+      const size_t at = static_cast<size_t>(before) * static_cast<size_t>(cpu.threads) + i;
+      cpu.processors.push_back(allowed[at % allowed.size()]);
     }
   }
   return cpu;

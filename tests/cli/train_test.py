@@ -32,6 +32,44 @@ class Train(CliTest):
         self.assertRegex(lines[2], r'^inputs: real \d+ samples/s$')
         self.assertIn('cpu:0: CPU: oneDNN 3', got.stderr)
 
+    def test_tells_of_no_evaluation_where_there_was_none(self):
+        for given, there in ((), True), (('--no-evaluation',), False):
+            epoch, = json.loads(self.train('--epochs', '1', '--json', *given).stdout)['epochs']
+            self.assertEqual([key in epoch for key in ('evaluation', 'evaluation_seconds')],
+                             [there] * 2)
+
+    def test_sizes_are_the_networks(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', 100)
+        self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
+        for data, model, sizes in [
+                ('out', 'alexnet', {'dense': 24, 'classes': 11}),
+                ('reviews', 'deepconn', {'max_tokens': 16, 'dims': 8, 'filters': 9, 'kernel': 5,
+                                         'latent': 7, 'factors': 3, 'vocabulary': 60000})]:
+            run = self.folder / f'run-{model}'
+            flags = [f'--{name.replace("_", "-")}={value}' for name, value in sizes.items()]
+            self.out = self.folder / data
+            self.train('--model', model, *flags, '--max-steps', '2', '--no-evaluation',
+                       '--checkpoints', run)
+            content, = [path.read_bytes() for path in run.glob('*.safetensors')]
+            told = json.loads(content[8:8 + int.from_bytes(content[:8], 'little')])['__metadata__']
+            self.assertEqual((told['model'], told['step']), (model, '2'))
+            options = json.loads(told['model_options'])
+            self.assertEqual({name: options[name] for name in sizes}, sizes)
+
+    def test_flags_change_the_training_or_do_not(self):
+        def loss(*flags):
+            told = self.train('--epochs', '1', '--no-evaluation', '--json', *flags).stdout
+            return json.loads(told)['epochs'][0]['train']['loss']
+        usual = loss()
+        for flags in ('--bind-threads',), ('--steps-per-dispatch', '3'), ('--cuda-graphs', 'off'):
+            self.assertEqual(loss(*flags), usual, flags)
+        for flags in ('--layout', 'nchw'), ('--norm', 'unfused'):
+            self.assertAlmostEqual(loss(*flags), usual, delta=0.05, msg=flags)
+        losses = [usual] + [loss(*flags) for flags in (
+            ('--optimizer', 'adam'), ('--momentum', '0.5'), ('--decay', '0.1'),
+            ('--warmup-epochs', '0'))]
+        self.assertEqual(len(set(losses)), len(losses), losses)
+
     def test_tells_of_bad_records(self):
         self.damage_records(5, 40)
         self.assertIn('CRC', self.train('--epochs', '1', code=2).stderr)

@@ -266,5 +266,13 @@ TEST(ResizeTest, ScalesTheShorterSideAsTorchvision) {
   EXPECT_EQ(ScaleShorterSide({100, 100}, 7), (ImageSize{7, 7}));
 }
 
+TEST(ResizeTest, RefusesSidesThatAreNoInt) {
+  EXPECT_EQ(ScaleShorterSide({1, 100'000'000}, 21), (ImageSize{21, 2'100'000'000}));
+  for (const ImageSize size : {ImageSize{1, 100'000'000}, ImageSize{100'000'000, 1}}) {
+    EXPECT_THROW(ScaleShorterSide(size, 22), Error);
+    EXPECT_THROW(ScaleShorterSide(size, 256), Error);
+  }
+}
+
 }  // namespace
 }  // namespace recpack

@@ -17,6 +17,8 @@ constexpr int64_t kBatch = 4;
 
 using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // null: there is no such device here
 
+inline void PrintTo(const OpsFactory&, std::ostream* out) { *out << "a device for each test"; }
+
 struct Form {
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;

@@ -44,15 +44,17 @@ nlohmann::json EpochJson(const EpochReport& report, bool accuracy) {
   nlohmann::json json = {{"epoch", report.epoch},
                          {"steps", report.steps},
                          {"train", JsonOf(report.train, accuracy)},
-                         {"evaluation", JsonOf(report.evaluation, accuracy)},
                          {"train_seconds", report.train_seconds},
-                         {"evaluation_seconds", report.evaluation_seconds},
                          {"input_wait_seconds", report.input_wait_seconds},
                          {"exchange",
                           {{"calls", report.exchange_calls},
                            {"bytes", report.exchange_bytes},
                            {"wait_seconds", report.exchange_wait_seconds}}},
                          {"transfers", JsonOf(report.transfers)}};
+  if (report.evaluation.samples > 0) {
+    json["evaluation"] = JsonOf(report.evaluation, accuracy);
+    json["evaluation_seconds"] = report.evaluation_seconds;
+  }
   if (report.audit) json["audit"] = JsonOf(*report.audit);
   return json;
 }

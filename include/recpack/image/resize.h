@@ -82,7 +82,7 @@ struct ResizeOptions {
 Image Resize(const Image& image, const ResizeOptions& options);
 
 // The size whose shorter side is `shorter` and whose longer side is the aspect's, rounded down, as
-// torchvision's Resize(N) has it; at least 1.
+// torchvision's Resize(N) has it; at least 1. Throws Error (kUnsupported) for what is no int.
 ImageSize ScaleShorterSide(ImageSize size, int shorter);
 
 }  // namespace recpack
