@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from support import CIFAR, CliTest, DONE, FAILURE, FINDING
+from support import CIFAR, CliTest, DONE, FAILURE, FINDING, GOLDEN
 
 RECPROBE = os.environ['RECPROBE']
 RECTRAIN = os.environ.get('RECTRAIN')
@@ -124,6 +124,27 @@ class Commands(ProbeTest):
         self.assertIn('/nowhere', done.stderr)
 
 
+class Read(ProbeTest):
+    def test_traces_of_pytorchs_profiler(self):
+        for name in 'cpu.json.gz', 'cuda.json':
+            trace = GOLDEN / 'kineto' / name
+            got = json.loads(self.probe('read', trace, '--json').stdout)
+            self.assertGreater(len(got['tables']), 0)
+            for table in got['tables']:
+                self.assertEqual(sum(row['time_ns'] for row in table['rows']), table['time_ns'])
+            self.assertEqual(len(got['devices']) > 0, name == 'cuda.json')
+            self.assertIn('verdict: ', self.probe('read', trace).stdout)
+
+    def test_what_is_no_trace(self):
+        path = self.folder / 'x.json'
+        path.write_text('{"traceEvents": [')
+        for name, saying in ((path, 'x.json'), (self.folder / 'none.json', 'none.json'),
+                             (self.folder, 'has no events')):
+            done = self.probe('read', name, code=FAILURE)
+            self.assertEqual(done.stdout, '')
+            self.assertIn(saying, done.stderr)
+
+
 class FailAbove(ProbeTest):
     """Of a Python program whose every step waits; the hook's stand-in for PyTorch is not needed:
     it writes its own events."""
@@ -150,6 +171,12 @@ class FailAbove(ProbeTest):
         self.assertAlmostEqual(got['input_share']['value'], 0.3)
         self.assertAlmostEqual(got['gain']['value'], 3 / 7)
         self.verdict('run', '--json', '--fail-above', '31%', *command)
+        kept = self.folder / 'kept'
+        self.verdict('run', '--json', '--keep', kept, *command)
+        again = json.loads(self.probe('read', kept, '--json').stdout)['verdict']
+        self.assertEqual(again['input_share'], got['input_share'])
+        done = self.probe('run', '--keep', kept, *command, code=FAILURE)
+        self.assertIn('is not empty', done.stderr)
         self.verdict('run', '--json', '--fail-above', '0.2', '--no-hook', *command, code=FINDING)
 
 

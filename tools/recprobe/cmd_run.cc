@@ -19,13 +19,23 @@ namespace fs = std::filesystem;
 struct Flags {
   std::vector<std::string> command;
   bool hook = true;
+  std::string keep;
   WatchFlags watch;
 };
 
-// For the event files; gone with the object.
+// For the event files. One that nobody named is gone with the object.
 class EventFolder {
  public:
-  EventFolder() {
+  explicit EventFolder(const std::string& kept) : kept_(!kept.empty()) {
+    if (kept_) {
+      if (fs::exists(kept) && !fs::is_empty(kept)) {
+        throw Error(ErrorKind::kInvalidArgument, "is not empty", {.path = kept},
+                    "name a new folder: what a program tells is not mixed with another one's");
+      }
+      fs::create_directories(kept);
+      path_ = fs::absolute(kept);
+      return;
+    }
     const char* folder = std::getenv("TMPDIR");
     std::string path = format("{}/recprobe-XXXXXX", folder == nullptr ? "/tmp" : folder);
     if (::mkdtemp(path.data()) == nullptr) throw SystemError("cannot make", path, errno);
@@ -33,7 +43,7 @@ class EventFolder {
   }
   ~EventFolder() {
     std::error_code code;
-    fs::remove_all(path_, code);
+    if (!kept_) fs::remove_all(path_, code);
   }
   EventFolder(const EventFolder&) = delete;
 
@@ -41,6 +51,7 @@ class EventFolder {
 
  private:
   std::string path_;
+  const bool kept_;
 };
 
 std::vector<std::pair<std::string, std::string>> Environment(const Flags& flags,
@@ -64,7 +75,7 @@ std::string NoSteps(const Flags& flags, const std::string& events) {
 }
 
 int RunAndWatch(const Flags& flags) {
-  const EventFolder events;
+  const EventFolder events(flags.keep);
   std::unique_ptr<ChildCommand> child;
   try {
     child = std::make_unique<ChildCommand>(flags.command, Environment(flags, events.path()));
@@ -103,6 +114,8 @@ void AddRun(CLI::App& app, int& exit_code) {
   command.add_option("command", flags->command, "The command, behind --.")->required();
   command.add_flag("!--no-hook", flags->hook,
                    "Leave Python programs as they are: their waits are then not seen.");
+  command.add_option("--keep", flags->keep,
+                     "New folder for what the program tells of itself, for `recprobe read`.");
   AddWatchFlags(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAndWatch(*flags); });
 }
