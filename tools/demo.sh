@@ -50,6 +50,7 @@ archive=$cache/cifar-10-python.tar.gz
 stand_in=$out/stand-in
 recpack=$repository/build/release/tools/recpack/recpack
 rectrain=$repository/build/release/tools/rectrain/rectrain
+recprobe=$repository/build/release/tools/recprobe/recprobe
 steps=()
 
 # step TITLE COMMAND...: shows the command, runs it and notes its time.
@@ -99,7 +100,7 @@ build_program() {
   local programs=(recpack_tool)
   # Where there is no oneDNN 3, the trainer is not built.
   if grep -q '^build rectrain_tool:' "$repository/build/release/build.ninja"; then
-    programs+=(rectrain_tool)
+    programs+=(rectrain_tool recprobe_tool)
   else
     rectrain=
   fi
@@ -143,7 +144,7 @@ step "load, 2 s and ceilings" "$recpack" bench "$shards" --recipe cifar10-train
 if [ -n "$rectrain" ]; then
   length=(--epochs "${epochs:-1}")
   if [ -z "$epochs" ]; then length+=(--max-steps 100); fi
-  step "train" "$rectrain" train "$shards" "${length[@]}"
+  step "train, watched" "$recprobe" run -- "$rectrain" train "$shards" "${length[@]}"
 else
   echo "no oneDNN 3 here: the trainer is not built"
 fi

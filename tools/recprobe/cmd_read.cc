@@ -83,7 +83,8 @@ std::string Text(const DeviceUse& use) {
                : 0.0;
   };
   std::string text = format(
-      "device {} of process {}, over {:.3f} ms: kernels {:.1f} %, copies {:.1f} % ({:.0f} % of them "
+      "device {} of process {}, over {:.3f} ms: kernels {:.1f} %, copies {:.1f} % ({:.0f} % of "
+      "them "
       "while kernels ran), neither {:.1f} %\n",
       use.device, use.process, static_cast<double>(use.duration()) * 1e-6, share(use.kernels),
       share(use.copies), 100 * use.overlap(), share(use.idle));
