@@ -89,20 +89,25 @@ class Errors(HookTest):
 class Files(HookTest):
 
     def test_a_full_disk(self):
+        whole = 100 * 40
         told = self.run_program(
             TRAIN.replace('3', '200') + "; print('done')",
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)))
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (whole, whole)))
         self.assertEqual((told.out, told.err), ('done\n', ''))
         self.assertGreater(len(told.steps()), 10)
 
     def test_a_record_that_is_half_there_is_the_last(self):
-        self.run_program(
-            '', preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60)))
-        process = self.start(
-            TRAIN, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60)))
+        process = self.start('''
+            import resource
+            _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4010, hard))
+            train(DataLoader(Items(200)), SGD())
+            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+            train(DataLoader(Items(200)), SGD())
+            ''')
         self.assertEqual(process.communicate(), ('', ''))
         size = (self.events / f'{process.pid}-python.events').stat().st_size
-        self.assertEqual(size, 60)
+        self.assertEqual(size, 4010)
 
     def test_a_folder_that_is_not_there(self):
         told = self.run_program(TRAIN, env={'RECPACK_EVENTS': str(self.folder / 'none')})

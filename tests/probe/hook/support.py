@@ -11,8 +11,7 @@ import textwrap
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-HOOK = pathlib.Path(os.environ.get('RECPACK_PYTHON_HOOK_FOLDER') or
-                    HERE.parents[2] / 'src/probe/python')
+HOOK = HERE.parents[2] / 'src/probe/python'
 RECORD = struct.Struct('<BBHIIIqqQ')
 STEP, WAIT, RANGE = 2, 3, 7
 MAGIC = int.from_bytes(b'RCPKEVT1', 'little')

@@ -25,6 +25,7 @@ class Training(HookTest):
             self.assertTrue(begin <= wait.begin < wait.end <= end)
             self.assertGreaterEqual(wait.end - wait.begin, 10_000_000)
         self.expect_steps(told, 5)
+        self.assertEqual(told.notices, '')
         for step, wait in zip(told.steps(), waits):
             self.assertTrue(step.begin <= wait.begin < wait.end <= step.end)
 
@@ -240,6 +241,7 @@ class Threads(HookTest):
             while fetched.get() is not None: optimizer.step()
             ''')
         self.assertEqual(told.waits(), [])
+        self.assertIn('no call for a batch by their thread', told.notices)
         background = told.closed(RANGE, BACKGROUND)
         self.assertGreater(len(background), 0)
         self.assertLess(len(background), 32)  # not each of them: they may be many
@@ -291,18 +293,18 @@ class Threads(HookTest):
             thread = threading.Thread(target=hog)
             optimizer = SGD()
             class NoSleep:
-                def __iter__(self): return iter(range(300))
+                def __iter__(self): return iter(range(20000))
             batches = iter(DataLoader(NoSleep()))
             next(batches); optimizer.step()
             thread.start()
-            sys.setswitchinterval(100)
+            sys.setswitchinterval(1000)
             before = count
             for _ in batches: optimizer.step()
             ran, end = count - before, True
             sys.setswitchinterval(0.001)
             print(ran)
             ''')
-        self.expect_steps(told, 300)
+        self.expect_steps(told, 20000)
         self.assertEqual(told.out, '0\n')
 
 

@@ -160,6 +160,9 @@ class ThreadOfWork:
         """The program does."""
         if self.trains and self.stepped and self.mode == OPTIMIZER:
             write(self._step(self.last_step))
+        if self.trains and self.mode == OPTIMIZER and self.how is None:
+            events.tell('Steps were seen, but no call for a batch by their thread: it takes its input '
+                        'from another thread, or from what is not hooked.')
         self.withheld.give_up()
 
     # How it is done. What returns records leaves it to the caller to write them.
