@@ -6,6 +6,7 @@
 
 #include "bench/probe/busy.h"
 #include "bench/probe/throttled_files.h"
+#include "recpack/base/event_log.h"
 #include "recpack/device/feeder.h"
 #include "recpack/pipeline/loader.h"
 
@@ -43,7 +44,6 @@ LoaderOptions OptionsOf(const Case& planted, uint32_t ranks) {
   switch (planted.cause) {
     case Cause::kFunction:
     case Cause::kSlowRankInput:
-    case Cause::kHiddenWait:
       add(planted.slowed(), Sleep);
       break;
     case Cause::kBackground:
@@ -98,7 +98,7 @@ class FedInput : public PlantedInput {
 
 class OwnInputs : public PlantedInput {
  public:
-  OwnInputs(const std::string& data, const Case& planted) {
+  OwnInputs(const std::string& data, const Case& planted) : planted_(planted) {
     const Dataset dataset = Dataset::Open(data);
     for (uint32_t rank = 0; rank < planted.ranks; ++rank) {
       Case of_rank = planted;
@@ -113,9 +113,14 @@ class OwnInputs : public PlantedInput {
   void Take(uint32_t rank) override {
     while (!loaders_[rank]->Next()) {
     }
+    if (!planted_.OfInput(Cause::kHiddenWait) || rank != planted_.odd_rank()) return;
+    // What is made ahead would not be waited for in a step that others make long.
+    const InputWaitSpan span(static_cast<uint16_t>(rank));
+    Sleep(planted_.slowed() - planted_.step);
   }
 
  private:
+  const Case planted_;
   std::vector<std::unique_ptr<Loader>> loaders_;
 };
 

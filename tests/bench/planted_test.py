@@ -1,0 +1,83 @@
+"""recprobe finds what is planted in a training. Sleeps make it: a busy machine changes little."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'bench/probe'))
+import planted  # noqa: E402
+
+INPUT_BOUND = ('moderately input-bound', 'highly input-bound')
+
+
+class Planted(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix='recpack-planted-'))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.data = cls.folder / 'shards'
+        photos = cls.folder / 'photos'
+        subprocess.run([os.environ['PLANTED_TRAINER'], photos, '--photos', '40'], check=True)
+        subprocess.run([os.environ['RECPACK'], 'pack', photos, cls.data, '--no-sync'], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def verdict(self, cause, strength=0.5, ranks=1):
+        command = [os.environ['RECPROBE'], 'run', '--json', '--', os.environ['PLANTED_TRAINER'],
+                   self.data, '--cause', cause, '--strength', strength, '--ranks', ranks,
+                   '--step-ms', 40, '--steps', 30, '--seed', 1]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_nothing(self):
+        self.assertNotIn(self.verdict('none', 0)['verdict'], INPUT_BOUND)
+
+    def test_input(self):
+        for cause, place in (('function', 'user function'), ('storage', 'storage')):
+            verdict = self.verdict(cause)
+            self.assertIn(verdict['verdict'], INPUT_BOUND, verdict)
+            self.assertEqual(verdict['bottleneck'], place, verdict)
+
+    def test_input_of_one_rank(self):
+        verdict = self.verdict('slow-rank-input', ranks=2)
+        self.assertIn(verdict['verdict'], INPUT_BOUND, verdict)
+        self.assertEqual((verdict['bottleneck'], verdict['rank']), ('user function', 1), verdict)
+
+    def test_work_of_one_rank(self):
+        verdict = self.verdict('slow-rank-compute', ranks=2)
+        self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
+        self.assertEqual((verdict['bottleneck'], verdict['rank']), ('slow rank', 1), verdict)
+
+    def test_hidden_wait(self):
+        verdict = self.verdict('hidden-wait', ranks=2)
+        self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
+        self.assertGreater(verdict['breakdown']['input_wait'], 0.1, verdict)
+
+
+class Judge(unittest.TestCase):
+    @staticmethod
+    def judged(verdict, bottleneck, value, truth):
+        said = {'verdict': verdict, 'bottleneck': bottleneck,
+                'input_share': {'value': value, 'low': value - 0.01, 'high': value + 0.01}}
+        return planted.judge({'cause': 'function', 'strength': 0.3, 'ranks': 1, 'odd_rank': 0,
+                              'truth': truth, 'truths': [truth, truth], 'said': said})
+
+    def test_only_what_is_right_is_right(self):
+        right = self.judged('highly input-bound', 'user function', 0.3, 0.305)
+        self.assertTrue(right['band'] and right['place'] and right['covered'])
+        self.assertFalse(self.judged('highly input-bound', 'decode', 0.3, 0.3)['place'])
+        self.assertFalse(self.judged('not input-bound', 'model', 0.01, 0.3)['band'])
+        self.assertFalse(self.judged('highly input-bound', 'user function', 0.3, 0.4)['covered'])
+
+    def test_undecided_is_right_at_a_limit_only(self):
+        self.assertTrue(self.judged('undecided', 'user function', 0.2, 0.2)['band'])
+        self.assertFalse(self.judged('undecided', 'user function', 0.3, 0.3)['band'])
+
+
+if __name__ == '__main__':
+    unittest.main()
