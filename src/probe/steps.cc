@@ -14,11 +14,16 @@ namespace {
 // Batches that a thread must have taken, where nobody tells of steps, to count as a trainer.
 constexpr size_t kFewestBatches = 3;
 
+// Names that the hook in Python programs gives: steps that end with no optimizer's, and waits that
+// are none of the training.
+constexpr char kBetweenBatches[] = "batch";
+constexpr char kEvaluation[] = "evaluation";
+
 using Lane = std::pair<int, uint32_t>;  // process, lane
 
 // What one thread told.
 struct LaneEvents {
-  std::vector<Event> steps, waits, exchanges, device;
+  std::vector<Event> steps, batch_steps, waits, exchanges, device;
   bool fetches_ahead = false;
 };
 
@@ -62,10 +67,10 @@ Sorted Sort(const std::vector<TimedEvent>& events) {
     DeviceEvents& device = sorted.devices[{timed.process, event.device}];
     switch (event.kind) {
       case EventKind::kStep:
-        lane.steps.push_back(event);
+        (timed.name == kBetweenBatches ? lane.batch_steps : lane.steps).push_back(event);
         break;
       case EventKind::kInputWait:
-        lane.waits.push_back(event);
+        if (timed.name != kEvaluation) lane.waits.push_back(event);
         break;
       case EventKind::kCollective:
         lane.exchanges.push_back(event);
@@ -83,6 +88,10 @@ Sorted Sort(const std::vector<TimedEvent>& events) {
         break;
     }
   }
+  // What lies between two batches is a step where no optimizer tells of better ones.
+  for (auto& [at, lane] : sorted.lanes) {
+    if (lane.steps.empty()) lane.steps = std::move(lane.batch_steps);
+  }
   return sorted;
 }
 
@@ -90,6 +99,7 @@ bool EarlierBegin(const Event& a, const Event& b) { return a.begin < b.begin; }
 
 std::vector<StepRecord> FromSteps(const std::vector<Event>& told) {
   std::vector<StepRecord> steps;
+  steps.reserve(told.size());
   for (const Event& event : told) {
     steps.push_back({.number = event.value, .begin = event.begin, .end = event.end});
   }

@@ -149,6 +149,24 @@ TEST(Steps, WhereNobodyTellsOfStepsTheyAreFromBatchToBatch) {
       (StepRecord{.number = 0, .begin = 100, .end = 200, .input_wait = 40, .uncovered_wait = 40}));
 }
 
+TEST(Steps, ThoseOfAnOptimizerComeBeforeThoseBetweenBatches) {
+  std::vector<TimedEvent> events;
+  const auto add = [&](EventKind kind, int64_t begin, int64_t end, const char* name) {
+    events.push_back(Of(kind, begin, end));
+    events.back().name = name;
+  };
+  add(EventKind::kStep, 0, 10, "batch");  // a pass over the data, before there is an optimizer
+  add(EventKind::kStep, 10, 20, "batch");
+  EXPECT_EQ(Only(events, 1).begin, 10);
+  add(EventKind::kStep, 100, 200, "optimizer");
+  add(EventKind::kInputWait, 110, 130, "evaluation");
+  add(EventKind::kInputWait, 150, 160, "DataLoader");
+  const auto trainers = StepsOf(events, 1000);
+  ASSERT_THAT(trainers, SizeIs(1));
+  ASSERT_THAT(trainers[0].steps, SizeIs(1));
+  EXPECT_EQ(trainers[0].steps[0].input_wait, 10);
+}
+
 TEST(Steps, TooFewBatchesMakeNoTrainer) {
   EXPECT_THAT(StepsOf({Of(EventKind::kInputWait, 1, 2), Of(EventKind::kInputWait, 3, 4)}, 9),
               IsEmpty());
