@@ -1,5 +1,10 @@
 #include "recpack/train/cpu_ops.h"
 
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "recpack/base/error.h"
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"
 
@@ -22,6 +27,20 @@ INSTANTIATE_TEST_SUITE_P(Cpu, OpsContract, testing::ValuesIn(Cases()),
 
 INSTANTIATE_TEST_SUITE_P(Cpu, RepetitionContract,
                          testing::Values([] { return MakeCpuOps({.threads = 2}); }));
+
+TEST(CpuOps, MemoryThatIsNotToBeHadIsAnErrorWithItsSize) {
+  const auto ops = MakeCpuOps({.threads = 1});
+  for (const size_t bytes : {size_t{1} << 60, std::numeric_limits<size_t>::max()}) {
+    try {
+      ops->Allocate(bytes);
+      FAIL() << bytes;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+      EXPECT_THAT(error.what(), testing::HasSubstr(std::to_string(bytes)));
+      EXPECT_THAT(error.what(), testing::HasSubstr("use a smaller batch"));
+    }
+  }
+}
 
 }  // namespace
 }  // namespace recpack

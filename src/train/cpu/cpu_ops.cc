@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dnnl.hpp>
+#include <limits>
 #include <new>
 
 #include "recpack/base/cpu.h"
@@ -193,8 +194,9 @@ class CpuOps final : public Ops {
   }
 
   void* AllocateBytes(size_t bytes) override {
-    const size_t whole = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    void* memory = std::aligned_alloc(kAlignment, whole);
+    const size_t blocks = bytes / kAlignment + 1;  // more than the bytes need by one at most
+    const bool fits = blocks <= std::numeric_limits<size_t>::max() / kAlignment;
+    void* memory = fits ? std::aligned_alloc(kAlignment, blocks * kAlignment) : nullptr;
     if (!memory) {
       throw Error(ErrorKind::kDevice, format("the CPU has no memory for {} more bytes", bytes), {},
                   "use a smaller batch or model");
