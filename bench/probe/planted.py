@@ -42,7 +42,7 @@ OTHER = {'slow-rank-compute': 'slow rank', 'hidden-wait': 'slow rank', 'host': '
 # A place that is not input's is named from this share of step time on; below it the model may be.
 NAMED_FROM = {'slow-rank-compute': 0.15, 'hidden-wait': 1.0, 'host': 0.3, 'copies': 0.15}
 SEVERAL_RANKS = ('slow-rank-input', 'slow-rank-compute', 'hidden-wait')
-# What computes: the devices are then simulated, and need no processor.
+# What computes: the devices are then simulated, as those of several ranks, and need no processor.
 COMPUTING = ('decode', 'interference', 'host')
 CAUSES = ('none', 'background', *INPUT, *OTHER)
 
@@ -68,7 +68,7 @@ def draw(number: int, seed: int, decoding_ms: float) -> Case:
     cause = CAUSES[number % len(CAUSES)]
     strength = 0 if cause in ('none', 'background') else round(chance.uniform(0.02, 0.8), 3)
     ranks = chance.choice((2, 3)) if cause in SEVERAL_RANKS else chance.choice((1, 1, 2))
-    simulated = cause in COMPUTING or ranks > 2 or chance.random() < 0.75
+    simulated = cause in COMPUTING or ranks > 1 or chance.random() < 0.6
     case = Case(cause, strength, 'sim' if simulated else 'cpu', ranks,
                 round(chance.uniform(5, 12), 2), chance.getrandbits(31))
     if cause == 'decode':  # the input is what it is: steps are as short as that asks for

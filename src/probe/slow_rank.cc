@@ -25,6 +25,7 @@ double ShareOfTime(const TrainerSteps& trainer, int64_t StepRecord::*what) {
 std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers) {
   if (!GoInStep(trainers)) return {};
   std::vector<double> waits;
+  waits.reserve(trainers.size());
   for (const TrainerSteps& trainer : trainers) {
     waits.push_back(ShareOfTime(trainer, &StepRecord::exchange));
   }
