@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "recpack/base/event_log.h"
@@ -24,6 +26,20 @@ bool AnyAccelerator() {
     if (name.starts_with("accel") || name.starts_with("vfio")) return true;
   }
   return false;
+}
+
+// What hooks and libraries in the programs could not see: a line each, once.
+std::vector<std::string> Notices(const std::string& folder) {
+  std::set<std::string> notices;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    if (entry.path().extension() != ".notice") continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      if (!line.empty()) notices.insert(line);
+    }
+  }
+  return {notices.begin(), notices.end()};
 }
 
 // The sample next to `time`, which is before `end`.
@@ -99,6 +115,9 @@ Evidence Watch::Collected() const {
   evidence.system = state.RatesOf(evidence.trainers);
   for (const Unseen& unseen : state.system.unseen()) evidence.unseen.push_back(UnseenText(unseen));
   for (const std::string& damage : state.events.damage()) evidence.unseen.push_back(damage);
+  for (std::string& notice : Notices(state.options.events)) {
+    evidence.unseen.push_back(std::move(notice));
+  }
   if (evidence.trainers.empty()) {
     evidence.unseen.push_back("input wait: unavailable: " + state.options.no_events);
   }

@@ -124,6 +124,27 @@ class Commands(ProbeTest):
         self.assertIn('/nowhere', done.stderr)
 
 
+@unittest.skipUnless(os.environ.get('FAKE_CUDA_PROGRAM'), 'this build has no CUPTI')
+class Trace(ProbeTest):
+    def test_of_a_program_that_calls_cuda(self):
+        script = self.folder / 'script'
+        script.write_text('kernel 1 7 1000 1500 _Z3addPfS_i\n')
+        env = {**os.environ, 'RECPACK_CUPTI': os.environ['FAKE_CUPTI_LIBRARY'],
+               'FAKE_CUPTI': str(script)}
+        done = self.probe('run', '--trace', '--json', '--', os.environ['FAKE_CUDA_PROGRAM'],
+                          env=env)
+        got = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(got['verdict']['verdict'], 'unknown')
+        self.assertEqual(got['tables'][0]['rows'][0]['name'], 'add(float*, float*, int)')
+        self.assertEqual(got['tables'][0]['rows'][0]['time_ns'], 500)
+        self.assertEqual(len(got['devices']), 1)
+
+    def test_where_cupti_is_not_there_it_says_so(self):
+        env = {**os.environ, 'RECPACK_CUPTI': '/nowhere/libcupti.so'}
+        done = self.probe('run', '--trace', '--', os.environ['FAKE_CUDA_PROGRAM'], env=env)
+        self.assertIn('/nowhere/libcupti.so', ' '.join(done.stderr.split()))
+
+
 class Read(ProbeTest):
     def test_traces_of_pytorchs_profiler(self):
         for name in 'cpu.json.gz', 'cuda.json':

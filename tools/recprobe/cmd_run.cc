@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 struct Flags {
   std::vector<std::string> command;
   bool hook = true;
+  bool trace = false;
   std::string keep;
   WatchFlags watch;
 };
@@ -54,11 +55,37 @@ class EventFolder {
   const bool kept_;
 };
 
+// What CUDA loads into programs that are traced: beside this program where it is installed, or
+// where it was built.
+std::string InjectedLibrary() {
+#if defined(RECPROBE_INJECT)
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const fs::path beside = program.parent_path().parent_path() / RECPROBE_LIBDIR / "recpack" /
+                          fs::path(RECPROBE_INJECT).filename();
+  if (fs::exists(beside)) return beside;
+  if (fs::exists(RECPROBE_INJECT)) return RECPROBE_INJECT;
+  throw Error(ErrorKind::kNotFound, "the library that traces is not there", {.path = beside},
+              "install recprobe whole, or run it without --trace");
+#else
+  throw Error(
+      ErrorKind::kUnsupported, "this build cannot trace: it was made without CUPTI", {},
+      "build where CMake finds cupti.h, or read a trace of another profiler: recprobe read");
+#endif
+}
+
 std::vector<std::pair<std::string, std::string>> Environment(const Flags& flags,
                                                              const std::string& events) {
-  if (!flags.hook) return {{"RECPACK_EVENTS", events}};
-  const char* path = std::getenv("PYTHONPATH");
-  return PreparePythonHook(events, path == nullptr ? "" : path);
+  std::vector<std::pair<std::string, std::string>> variables = {{"RECPACK_EVENTS", events}};
+  if (flags.hook) {
+    const char* path = std::getenv("PYTHONPATH");
+    variables = PreparePythonHook(events, path == nullptr ? "" : path);
+  }
+  if (flags.trace) {
+    const std::string library = InjectedLibrary();
+    variables.emplace_back("CUDA_INJECTION64_PATH", library);
+    variables.emplace_back("NVTX_INJECTION64_PATH", library);
+  }
+  return variables;
 }
 
 // What stands in the way of seeing steps, as far as it can be known.
@@ -76,9 +103,10 @@ std::string NoSteps(const Flags& flags, const std::string& events) {
 
 int RunAndWatch(const Flags& flags) {
   const EventFolder events(flags.keep);
+  const auto environment = Environment(flags, events.path());
   std::unique_ptr<ChildCommand> child;
   try {
-    child = std::make_unique<ChildCommand>(flags.command, Environment(flags, events.path()));
+    child = std::make_unique<ChildCommand>(flags.command, environment);
   } catch (const Error& error) {
     std::fprintf(stderr, "recprobe: %s\n", error.what());
     return StartExitCode(error);
@@ -101,7 +129,9 @@ int RunAndWatch(const Flags& flags) {
     evidence.unseen.push_back(
         "processes that the command left behind still run: what they do from here on is not seen");
   }
-  const int finding = ShowVerdict(Decide(evidence), flags.watch);
+  std::optional<std::vector<TimedEvent>> trace;
+  if (flags.trace) trace = EventReader(events.path()).Poll();
+  const int finding = ShowVerdict(Decide(evidence), flags.watch, trace);
   return end->exit_code != 0 ? end->exit_code : finding;
 }
 
@@ -114,6 +144,9 @@ void AddRun(CLI::App& app, int& exit_code) {
   command.add_option("command", flags->command, "The command, behind --.")->required();
   command.add_flag("!--no-hook", flags->hook,
                    "Leave Python programs as they are: their waits are then not seen.");
+  command.add_flag("--trace", flags->trace,
+                   "Trace kernels, copies and ranges of CUDA programs, and show what they add up "
+                   "to; docs/probe-gpu.md.");
   command.add_option("--keep", flags->keep,
                      "New folder for what the program tells of itself, for `recprobe read`.");
   AddWatchFlags(command, flags->watch);

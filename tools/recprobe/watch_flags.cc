@@ -5,9 +5,12 @@
 #include "recpack/base/error.h"
 #include "recpack/probe/show.h"
 #include "src/base/format.h"
+#include "tools/recprobe/trace_show.h"
 
 namespace recpack::tool {
 namespace {
+
+constexpr size_t kRows = 25;  // of each table of a trace
 
 // "5%" or "0.05".
 double ParseLimit(const std::string& text) {
@@ -54,12 +57,14 @@ void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
       });
 }
 
-int ShowVerdict(const Verdict& verdict, const WatchFlags& flags) {
+int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
+                const std::optional<std::vector<TimedEvent>>& trace) {
   if (flags.json) {
-    std::printf("%s\n", VerdictJson(verdict).c_str());
+    std::printf("%s\n", (trace ? TraceJson(verdict, *trace) : VerdictJson(verdict)).c_str());
     std::fflush(stdout);
   } else {
-    std::fprintf(stderr, "%s", VerdictText(verdict).c_str());
+    const std::string tables = trace ? TraceText(*trace, kRows) : "";
+    std::fprintf(stderr, "%s%s", VerdictText(verdict).c_str(), tables.c_str());
   }
   if (flags.fail_above.empty() || verdict.band == Band::kUnknown) return kDone;
   return verdict.input_share.low > ParseLimit(flags.fail_above) ? kFinding : kDone;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "recpack/probe/watch.h"
 #include "tools/recprobe/command.h"
@@ -19,8 +21,10 @@ struct WatchFlags {
 
 void AddWatchFlags(CLI::App& command, WatchFlags& flags);
 
-// Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way.
-// Returns kFinding where the share of input waits is surely above --fail-above.
-int ShowVerdict(const Verdict& verdict, const WatchFlags& flags);
+// Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
+// the events of a trace, what these add up to as well. Returns kFinding where the share of input
+// waits is surely above --fail-above.
+int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
+                const std::optional<std::vector<TimedEvent>>& trace = {});
 
 }  // namespace recpack::tool
