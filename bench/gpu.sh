@@ -193,6 +193,28 @@ step_rows() {
   done
 }
 
+# Two devices that are parts of the one GPU: strategies, and deepconn placed on one, by towers, and
+# in turns.
+device_rows() {
+  local libraries strategy place
+  libraries=$(python_libraries)
+  local LD_LIBRARY_PATH=$LD_LIBRARY_PATH${libraries:+:$libraries}
+  local both="$train_parts" first=${train_parts%,*} second=${train_parts#*,}
+  local timed=(--epochs 0 --input 'real,synthetic' --timed-steps "$train_steps"
+    --timed-rounds "$rounds" --loader-threads "$(nproc)" --no-evaluation --json)
+  for strategy in replicated distributed_replicated 'parameter_server --variables cpu' \
+    'parameter_server --variables device' 'parameter_server --variables spread'; do
+    # shellcheck disable=SC2086
+    step "rectrain resnet on $both, $strategy" 60 "$bin/rectrain" train "$work/cifar" \
+      --devices "$both" --strategy $strategy --type bf16 --batch-size "$train_batch" "${timed[@]}"
+  done
+  for place in one "user=$first,item=$second" alternate; do
+    step "rectrain deepconn placed $place" 60 "$bin/rectrain" train "$work/reviews" \
+      --model deepconn --devices "$([ "$place" = one ] && echo "$first" || echo "$both")" \
+      --place "$place" --epochs 1 --loader-threads "$(nproc)" --no-evaluation --json
+  done
+}
+
 report() {
   python3 - "$from" "$work/rows" "$out" "$repository" "$dry_run" <<'END'
 import datetime, json, os, platform, re, subprocess, sys
@@ -268,16 +290,18 @@ done
 given_libraries=${LD_LIBRARY_PATH-}
 export LD_LIBRARY_PATH=$from/lib:$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 trap 'rm -rf "$work"' EXIT
-rounds=5 cifar_samples=500000 photo_samples=2000 steps=400 rows=10000
-train_device=cuda:0 train_batch=512 train_steps=40 step_widths='16 64'
+rounds=5 cifar_samples=500000 photo_samples=2000 steps=400 rows=10000 reviews=20000
+train_device=cuda:0 train_parts=cuda:0/0,cuda:0/1 train_batch=512 train_steps=40 step_widths='16 64'
 if [ "$dry_run" = yes ]; then
-  rounds=1 cifar_samples=2000 photo_samples=50 steps=4 rows=500
-  train_device=cpu:0 train_batch=32 train_steps=1 step_widths=8
+  rounds=1 cifar_samples=2000 photo_samples=50 steps=4 rows=500 reviews=300
+  train_device=cpu:0 train_parts=cpu:0,cpu:1 train_batch=32 train_steps=1 step_widths=8
 fi
 
 : >"$work/rows"
 "$bin/recpack" stand-in "$work/pickles" --rows "$rows" >&2
 "$bin/recpack" pack "$work/pickles" "$work/cifar" >&2
+"$bin/recpack" stand-in "$work/lines" --kind reviews --records "$reviews" >&2
+"$bin/recpack" pack "$work/lines" "$work/reviews" --from reviews >&2
 loader_rows
 step "tests of the kernels" 120 tests "$bin/kernels_cuda_tests"
 step "tests of the feeder" 60 tests "$bin/device_cuda_tests"
@@ -285,4 +309,5 @@ step "kernels" 90 "$bin/finish_cuda_bench" "$rounds"
 feeder_rows
 trainer_rows
 step_rows
+device_rows
 report

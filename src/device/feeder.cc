@@ -18,12 +18,17 @@
 namespace recpack {
 namespace {
 
+bool IsDevice(int number) { return number != kHostConsumer; }
+
 // Where batches go.
 struct Target {
   DeviceRuntime* runtime = nullptr;  // null: the host
   std::vector<int> devices;          // by number, or as many as there are consumers on the host
   size_t depth = 0;
   std::string reason;  // why the host
+
+  // Whether there are consumers that hold the loader's own slabs.
+  bool uses_host() const { return !runtime || !std::ranges::all_of(devices, IsDevice); }
 };
 
 Target TargetOf(const DeviceFeederOptions& options) {
@@ -35,9 +40,9 @@ Target TargetOf(const DeviceFeederOptions& options) {
   const std::string none = "the program is linked without a runtime of devices";
   const DeviceCount count = options.runtime ? options.runtime->Count() : DeviceCount{0, none};
   if (count.devices == 0) {
-    if (options.runtime && !options.devices.empty()) {
-      throw Error(ErrorKind::kDevice,
-                  format("there is no device {}: {}", options.devices[0], count.reason), {},
+    const auto named = std::ranges::find_if(options.devices, IsDevice);
+    if (options.runtime && named != options.devices.end()) {
+      throw Error(ErrorKind::kDevice, format("there is no device {}: {}", *named, count.reason), {},
                   "name no device to stay on the host");
     }
     target.runtime = nullptr;
@@ -45,7 +50,7 @@ Target TargetOf(const DeviceFeederOptions& options) {
   }
   if (target.devices.empty()) target.devices = {0};
   for (const int device : target.devices) {
-    if (target.runtime && (device < 0 || device >= count.devices)) {
+    if (target.runtime && IsDevice(device) && (device < 0 || device >= count.devices)) {
       throw Error(ErrorKind::kDevice,
                   format("there is no device {}, of {} on this machine", device, count.devices), {},
                   "devices count from 0");
@@ -65,11 +70,10 @@ bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options
 
 LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
   const auto lanes = static_cast<uint32_t>(target.devices.size());
-  if (target.runtime == nullptr) {
-    // Consumers hold the loader's own slabs.
+  if (target.uses_host()) {
     options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
-    return options;
   }
+  if (target.runtime == nullptr) return options;
   options.prefetch = (std::max(options.prefetch, 2U) + lanes - 1) / lanes * lanes;
   if (options.slabs == nullptr) options.slabs = slabs;
   for (Field& field : options.fields) {
@@ -95,7 +99,7 @@ struct DeviceFeeder::State {
         layout(LayOut(*loader)) {
     const size_t prefetch = loader->options().prefetch;
     gate = std::make_shared<Gate>(prefetch);
-    if (target.runtime == nullptr) {
+    if (target.uses_host()) {
       target.depth = std::min(target.depth, prefetch / target.devices.size());
       if (target.depth == 0) {
         throw Error(ErrorKind::kInvalidArgument,
@@ -103,11 +107,12 @@ struct DeviceFeeder::State {
                            target.devices.size()),
                     {}, "raise `prefetch`");
       }
-    } else {
+    }
+    if (target.runtime != nullptr) {
       releaser = std::make_unique<Releaser>(*target.runtime);
     }
     for (const int device : target.devices) {
-      queues.push_back({target.runtime
+      queues.push_back({target.runtime && IsDevice(device)
                             ? MakeCopyLane(*target.runtime, device, layout, target.depth, *releaser)
                             : MakeHostLane(layout, target.depth),
                         {}});

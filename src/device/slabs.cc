@@ -39,7 +39,9 @@ bool PreferNode(void* memory, size_t bytes, int node) noexcept {
 
 PinnedSlabs::PinnedSlabs(DeviceRuntime& runtime, const std::vector<int>& devices)
     : runtime_(runtime) {
-  for (const int device : devices) nodes_.push_back(NumaNodeOf(runtime.Info(device).pci_bus));
+  for (const int device : devices) {
+    nodes_.push_back(device < 0 ? -1 : NumaNodeOf(runtime.Info(device).pci_bus));
+  }
 }
 
 std::shared_ptr<void> PinnedSlabs::Allocate(size_t bytes) {

@@ -110,7 +110,7 @@ class Alexnet final : public Model {
                             sums);
   }
 
-  std::vector<std::pair<std::string, Tensor>> Activity() override {
+  std::vector<LayerOutput> Activity() override {
     return {{"features.0", first_.convolved().value},
             {"features.3", second_.convolved().value},
             {"classifier.0", hidden1_.out().value},

@@ -8,11 +8,11 @@
 
 namespace recpack {
 
-BucketQueue::BucketQueue(const Variables& variables, size_t bucket_elements, Work work)
-    : buckets_(BucketsOf(variables, bucket_elements)),
-      bucket_of_(BucketOfVariable(variables, buckets_)),
+BucketQueue::BucketQueue(Ops& ops, const Variables& variables, size_t bucket_elements, Work work)
+    : gradients_(ops, variables, BucketsOf(variables, bucket_elements)),
+      bucket_of_(BucketOfVariable(variables, buckets())),
       work_(std::move(work)),
-      done_(buckets_.size()) {
+      done_(buckets().size()) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -28,11 +28,12 @@ BucketQueue::~BucketQueue() {
 void BucketQueue::BeginStep() {
   const std::lock_guard lock(mutex_);
   missing_.clear();
-  for (const Bucket& bucket : buckets_) missing_.push_back(bucket.variables.size());
+  for (const Bucket& bucket : buckets()) missing_.push_back(bucket.variables.size());
   done_ = 0;
 }
 
 void BucketQueue::Ready(size_t variable) {
+  gradients_.Ready(bucket_of_[variable]);
   const std::lock_guard lock(mutex_);
   if (--missing_[bucket_of_[variable]] == 0) changed_.notify_all();
 }
@@ -41,7 +42,7 @@ void BucketQueue::Run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock,
-                  [&] { return ended_ || (done_ < buckets_.size() && missing_[done_] == 0); });
+                  [&] { return ended_ || (done_ < buckets().size() && missing_[done_] == 0); });
     if (ended_) return;
     const size_t bucket = done_;
     lock.unlock();
@@ -63,8 +64,9 @@ double BucketQueue::EndStep() {
   const ExchangeWaitSpan span;
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return failure_ || done_ == buckets_.size(); });
+  changed_.wait(lock, [&] { return failure_ || done_ == buckets().size(); });
   if (failure_) std::rethrow_exception(failure_);
+  gradients_.Join();
   return SecondsSince(begin);
 }
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/train/buckets.h"
+#include "src/train/exchanged_gradients.h"
 
 namespace recpack {
 
@@ -17,20 +17,24 @@ namespace recpack {
 class BucketQueue {
  public:
   using Work = std::function<void(size_t bucket)>;
-  BucketQueue(const Variables& variables, size_t bucket_elements, Work work);
+  // Of the thread of `ops`, which holds all variables, and which calls the rest.
+  BucketQueue(Ops& ops, const Variables& variables, size_t bucket_elements, Work work);
   ~BucketQueue();  // what `work` waits for has ended by then
 
-  const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
+  const std::vector<Bucket>& buckets() const noexcept { return gradients_.buckets(); }
+  // `work` is the exchange that they speak of.
+  ExchangedGradients& gradients() noexcept { return gradients_; }
 
   void BeginStep();
   void Ready(size_t variable);
-  // Waits for the step's last bucket. Returns the seconds that took. Throws what `work` threw.
+  // Waits for the step's last bucket, but not for what `work` enqueued: that comes before all that
+  // the Ops is given next. Returns the seconds that took. Throws what `work` threw.
   double EndStep();
 
  private:
   void Run();
 
-  const std::vector<Bucket> buckets_;
+  ExchangedGradients gradients_;
   const std::vector<size_t> bucket_of_;
   const Work work_;
   std::mutex mutex_;

@@ -113,11 +113,11 @@ class Deepconn final : public Model {
     if (placement_.several()) GatherSums(sums);
   }
 
-  std::vector<std::pair<std::string, Tensor>> Activity() override {
-    std::vector<std::pair<std::string, Tensor>> all;
+  std::vector<LayerOutput> Activity() override {
+    std::vector<LayerOutput> all;
     user_.Name(all);
     item_.Name(all);
-    all.emplace_back("fm", rating_.value);
+    all.push_back({"fm", rating_.value, &machine_at_});
     return all;
   }
 

@@ -12,7 +12,7 @@ Dispatch::Dispatch(Tower& tower, size_t index, size_t steps, Take take)
       take_(std::move(take)),
       late_(tower.devices()[0]->Stream() != nullptr) {
   for (Part& part : parts_) {
-    part.sums = tower.devices()[0]->MakeReadback(steps * sizeof(LossSums));
+    part.sums = tower.MakeReadback(steps * sizeof(LossSums));
   }
 }
 
@@ -20,7 +20,7 @@ void Dispatch::Step(DeviceBatch& batch, const UpdateStep& step) {
   const EventSpan computes = events_.Computes(late_);
   Part& part = parts_[filled_];
   tower_.Train(batch, step);
-  part.sums->Enqueue(part.steps.size() * sizeof(LossSums), tower_.sums(), sizeof(LossSums));
+  tower_.ReadSums(*part.sums, part.steps.size() * sizeof(LossSums));
   last_ = static_cast<uint64_t>(step.number) - 1;
   part.steps.push_back({.step = last_, .token = batch.token()});
   if (part.steps.size() < steps_) return;

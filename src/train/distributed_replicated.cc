@@ -15,8 +15,7 @@ DistributedReplicated::DistributedReplicated(std::shared_ptr<MasterCopy> master,
 void DistributedReplicated::Start(Ops& ops, Variables& variables) {
   ops_ = &ops;
   variables_ = &variables;
-  queue_.emplace(variables, bucket_elements_,
-                 [this](size_t number) { Exchange(queue_->buckets()[number], number); });
+  queue_.emplace(ops, variables, bucket_elements_, [this](size_t bucket) { Exchange(bucket); });
   if (first()) master_->Start(variables, Values(), queue_->buckets());
 }
 
@@ -31,10 +30,11 @@ void DistributedReplicated::BeginStep(const UpdateStep& step) {
   queue_->BeginStep();
 }
 
-void DistributedReplicated::Exchange(const Bucket& bucket, size_t number) {
+void DistributedReplicated::Exchange(size_t bucket) {
+  ExchangedGradients& gradients = queue_->gradients();
   try {
-    local_->Reduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin}, 0);
-    if (first()) master_->Update(number, variables_->gradients(), step_);
+    local_->Reduce(gradients.Fetch(bucket), 0);
+    if (first()) master_->Update(bucket, gradients.all(), step_);
     local_->Barrier();
   } catch (const std::exception& error) {
     if (first()) {

@@ -36,7 +36,7 @@ class DistributedReplicated final : public VariableStrategy {
  private:
   bool first() const noexcept { return local_->rank() == 0; }
   std::vector<float> Values() const;
-  void Exchange(const Bucket& bucket, size_t number);
+  void Exchange(size_t bucket);
 
   const std::shared_ptr<MasterCopy> master_;
   const std::unique_ptr<Collective> local_;

@@ -16,6 +16,7 @@ EvaluatedModel::EvaluatedModel(const std::string& path, TrainerOptions& options)
   const Checkpoint checkpoint = ReadCheckpoint(PosixFiles(), path);
   info_ = checkpoint.info;
   TakeModel(info_, path, options);
+  CheckDevice(options.devices[0]);
   std::vector<std::unique_ptr<Ops>> devices;
   devices.push_back(std::make_unique<TraceOps>(MakeOps(options, 0)));
   ops_ = static_cast<TraceOps*>(devices[0].get());

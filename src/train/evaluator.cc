@@ -25,6 +25,7 @@ TrainerOptions OptionsOf(const EvaluatorOptions& options) {
   training.eval_recipe = options.recipe;
   training.type = options.type;
   training.batch_size = options.batch_size;
+  training.devices = {options.device};
   training.threads = options.threads;
   training.loader_threads = options.loader_threads;
   return training;
@@ -96,12 +97,12 @@ std::vector<int64_t> Classes(const Tensor& logits, const std::vector<uint8_t>& m
   return classes;
 }
 
-std::vector<double> Softmax(const float* logits, int64_t classes) {
-  const float largest = *std::max_element(logits, logits + classes);
+std::vector<double> Softmax(const std::vector<float>& logits) {
+  const float largest = *std::max_element(logits.begin(), logits.end());
   std::vector<double> shares;
   double sum = 0;
-  for (int64_t i = 0; i < classes; ++i) {
-    shares.push_back(std::exp(static_cast<double>(logits[i]) - largest));
+  for (const float logit : logits) {
+    shares.push_back(std::exp(static_cast<double>(logit) - largest));
     sum += shares.back();
   }
   for (double& share : shares) share /= sum;
@@ -215,18 +216,21 @@ std::vector<double> Evaluator::Classify(const uint8_t* pixels) {
   Tower& tower = state_->model.tower();
   Ops& ops = state_->model.ops();
   // One picture, and others that do not matter, to make a batch.
-  const Shape shape = {state_->options.batch_size, 3, size, size};
-  const Tensor batch{nullptr, state_->options.type, shape};
+  const uint32_t samples = state_->options.batch_size;
+  const Tensor batch{nullptr, state_->options.type, {samples, 3, size, size}};
   const Finisher finish(PictureFinish(state_->options, size));
   std::vector<uint8_t> pictures(batch.bytes());
   finish(pixels, {}, pictures.data());
-  const std::vector<int64_t> labels(state_->options.batch_size);
   const DeviceArray image = ops.Allocate(pictures.size());
+  const DeviceArray labels = ops.Allocate(samples * sizeof(int64_t));
+  const DeviceArray sums = ops.Allocate(sizeof(LossSums));
   ops.Upload(image.data(), pictures.data(), pictures.size());
-  LossSums sums;
-  tower.model().Forward(PictureArrays(image.data(), labels.data()), nullptr, false, 0, &sums);
-  const Tensor logits = tower.model().Activity().back().second;
-  return Softmax(logits.As<float>(), logits.shape[1]);
+  tower.model().Forward(PictureArrays(image.data(), labels.data()), nullptr, false, 0,
+                        sums.As<LossSums>());
+  const Tensor logits = tower.model().Activity().back().value;
+  std::vector<float> first(static_cast<size_t>(logits.shape[1]));
+  ops.Download(first.data(), logits.data, first.size() * sizeof(float));
+  return Softmax(first);
 }
 
 }  // namespace recpack

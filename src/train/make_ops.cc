@@ -72,23 +72,23 @@ void CheckDevice(const DeviceSpec& device) {
   }
   const DeviceCount there = runtime->Count();
   if (device.number < there.devices) return;
-  throw Error(ErrorKind::kDevice,
-              format("there is no {}: {}", DeviceName(device),
-                     there.reason.empty() ? format("this machine has {} GPUs", there.devices)
-                                          : there.reason),
-              {}, "choose cpu:0, cpu:1 or further parts of the processor, or let --soft-placement");
+  throw Error(
+      ErrorKind::kDevice,
+      format(
+          "there is no {}: {}", DeviceName(device),
+          there.reason.empty() ? format("this machine has {} GPUs", there.devices) : there.reason),
+      {},
+      there.devices > 0
+          ? format("GPUs are numbered from 0; cuda:0/0, cuda:0/1 are logical devices of one, "
+                   "cpu:0, cpu:1 parts of the processor; or let --soft-placement choose")
+          : "choose cpu:0, cpu:1 or further parts of the processor, or let "
+            "--soft-placement do it");
 }
 
 DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
   const std::vector<DeviceSpec> devices = FedDevices(options);
-  const auto found = std::find_if(devices.begin(), devices.end(), IsCuda);
-  if (found == devices.end()) return nullptr;
-  if (devices.size() > 1) {
-    throw Error(ErrorKind::kUnsupported,
-                format("{} cannot be trained on beside other devices yet", DeviceName(*found)), {},
-                "name it alone");
-  }
-  CheckDevice(*found);
+  if (std::none_of(devices.begin(), devices.end(), IsCuda)) return nullptr;
+  for (const DeviceSpec& device : devices) CheckDevice(device);
   return LinkedRuntime();
 }
 

@@ -44,12 +44,6 @@ Strategies Served(const TrainerOptions& options) {
 
 // The master copy is in the host's memory, as are gradients while they are summed.
 Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world) {
-  for (const DeviceSpec& device : options.devices) {
-    if (device.kind == DeviceKind::kCpu && !IsPlaced(options)) continue;
-    throw Error(ErrorKind::kUnsupported,
-                "distributed_replicated is for whole models on CPU devices so far", {},
-                "choose the strategy replicated");
-  }
   const auto master = std::make_shared<MasterCopy>(options.optimizer, world.ProcessExchange(),
                                                    MakeCpuOps({.threads = 1}));
   Strategies strategies;
@@ -62,7 +56,8 @@ Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world)
 
 }  // namespace
 
-Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& world) {
+Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& world,
+                          bool sums_on_devices) {
   if (options.strategy == StrategyKind::kParameterServer) return Served(options);
   if (options.async) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -79,8 +74,15 @@ Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& wor
     return strategies;
   }
   for (auto& collective : world.Exchange()) {
-    strategies.push_back(
-        std::make_unique<Replicated>(options.optimizer, std::move(collective), kBucketElements));
+    OnDevices on_devices;
+    if (sums_on_devices) {
+      const int device = options.devices[strategies.size()].number;
+      on_devices = [make = options.between_gpus.make, device](std::shared_ptr<Collective> host) {
+        return make(std::move(host), device);
+      };
+    }
+    strategies.push_back(std::make_unique<Replicated>(options.optimizer, std::move(collective),
+                                                      kBucketElements, std::move(on_devices)));
   }
   return strategies;
 }

@@ -9,8 +9,9 @@
 
 namespace recpack {
 
-// One for each tower of this process.
+// One for each tower of this process. `sums_on_devices`: GradientSums::on_devices.
 std::vector<std::unique_ptr<VariableStrategy>> MakeStrategies(const TrainerOptions& options,
-                                                              const ProcessWorld& world);
+                                                              const ProcessWorld& world,
+                                                              bool sums_on_devices);
 
 }  // namespace recpack

@@ -37,7 +37,7 @@ ModelPlacement PlaceModel(const TrainerOptions& options) {
     throw Error(
         ErrorKind::kInvalidArgument,
         format("{} computes nothing: no part of a model can be placed on it", DeviceName(device)),
-        {}, "choose devices of the CPU");
+        {}, "choose devices of the CPU or GPUs");
   }
   CheckStrategy(options);
   ModelPlacement placement{DeepconnGraph(), {}};

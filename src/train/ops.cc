@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "recpack/base/error.h"
+#include "recpack/train/exchange_stream.h"
+
 namespace recpack {
 namespace {
 
@@ -51,6 +54,12 @@ DeviceArray Ops::Allocate(size_t bytes) {
   Zero(array.data(), bytes);
   return array;
 }
+
+void Ops::CopyFrom(Ops& other, void*, const void*, size_t) {
+  throw Error(ErrorKind::kUnsupported, Describe() + " copies nothing from " + other.Describe());
+}
+
+std::unique_ptr<ExchangeStream> Ops::MakeExchangeStream(size_t) { return nullptr; }
 
 DeviceArray::DeviceArray(DeviceArray&& other) noexcept
     : ops_(other.ops_), data_(std::exchange(other.data_, nullptr)) {}

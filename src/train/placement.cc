@@ -63,8 +63,8 @@ Part ParsePart(const std::string& text, const ModelGraph& graph,
     throw Error(ErrorKind::kInvalidArgument, format("the model has no part '{}'", part.name), {},
                 format("its parts are {}", PartsOf(graph)));
   }
-  const auto at = std::find_if(devices.begin(), devices.end(),
-                               [&](const DeviceSpec& spec) { return DeviceName(spec) == device; });
+  const std::vector<DeviceSpec> named = ParseDevices(device);
+  const auto at = std::find(devices.begin(), devices.end(), named.front());
   if (at == devices.end()) {
     throw Error(
         ErrorKind::kInvalidArgument,

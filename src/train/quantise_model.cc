@@ -16,6 +16,11 @@ QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
                                             : "integers are made of a network in f32",
                 {}, "evaluate it without int8, or a resnet or alexnet in f32");
   }
+  if (options.devices[0].kind != DeviceKind::kCpu) {
+    throw Error(ErrorKind::kUnsupported,
+                format("{} computes nothing with integers", DeviceName(options.devices[0])), {},
+                "choose cpu:0 for int8");
+  }
   if (calibration.batches == 0) {
     throw Error(ErrorKind::kInvalidArgument, "integers need batches to find their scales by", {},
                 "give at least 1");

@@ -2,27 +2,43 @@
 
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace recpack {
 
-Replicated::Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
-                       size_t bucket_elements)
+Replicated::Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
+                       size_t bucket_elements, OnDevices on_devices)
     : OwnVariables(options),
-      collective_(std::move(collective)),
-      bucket_elements_(bucket_elements) {}
+      host_(std::move(host)),
+      bucket_elements_(bucket_elements),
+      make_on_devices_(std::move(on_devices)) {}
 
 void Replicated::Start(Ops& ops, Variables& variables) {
   OwnVariables::Start(ops, variables);
+  ops_ = &ops;
+  if (make_on_devices_) on_devices_ = make_on_devices_(host_);
   Share(variables.trained(), variables.trained_size());
   Share(variables.statistics(), variables.statistics_size());
-  queue_.emplace(variables, bucket_elements_, [this](size_t number) {
-    const Bucket& bucket = queue_->buckets()[number];
-    collective_->AllReduce({variables_->gradients() + bucket.begin, bucket.end - bucket.begin});
-  });
+  queue_.emplace(ops, variables, bucket_elements_, [this](size_t bucket) { Sum(bucket); });
 }
 
 void Replicated::Share(float* values, size_t count) {
-  collective_->Broadcast(std::as_writable_bytes(std::span(values, count)), 0);
+  const auto bytes_of = [count](float* at) { return std::as_writable_bytes(std::span(at, count)); };
+  if (on_devices_) return on_devices_->Broadcast(bytes_of(values), 0, ops_->Stream());
+  std::vector<float> copy(count);
+  ops_->Download(copy.data(), values, count * sizeof(float));
+  host_->Broadcast(bytes_of(copy.data()), 0);
+  ops_->Upload(values, copy.data(), count * sizeof(float));
+}
+
+void Replicated::Sum(size_t bucket) {
+  ExchangedGradients& gradients = queue_->gradients();
+  if (on_devices_) {
+    on_devices_->AllReduce(gradients.Await(bucket), gradients.stream());
+  } else {
+    host_->AllReduce(gradients.Fetch(bucket));
+    gradients.Return(bucket);
+  }
 }
 
 void Replicated::BeginStep(const UpdateStep& step) {
@@ -35,6 +51,12 @@ void Replicated::EndStep() {
   account_.calls += queue_->buckets().size();
   account_.bytes += variables_->trained_size() * sizeof(float);
   UpdateAll();
+}
+
+// The collective goes once its work is done, which its side stream waits for.
+void Replicated::End() noexcept {
+  queue_.reset();
+  on_devices_.reset();
 }
 
 }  // namespace recpack

@@ -1,6 +1,7 @@
 // Every device holds all variables; gradients are added up over the devices.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +12,17 @@
 
 namespace recpack {
 
+// Makes this rank's part in the collective of the same ranks for their devices' memory.
+using OnDevices = std::function<std::unique_ptr<Collective>(std::shared_ptr<Collective> host)>;
+
 // Gradients are summed in buckets by a thread of its own, while the backward pass goes on; each
 // device then makes the same update.
 class Replicated final : public OwnVariables {
  public:
-  // `collective`: of all devices, in the host's memory.
-  Replicated(const OptimizerOptions& options, std::unique_ptr<Collective> collective,
-             size_t bucket_elements);
+  // `host`: of all devices, in the host's memory. `on_devices`: called by the devices' threads, of
+  // all or of none; empty: gradients are summed in the host's memory.
+  Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
+             size_t bucket_elements, OnDevices on_devices = {});
 
   void Start(Ops& ops, Variables& variables) override;
   void BeginStep(const UpdateStep& step) override;
@@ -25,13 +30,20 @@ class Replicated final : public OwnVariables {
   void Ready(size_t variable) override { queue_->Ready(variable); }
   void EndStep() override;
   void Settle() override {}
-  void Abort(const std::string& reason) noexcept override { collective_->Abort(reason); }
+  void End() noexcept override;
+  // What is on devices learns of it from the host's.
+  void Abort(const std::string& reason) noexcept override { host_->Abort(reason); }
 
  private:
+  // Those of the first device, for all.
   void Share(float* values, size_t count);
+  void Sum(size_t bucket);
 
-  const std::unique_ptr<Collective> collective_;
+  const std::shared_ptr<Collective> host_;
   const size_t bucket_elements_;
+  const OnDevices make_on_devices_;
+  Ops* ops_ = nullptr;
+  std::unique_ptr<Collective> on_devices_;  // null: sums are the host's
   std::optional<BucketQueue> queue_;
 };
 

@@ -73,12 +73,12 @@ class Block {
   }
 
   Activations& out() { return second_norm_.out(); }
-  void Name(std::vector<std::pair<std::string, Tensor>>& all) {
-    all.emplace_back(name_ + ".conv1", first_.out().value);
-    all.emplace_back(name_ + ".bn1", first_norm_.out().value);
-    all.emplace_back(name_ + ".conv2", second_.out().value);
-    if (around_) all.emplace_back(name_ + ".downsample", around_norm_->out().value);
-    all.emplace_back(name_ + ".bn2", second_norm_.out().value);
+  void Name(std::vector<LayerOutput>& all) {
+    all.push_back({name_ + ".conv1", first_.out().value});
+    all.push_back({name_ + ".bn1", first_norm_.out().value});
+    all.push_back({name_ + ".conv2", second_.out().value});
+    if (around_) all.push_back({name_ + ".downsample", around_norm_->out().value});
+    all.push_back({name_ + ".bn2", second_norm_.out().value});
   }
   Shape out_shape() const { return first_.spec().out_shape(); }
 
@@ -157,12 +157,11 @@ class Resnet final : public Model {
         training ? dense_->out().gradient.As<float>() : nullptr, sums);
   }
 
-  std::vector<std::pair<std::string, Tensor>> Activity() override {
-    std::vector<std::pair<std::string, Tensor>> all = {{"conv1", stem_.out().value},
-                                                       {"bn1", stem_norm_.out().value}};
+  std::vector<LayerOutput> Activity() override {
+    std::vector<LayerOutput> all = {{"conv1", stem_.out().value}, {"bn1", stem_norm_.out().value}};
     for (Block& block : blocks_) block.Name(all);
-    all.emplace_back("avgpool", pooling_->out().value);
-    all.emplace_back("fc", dense_->out().value);
+    all.push_back({"avgpool", pooling_->out().value});
+    all.push_back({"fc", dense_->out().value});
     return all;
   }
 

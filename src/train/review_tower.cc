@@ -169,11 +169,11 @@ ReviewTower::Pieces ReviewTower::Backward(const ModelContext& context, const Gra
           }};
 }
 
-void ReviewTower::Name(std::vector<std::pair<std::string, Tensor>>& all) {
-  all.emplace_back(name_ + ".embedding", embedded_.value);
-  all.emplace_back(name_ + ".conv", convolution_.out().value);
-  all.emplace_back(name_ + ".pool", to_tanh_.here().value);
-  all.emplace_back(name_ + ".fc", out().value);
+void ReviewTower::Name(std::vector<LayerOutput>& all) {
+  all.push_back({name_ + ".embedding", embedded_.value, &embedding_at_});
+  all.push_back({name_ + ".conv", convolution_.out().value, &convolution_at_});
+  all.push_back({name_ + ".pool", to_tanh_.here().value, &tanh_at_});
+  all.push_back({name_ + ".fc", out().value, &relu_at_});
 }
 
 }  // namespace recpack

@@ -37,7 +37,7 @@ class ReviewTower {
   DeviceQueue& embedding_queue() noexcept { return embedding_at_; }
   DeviceQueue& out_queue() noexcept { return relu_at_; }
   Activations& out() noexcept { return to_relu_.here(); }
-  void Name(std::vector<std::pair<std::string, Tensor>>& all);
+  void Name(std::vector<LayerOutput>& all);
 
  private:
   const std::string name_;

@@ -1,11 +1,24 @@
 #include "src/train/tower.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "src/train/batch_places.h"
 
 namespace recpack {
+namespace {
+
+std::vector<float> Floats(Ops& ops, const Tensor& tensor) {
+  const Tensor flat{tensor.data, tensor.type, {tensor.elements()}};
+  std::vector<float> values(static_cast<size_t>(tensor.elements()));
+  const DeviceArray copy = ops.Allocate(values.size() * sizeof(float));
+  ops.Convert(flat, {copy.data(), ValueType::kF32, flat.shape});
+  ops.Download(values.data(), copy.data(), values.size() * sizeof(float));
+  return values;
+}
+
+}  // namespace
 
 Tower::Tower(std::vector<std::unique_ptr<Ops>> ops, std::unique_ptr<VariableStrategy> strategy,
              float scale)
@@ -19,12 +32,14 @@ void Tower::Place(const ModelGraph& graph, const DeviceOfOperation& device_of) {
 }
 
 void Tower::Build(const MakeModel& make, uint64_t seed) {
-  if (!placement_) ops().Attach();  // or else its queue's thread is attached
+  if (!placement_) ops().Attach();
   model_ = make(ops(), placement_.get());
   model_->WaitBefore([this](size_t variable) { strategy_->Need(variable); });
   model_->Build(strategy_->slots(), seed);
-  sums_ = ops().Allocate(sizeof(LossSums));
-  mask_ = ops().Allocate(static_cast<size_t>(model_->context().batch));
+  OnFirst([this] {
+    sums_ = ops().Allocate(sizeof(LossSums));
+    mask_ = ops().Allocate(static_cast<size_t>(model_->context().batch));
+  });
   strategy_->Start(ops(), model_->variables());
 }
 
@@ -32,6 +47,20 @@ void Tower::RepeatSteps(RepeatedStep::Refused refused) {
   if (!strategy_->Repeats()) return;
   repeated_.emplace(
       ops(), [this](const BatchArrays& batch) { Compute(batch); }, std::move(refused));
+}
+
+void Tower::OnFirst(const std::function<void()>& work) {
+  placement_ ? placement_->first().DoAndJoin(work) : work();
+}
+
+std::unique_ptr<Readback> Tower::MakeReadback(size_t bytes) {
+  std::unique_ptr<Readback> readback;
+  OnFirst([&] { readback = ops().MakeReadback(bytes); });
+  return readback;
+}
+
+void Tower::ReadSums(Readback& readback, size_t offset) {
+  OnFirst([&] { readback.Enqueue(offset, sums_.data(), sizeof(LossSums)); });
 }
 
 void Tower::Train(DeviceBatch& batch, const UpdateStep& step) {
@@ -49,22 +78,26 @@ void Tower::Compute(const BatchArrays& batch) {
 
 LossSums Tower::Evaluate(DeviceBatch& batch) {
   batch.OnStream(ops().Stream());
-  ops().Upload(mask_.data(), batch.mask().data(), batch.mask().size());
+  OnFirst([&] { ops().Upload(mask_.data(), batch.mask().data(), batch.mask().size()); });
   model_->Forward(BatchPlaces(batch), mask_.As<uint8_t>(), false, 0, sums_.As<LossSums>());
   LossSums sums;
-  ops().Download(&sums, sums_.data(), sizeof sums);
+  OnFirst([&] { ops().Download(&sums, sums_.data(), sizeof sums); });
   return sums;
 }
 
 std::vector<float> Tower::Statistics() {
   const Variables& variables = model_->variables();
   std::vector<float> values(variables.statistics_size());
-  ops().Download(values.data(), variables.statistics(), values.size() * sizeof(float));
+  OnFirst([&] {
+    ops().Download(values.data(), variables.statistics(), values.size() * sizeof(float));
+  });
   return values;
 }
 
 void Tower::SetStatistics(const std::vector<float>& values) {
-  ops().Upload(model_->variables().statistics(), values.data(), values.size() * sizeof(float));
+  OnFirst([&] {
+    ops().Upload(model_->variables().statistics(), values.data(), values.size() * sizeof(float));
+  });
 }
 
 TransferAccount Tower::TakeTransfers() {
@@ -72,14 +105,15 @@ TransferAccount Tower::TakeTransfers() {
 }
 
 std::string Tower::FirstBadLayer() {
-  for (const auto& [name, tensor] : model_->Activity()) {
-    const Tensor flat{tensor.data, tensor.type, {tensor.elements()}};
-    const DeviceArray copy = ops().Allocate(static_cast<size_t>(tensor.elements()) * sizeof(float));
-    ops().Convert(flat, {copy.data(), ValueType::kF32, flat.shape});
-    std::vector<float> values(static_cast<size_t>(tensor.elements()));
-    ops().Download(values.data(), copy.data(), values.size() * sizeof(float));
-    for (const float value : values) {
-      if (!std::isfinite(value)) return name;
+  for (const LayerOutput& output : model_->Activity()) {
+    std::vector<float> values;
+    if (output.queue) {
+      output.queue->DoAndJoin([&] { values = Floats(output.queue->ops(), output.value); });
+    } else {
+      values = Floats(ops(), output.value);
+    }
+    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
+      return output.name;
     }
   }
   return {};

@@ -1,6 +1,7 @@
 // One model of a training: its devices, and the steps it takes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,8 +36,9 @@ class Tower {
 
   // Enqueues a step. The batch may go once this returned.
   void Train(DeviceBatch& batch, const UpdateStep& step);
-  // Of the last step: in the first device's memory, until the next step or evaluation.
-  const LossSums* sums() const noexcept { return sums_.As<LossSums>(); }
+  // Of the first device; the sums of the last step, before the next step or evaluation.
+  std::unique_ptr<Readback> MakeReadback(size_t bytes);
+  void ReadSums(Readback& readback, size_t offset);
   LossSums Evaluate(DeviceBatch& batch);
 
   const std::vector<std::unique_ptr<Ops>>& devices() const noexcept { return ops_; }
@@ -56,6 +58,8 @@ class Tower {
  private:
   Ops& ops() noexcept { return *ops_[0]; }
   void Compute(const BatchArrays& batch);
+  // By the thread that the first device is attached to.
+  void OnFirst(const std::function<void()>& work);
 
   std::vector<std::unique_ptr<Ops>> ops_;
   std::unique_ptr<Placement> placement_;  // of several devices

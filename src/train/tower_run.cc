@@ -40,6 +40,7 @@ void Trainer::State::RunTower(size_t index) noexcept {
   } catch (const std::exception& error) {
     Fail(index, error.what());
   }
+  towers[index]->strategy().End();
 }
 
 // The first failure is what is told; what it brings upon the others is not. They stop at their next

@@ -63,7 +63,8 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   const size_t count = FedDevices(options).size();
   control = world->Control();
   norms = world->Norms();
-  auto strategies = MakeStrategies(options, *world);
+  gradient_sums = ChooseGradientSums(options, *world);
+  auto strategies = MakeStrategies(options, *world, gradient_sums.on_devices);
   const float scale =
       1.0F / static_cast<float>(options.batch_size * (options.async ? 1 : world->towers()));
   for (size_t i = 0; i < count; ++i) {
@@ -106,6 +107,7 @@ std::string Trainer::Describe() const {
       text += format("{}{}: {}", text.empty() ? "" : "; ", DeviceName(*device++), ops->Describe());
     }
   }
+  if (!state_->gradient_sums.text.empty()) text += "; " + state_->gradient_sums.text;
   return text + DescribeSteps(state_->options, state_->world->towers());
 }
 

@@ -16,6 +16,7 @@
 #include "recpack/train/trainer.h"
 #include "src/train/dispatch.h"
 #include "src/train/epoch_sums.h"
+#include "src/train/gradient_sums.h"
 #include "src/train/model_placement.h"
 #include "src/train/process_world.h"
 #include "src/train/run_audit.h"
@@ -33,6 +34,7 @@ struct Trainer::State {
   const ModelPlacement placement;
   const TrainerOptions options;
   const bool simulated;
+  GradientSums gradient_sums;
   std::optional<RunCheckpoints> checkpoints;
   std::unique_ptr<DeviceFeeder> feeder, eval_feeder;
   std::vector<std::unique_ptr<Tower>> towers;

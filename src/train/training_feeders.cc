@@ -49,9 +49,8 @@ std::string LedgerOf(const TrainerOptions& options, const ProcessWorld& world) {
 DeviceFeederOptions FeederOf(const TrainerOptions& options) {
   DeviceFeederOptions feeder;
   feeder.runtime = FeedingRuntime(options);
-  const std::vector<DeviceSpec> devices = FedDevices(options);
-  for (size_t i = 0; i < devices.size(); ++i) {
-    feeder.devices.push_back(feeder.runtime ? devices[i].number : static_cast<int>(i));
+  for (const DeviceSpec& device : FedDevices(options)) {
+    feeder.devices.push_back(device.kind == DeviceKind::kCuda ? device.number : kHostConsumer);
   }
   return feeder;
 }

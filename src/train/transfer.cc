@@ -14,6 +14,8 @@ double SecondsOf(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+bool OnHost(const DeviceQueue& queue) { return queue.ops().Stream() == nullptr; }
+
 }  // namespace
 
 void TransferLog::Add(uint64_t bytes, double seconds) {
@@ -30,24 +32,31 @@ TransferAccount TransferLog::Take() {
   return std::exchange(account_, {});
 }
 
+// What is enqueued before a copy is no part of its time.
 void Transfer::Move(const void* from, void* to, size_t bytes) {
-  const bool from_host = from_.ops().Stream() == nullptr;
+  const bool from_host = OnHost(from_), to_host = OnHost(to_);
   if (!from_host) {
-    from_.Do([this, from, bytes] {
+    from_.Do([this, to_host, from, bytes] {
+      from_.ops().Synchronise();
+      if (!to_host) return;
       host_.resize(bytes);
-      from_.ops().Synchronise();  // what is enqueued before it is no part of its time
       download_seconds_ = SecondsOf([&] { from_.ops().Download(host_.data(), from, bytes); });
     });
   }
   const uint64_t given = from_.given();
-  to_.Do([this, from_host, given, from, to, bytes] {
+  to_.Do([this, from_host, to_host, given, from, to, bytes] {
     if (!from_.Await(given)) return;
-    to_.ops().Synchronise();
+    Ops& ops = to_.ops();
+    ops.Synchronise();
     const double seconds = SecondsOf([&] {
-      to_.ops().Upload(to, from_host ? from : host_.data(), bytes);
-      to_.ops().Synchronise();
+      if (from_host || to_host) {
+        ops.Upload(to, from_host ? from : host_.data(), bytes);
+      } else {
+        ops.CopyFrom(from_.ops(), to, from, bytes);
+      }
+      ops.Synchronise();
     });
-    log_.Add(bytes, seconds + (from_host ? 0 : download_seconds_));
+    log_.Add(bytes, seconds + (from_host || !to_host ? 0 : download_seconds_));
   });
 }
 

@@ -97,14 +97,15 @@ TEST(Feeder, AnAbortReachesAConsumerThatWaits) {
 
 struct Case {
   Mode mode;
-  int devices;
+  std::vector<int> devices;
   uint32_t depth;
 };
 
 class FeederOnDevices : public testing::TestWithParam<Case> {};
 
 TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
-  const auto [mode, devices, depth] = GetParam();
+  const auto& [mode, devices, depth] = GetParam();
+  const size_t n = devices.size();
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());
   for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
@@ -118,14 +119,12 @@ TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
       FakeRuntime fake(2, mode);
       {
         DeviceFeeder feeder(dataset, options,
-                            {.runtime = &fake,
-                             .devices = devices == 1 ? std::vector{0} : std::vector{0, 1},
-                             .depth = depth});
+                            {.runtime = &fake, .devices = devices, .depth = depth});
         EXPECT_EQ(feeder.reason(), "");
-        Consumer consumer(feeder, fake);
-        for (int step = 0; step < 24 / devices; ++step) {
-          for (int device = 0; device < devices; ++device) {
-            while (!consumer.Take(static_cast<size_t>(device))) continue;
+        Consumer consumer(feeder, fake, devices);
+        for (size_t step = 0; step < 24 / n; ++step) {
+          for (size_t i = 0; i < n; ++i) {
+            while (!consumer.Take(i)) continue;
           }
         }
         auto seen = consumer.Seens();
@@ -133,8 +132,7 @@ TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
         for (size_t i = 0; i < seen.size(); ++i) {
           EXPECT_EQ(seen[i].bytes, expected[i].bytes) << "batch " << i;
           EXPECT_EQ(seen[i].ids, expected[i].ids);
-          const auto n = static_cast<size_t>(devices);  // the token of the whole step
-          EXPECT_EQ(seen[i].token, expected[i / n * n + n - 1].token);
+          EXPECT_EQ(seen[i].token, expected[i / n * n + n - 1].token) << "of the whole step";
         }
       }
       EXPECT_THAT(fake.violations(), IsEmpty());
@@ -144,9 +142,12 @@ TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, FeederOnDevices,
-                         testing::Values(Case{Mode::kLazy, 1, 3}, Case{Mode::kLazy, 2, 3},
-                                         Case{Mode::kLazy, 1, 1}, Case{Mode::kThreads, 1, 2},
-                                         Case{Mode::kThreads, 2, 3}));
+                         testing::Values(Case{Mode::kLazy, {0}, 3}, Case{Mode::kLazy, {0, 1}, 3},
+                                         Case{Mode::kLazy, {0}, 1}, Case{Mode::kThreads, {0}, 2},
+                                         Case{Mode::kThreads, {0, 1}, 3},
+                                         Case{Mode::kLazy, {1, 1}, 2},
+                                         Case{Mode::kLazy, {0, kHostConsumer}, 2},
+                                         Case{Mode::kThreads, {kHostConsumer, 1, 1}, 3}));
 
 TEST(Feeder, BringsBatchesAheadAndNeverWaitsForTheDeviceItself) {
   const SmallSplit split(103);

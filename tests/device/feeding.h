@@ -29,38 +29,45 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-// Reads batches on streams of its own, one a device, as a trainer does: it waits for nothing before
-// the end.
+// Reads batches on streams of its own, one a consumer, as a trainer does: it waits for nothing
+// before the end.
 class Consumer {
  public:
-  Consumer(DeviceFeeder& feeder, FakeRuntime& fake) : feeder_(feeder), fake_(fake) {
+  // `devices`: as the feeder has them; empty: each consumer's is its number.
+  Consumer(DeviceFeeder& feeder, FakeRuntime& fake, std::vector<int> devices = {})
+      : feeder_(feeder), fake_(fake), devices_(std::move(devices)) {
     for (size_t i = 0; i < feeder.devices(); ++i) {
-      handles_.push_back(std::make_unique<StreamHandle>(fake, static_cast<int>(i)));
-      streams_.push_back(handles_.back()->get());
+      if (devices_.size() == i) devices_.push_back(static_cast<int>(i));
+      handles_.push_back(OnHost(i) ? nullptr : std::make_unique<StreamHandle>(fake, devices_[i]));
+      streams_.push_back(OnHost(i) ? nullptr : handles_.back()->get());
     }
   }
 
   // False at the end of an epoch.
-  bool Take(size_t device) {
-    auto batch = feeder_.Next(device);
-    if (batch) Read(*batch, device);
+  bool Take(size_t consumer) {
+    auto batch = feeder_.Next(consumer);
+    if (batch) Read(*batch, consumer);
     return batch.has_value();
   }
 
-  void Read(DeviceBatch& batch, size_t device) {
-    batch.OnStream(streams_[device]);
+  void Read(DeviceBatch& batch, size_t consumer) {
+    batch.OnStream(streams_[consumer]);
     Reads reads{{}, {{}, batch.ids(), batch.mask(), batch.token()}};
     for (size_t i = 0; i < batch.arrays().size() && batch.size() > 0; ++i) {
-      reads.arrays.push_back(fake_.Read(static_cast<int>(device), batch.Raw(i),
-                                        batch.arrays()[i].sample_bytes * batch.size(),
-                                        streams_[device]));
+      const size_t bytes = batch.arrays()[i].sample_bytes * batch.size();
+      const auto* from = static_cast<const uint8_t*>(batch.Raw(i));
+      reads.arrays.push_back(OnHost(consumer)
+                                 ? std::make_shared<std::vector<uint8_t>>(from, from + bytes)
+                                 : fake_.Read(devices_[consumer], from, bytes, streams_[consumer]));
     }
     reads_.push_back(std::move(reads));
   }
 
   // In the order of Take().
   std::vector<Seen> Seens() {
-    for (size_t i = 0; i < streams_.size(); ++i) fake_.Drain(static_cast<int>(i), streams_[i]);
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      if (!OnHost(i)) fake_.Drain(devices_[i], streams_[i]);
+    }
     std::vector<Seen> seen;
     for (Reads& reads : reads_) {
       seen.push_back(reads.seen);
@@ -76,8 +83,11 @@ class Consumer {
     std::vector<std::shared_ptr<std::vector<uint8_t>>> arrays;
     Seen seen;
   };
+  bool OnHost(size_t consumer) const { return devices_[consumer] == kHostConsumer; }
+
   DeviceFeeder& feeder_;
   FakeRuntime& fake_;
+  std::vector<int> devices_;
   std::vector<std::unique_ptr<StreamHandle>> handles_;
   std::vector<DeviceStream> streams_;
   std::vector<Reads> reads_;

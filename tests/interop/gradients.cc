@@ -111,7 +111,7 @@ void Run(const Given& given, const std::string& out, bool train) {
   Results results;
   if (train) Step(given, *ops, *model, sums.As<LossSums>(), results);
   model->Forward(given, nullptr, false, 0, sums.As<LossSums>());
-  const Tensor result = model->Activity().back().second;
+  const Tensor result = model->Activity().back().value;
   results.Add(*ops, "result", result.shape, result.data);
   results.Write(out);
 }

@@ -22,6 +22,7 @@ constexpr char kExamples[] =
     "  rectrain eval shards/cifar10 --checkpoint run1\n"
     "  rectrain eval shards/cifar10 --checkpoint run1/step-00000782.safetensors --split train\n"
     "  rectrain eval shards/cifar10 --checkpoint run1 --int8\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1 --devices cuda:0 --type bf16\n"
     "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n";
 
 struct EvalFlags {
@@ -30,6 +31,7 @@ struct EvalFlags {
   CalibrationOptions calibration;
   std::string calibration_by = "max";
   double percentile = 99.99;
+  std::string devices = "cpu:0";
   std::string type = "f32";
   bool int8 = false;
   std::vector<std::string> images;
@@ -152,7 +154,16 @@ void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
   std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+DeviceSpec OneDevice(const std::string& text) {
+  const std::vector<DeviceSpec> devices = ParseDevices(text);
+  if (devices.size() == 1) return devices[0];
+  throw Error(ErrorKind::kInvalidArgument,
+              format("a network is evaluated on one device; '{}' are {}", text, devices.size()), {},
+              "name one of them");
+}
+
 void RunEval(EvalFlags& flags) {
+  flags.options.device = OneDevice(flags.devices);
   if (flags.split.data.empty() && flags.images.empty()) {
     throw Error(ErrorKind::kInvalidArgument, "there is nothing to evaluate on", {},
                 "name shards, or pictures with --image");
@@ -191,7 +202,9 @@ void AddEval(CLI::App& app, int& exit_code) {
   command.add_option("--batch-size", flags->options.batch_size, "Samples at a time.")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command.add_option("--threads", flags->options.threads, "Of the network; 0: all there are.")
+  command.add_option("--devices", flags->devices, "One, such as cpu:0 or cuda:0.")
+      ->capture_default_str();
+  command.add_option("--threads", flags->options.threads, "Of the CPU; 0: all there are.")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command.add_option("--loader-threads", flags->options.loader_threads, "Threads of the loader.")

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "recpack/train/nccl_collective.h"
+
 namespace recpack::tool {
 namespace {
 
@@ -97,6 +99,7 @@ void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
 
 void FinishTrainingFlags(TrainerOptions& options) {
   options.alexnet.classes = options.resnet.classes;
+  options.between_gpus = NcclCollectives();
 }
 
 }  // namespace recpack::tool

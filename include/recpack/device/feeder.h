@@ -13,10 +13,14 @@
 
 namespace recpack {
 
+// Among DeviceFeederOptions::devices: a consumer that is served from the host's memory.
+inline constexpr int kHostConsumer = -1;
+
 struct DeviceFeederOptions {
   DeviceRuntime* runtime = LinkedRuntime();  // null: the host alone; outlives feeder and batches
-  // By number. Empty: device 0, or the host where there is none (see DeviceFeeder::reason()). With
-  // no runtime their number alone counts: as many consumers are served from the host's memory.
+  // By number, the same one again for another consumer on it, or kHostConsumer. Empty: device 0, or
+  // the host where there is none (see DeviceFeeder::reason()). With no runtime their number alone
+  // counts: as many consumers are served from the host's memory.
   std::vector<int> devices = {};
   // Batches of each device that are on their way, wait to be taken or are held; at least 1, from 2
   // on the next one is brought while a step runs. Each takes memory of the device.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -125,6 +126,17 @@ class Collective {
 
 // Each rank's value, in rank order: for sums and maxima of counts. A call as AllGather() is one.
 std::vector<uint64_t> GatherValues(Collective& collective, uint64_t value);
+
+// A kind of collectives between GPUs, one rank each.
+struct GpuCollectives {
+  std::string name;  // "NCCL"
+  // Empty where they can be made on this machine; otherwise why not.
+  std::function<std::string()> unavailable = {};
+  // The part of the GPU `device`, of the ranks that `host` connects for the host's memory; all of
+  // them make theirs at once. Empty: there is no such kind.
+  std::function<std::unique_ptr<Collective>(std::shared_ptr<Collective> host, int device)> make =
+      {};
+};
 
 // For `ranks` threads of this process, which exchange no copies: each sums a slice of all arrays in
 // place. Element r is rank r's. Throws Error (kInvalidArgument) if there is not one rank at least.

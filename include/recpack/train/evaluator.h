@@ -16,7 +16,8 @@ struct EvaluatorOptions {
   std::string checkpoint;            // a file, or a folder of them: its latest whole one
   ValueType type = ValueType::kF32;  // of activations, or kBf16
   uint32_t batch_size = 128;
-  int threads = 0;  // of the network; 0: all there are
+  DeviceSpec device = {};  // of the CPU or a GPU
+  int threads = 0;         // of a CPU device; 0: all there are
   int loader_threads = 1;
   std::string recipe = "cifar10-eval";  // of pictures
 };
@@ -55,12 +56,14 @@ struct QuantisedEvaluation {
   uint64_t calibrated_on = 0;  // samples
 };
 
-// Reads the checkpoint and builds its network on the CPU. One thread at a time, that which made it.
+// Reads the checkpoint and builds its network on a device. One thread at a time, that which made
+// it.
 class Evaluator {
  public:
   // The network and its options are what the checkpoint says; what the optimizer has in it is not
   // read. Throws Error: kNotFound, kIo, kCorrupt; kUnsupported for a network that this library has
-  // not; kInvalidArgument where the file is no checkpoint, or its arrays are of other options.
+  // not, and for a device that this build has no backend for; kDevice for one that is not there;
+  // kInvalidArgument where the file is no checkpoint, or its arrays are of other options.
   explicit Evaluator(const EvaluatorOptions& options, const TrainerNotice& notice = {});
   ~Evaluator();
 
@@ -73,8 +76,9 @@ class Evaluator {
   // labels or tokens that are out of range.
   Evaluation Evaluate(const EvaluationSplit& split);
 
-  // The same in f32 and in integers (docs/training.md). Throws besides: kUnsupported for deepconn
-  // and for activations of bf16; kInvalidArgument where there are too few samples to calibrate on.
+  // The same in f32 and in integers (docs/training.md). Throws besides: kUnsupported for deepconn,
+  // for activations of bf16 and for devices other than the CPU; kInvalidArgument where there are
+  // too few samples to calibrate on.
   QuantisedEvaluation EvaluateQuantised(const EvaluationSplit& split,
                                         const CalibrationOptions& calibration = {});
 

@@ -22,6 +22,13 @@ class BatchArrays {
   virtual const void* Raw(const std::string& name) const = 0;
 };
 
+// What a layer makes of a batch.
+struct LayerOutput {
+  std::string name;
+  Tensor value;
+  DeviceQueue* queue = nullptr;  // of the device that it lies on; null: of the model's only one
+};
+
 // Used by the thread that its Ops is attached to.
 class Model {
  public:
@@ -46,7 +53,7 @@ class Model {
                        LossSums* sums) = 0;
   // Activations by the names of their layers, in the order of Forward(): to find where numbers went
   // wrong.
-  virtual std::vector<std::pair<std::string, Tensor>> Activity() = 0;
+  virtual std::vector<LayerOutput> Activity() = 0;
 
   // Of the last Forward() in training. ready() is called from the last layer to the first, each
   // variable once.

@@ -220,6 +220,7 @@ struct AdamUpdate {
 UpdateRates RatesOf(const AdamUpdate& update);
 
 class DeviceArray;
+class ExchangeStream;  // recpack/train/exchange_stream.h
 
 // One logical device: its memory, its order of work, its threads or stream. Used by one thread at
 // a time, which called Attach(). Throws Error: kDevice for what the device cannot do or hold,
@@ -243,6 +244,11 @@ class Ops {
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Zero(void* to, size_t bytes) = 0;
   virtual void Synchronise() = 0;
+  // Copies from the memory of another device whose Stream() is not null either, without the host
+  // where the two reach each other, enqueued as Copy() is; what is copied must be done.
+  virtual void CopyFrom(Ops& other, void* to, const void* from, size_t bytes);
+  // An order of work beside its own, with that many marks; null where Stream() is.
+  virtual std::unique_ptr<ExchangeStream> MakeExchangeStream(size_t marks);
 
   // What `work` enqueues, to be enqueued again and again; now it is not done. It must neither wait
   // nor allocate, and calls it makes have the same arguments each time: what changes is in the

@@ -62,6 +62,9 @@ class VariableStrategy {
   virtual void WriteSlot(size_t slot, size_t variable, const float* from) = 0;
   // The device's own variables were set, the same on all devices, before the first step.
   virtual void VariablesSet() = 0;
+  // There are no more steps, whether the training ended or failed. What devices end together, they
+  // end here.
+  virtual void End() noexcept {}
   // Another device failed: nothing waits for it any more.
   virtual void Abort(const std::string& reason) noexcept = 0;
 

@@ -63,6 +63,9 @@ struct TrainerOptions {
   bool log_placement = false;   // tells where each operation is, and what it reads from where
   bool soft_placement = false;  // a device that is not there is replaced by one of the CPU
   StrategyKind strategy = StrategyKind::kReplicated;
+  // What sums the gradients of replicated variables where each device has a GPU to itself:
+  // NcclCollectives(). Empty, and otherwise: they are summed in the host's memory.
+  GpuCollectives between_gpus = {};
   VariablePlace variables = VariablePlace::kCpu;
   bool async = false;      // of a parameter server: each device's gradient is an update of its own
   bool norm_sync = false;  // batch statistics over all devices' samples

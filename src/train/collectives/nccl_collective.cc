@@ -63,7 +63,7 @@ GpuPlace PlaceOf(int device) {
 
 class OverNccl final : public Collective {
  public:
-  OverNccl(std::unique_ptr<Collective> host, int device, const CollectiveOptions& options)
+  OverNccl(std::shared_ptr<Collective> host, int device, const CollectiveOptions& options)
       : Collective(host->rank(), host->size()),
         host_(std::move(host)),
         device_(device),
@@ -229,7 +229,7 @@ class OverNccl final : public Collective {
     if (failure_) throw Error(*failure_);
   }
 
-  const std::unique_ptr<Collective> host_;
+  const std::shared_ptr<Collective> host_;
   const int device_;
   const CollectiveOptions options_;
   const NcclLibrary& nccl_;
@@ -252,7 +252,7 @@ std::string NcclUnavailable() {
   return devices == 0 ? "no CUDA device" : "";
 }
 
-std::unique_ptr<Collective> NcclCollective(std::unique_ptr<Collective> host, int device,
+std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective> host, int device,
                                            const CollectiveOptions& options) {
   return std::make_unique<OverNccl>(std::move(host), device, options);
 }

@@ -5,7 +5,7 @@ namespace recpack {
 
 std::string NcclUnavailable() { return "this build has no NCCL"; }
 
-std::unique_ptr<Collective> NcclCollective(std::unique_ptr<Collective>, int,
+std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective>, int,
                                            const CollectiveOptions&) {
   throw Error(ErrorKind::kUnsupported, NcclUnavailable(), {},
               "build with CUDA and NCCL's header, or use the collectives of the host");

@@ -1,8 +1,10 @@
 #include "recpack/train/cuda_ops.h"
 
 #include <algorithm>
+#include <set>
 
 #include "src/base/format.h"
+#include "src/train/cuda/exchange_stream.h"
 #include "src/train/cuda/graph.h"
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/readback.h"
@@ -46,6 +48,18 @@ class CudaOps final : public Ops {
     if (bytes > 0) Check(cudaMemsetAsync(to, 0, bytes, stream()), "cudaMemsetAsync");
   }
   void Synchronise() override { Check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
+  void CopyFrom(Ops& other, void* to, const void* from, size_t bytes) override {
+    auto* const cuda = dynamic_cast<CudaOps*>(&other);
+    if (cuda == nullptr) return Ops::CopyFrom(other, to, from, bytes);
+    const int source = cuda->context_.device();
+    if (source == context_.device()) return Copy(to, from, bytes);
+    if (peers_.insert(source).second) LetReadPeer(source);
+    Check(cudaMemcpyPeerAsync(to, context_.device(), from, source, bytes, stream()),
+          "cudaMemcpyPeerAsync");
+  }
+  std::unique_ptr<ExchangeStream> MakeExchangeStream(size_t marks) override {
+    return MakeCudaExchangeStream(context_.device(), context_.stream(), marks);
+  }
 
   std::unique_ptr<CapturedWork> Capture(std::function<void()> work) override {
     return CaptureGraph(context_, work);
@@ -118,11 +132,26 @@ class CudaOps final : public Ops {
     if (bytes > 0) Check(cudaMemcpyAsync(to, from, bytes, kind, stream()), "cudaMemcpyAsync");
   }
 
+  // Where the two cannot reach each other, the driver brings copies through the host.
+  static void LetReadPeer(int source) {
+    int device = 0, reaches = 0;
+    Check(cudaGetDevice(&device), "cudaGetDevice");
+    Check(cudaDeviceCanAccessPeer(&reaches, device, source), "cudaDeviceCanAccessPeer");
+    if (!reaches) return;
+    const cudaError_t error = cudaDeviceEnablePeerAccess(source, 0);
+    if (error == cudaErrorPeerAccessAlreadyEnabled) {
+      cudaGetLastError();
+    } else {
+      Check(error, "cudaDeviceEnablePeerAccess");
+    }
+  }
+
   void* AllocateBytes(size_t bytes) override { return CudaAllocate(bytes); }
   void FreeBytes(void* memory) noexcept override { cudaFree(memory); }
 
   CudaContext context_;
   SideStream side_;
+  std::set<int> peers_;  // GPUs that were copied from
 };
 
 }  // namespace

@@ -21,13 +21,21 @@ void* CudaAllocate(size_t bytes) {
     cudaGetLastError();
     size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
-    throw Error(
-        ErrorKind::kDevice,
-        format("the GPU has no memory for {} more bytes: {} of {} are free", bytes, free, total),
-        {}, "use a smaller batch");
+    int device = 0;
+    cudaGetDevice(&device);
+    throw Error(ErrorKind::kDevice,
+                format("cuda:{} has no memory for {} more bytes: {} of {} are free", device, bytes,
+                       free, total),
+                {}, "use a smaller batch, a smaller model or bf16, or fewer devices on this GPU");
   }
   Check(error, "cudaMalloc");
   return memory;
+}
+
+std::shared_ptr<void> CudaHostMemory(size_t bytes) {
+  void* memory = nullptr;
+  Check(cudaHostAlloc(&memory, std::max<size_t>(bytes, 1), cudaHostAllocPortable), "cudaHostAlloc");
+  return {memory, [](void* pinned) { cudaFreeHost(pinned); }};
 }
 
 }  // namespace recpack

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <memory>
 
 namespace recpack {
 
@@ -11,7 +12,11 @@ namespace recpack {
 // by the call that finds it.
 void Check(cudaError_t error, const char* call);
 
-// cudaMalloc, with what was asked for and what there is if it fails.
+// cudaMalloc on the current device, which is named if it fails, with what was asked for and what
+// there is.
 void* CudaAllocate(size_t bytes);
+
+// Pinned memory of the host, for all devices.
+std::shared_ptr<void> CudaHostMemory(size_t bytes);
 
 }  // namespace recpack

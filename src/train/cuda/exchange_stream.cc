@@ -1,0 +1,86 @@
+#include "src/train/cuda/exchange_stream.h"
+
+#include <vector>
+
+#include "src/train/cuda/errors.h"
+
+namespace recpack {
+namespace {
+
+class CudaExchangeStream final : public ExchangeStream {
+ public:
+  CudaExchangeStream(int device, cudaStream_t stream, size_t marks)
+      : device_(device), beside_(stream), marks_(marks) {
+    Attach();
+    try {
+      Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+            "cudaStreamCreateWithFlags");
+      for (cudaEvent_t& mark : marks_) Create(mark);
+      Create(end_);
+    } catch (...) {
+      Release();
+      throw;
+    }
+  }
+  ~CudaExchangeStream() override { Release(); }
+  CudaExchangeStream(const CudaExchangeStream&) = delete;
+  CudaExchangeStream& operator=(const CudaExchangeStream&) = delete;
+
+  void Mark(size_t mark) override {
+    Check(cudaEventRecord(marks_.at(mark), beside_), "cudaEventRecord");
+  }
+  void Await(size_t mark) override {
+    Attach();
+    Check(cudaStreamWaitEvent(stream_, marks_.at(mark), 0), "cudaStreamWaitEvent");
+  }
+  void Download(void* to, const void* from, size_t bytes) override {
+    Copy(to, from, bytes, cudaMemcpyDeviceToHost);
+    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+  void Upload(void* to, const void* from, size_t bytes) override {
+    Copy(to, from, bytes, cudaMemcpyHostToDevice);
+  }
+  DeviceStream Stream() const noexcept override { return stream_; }
+  void Join() override {
+    Check(cudaEventRecord(end_, stream_), "cudaEventRecord");
+    Check(cudaStreamWaitEvent(beside_, end_, 0), "cudaStreamWaitEvent");
+  }
+
+  std::shared_ptr<void> HostMemory(size_t bytes) override { return CudaHostMemory(bytes); }
+
+ private:
+  void Attach() const { Check(cudaSetDevice(device_), "cudaSetDevice"); }
+
+  static void Create(cudaEvent_t& event) {
+    Check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  }
+
+  void Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    Attach();
+    if (bytes > 0) Check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "cudaMemcpyAsync");
+  }
+
+  void Release() noexcept {
+    if (stream_) cudaStreamSynchronize(stream_);
+    for (const cudaEvent_t mark : marks_) {
+      if (mark) cudaEventDestroy(mark);
+    }
+    if (end_) cudaEventDestroy(end_);
+    if (stream_) cudaStreamDestroy(stream_);
+  }
+
+  const int device_;
+  const cudaStream_t beside_;
+  cudaStream_t stream_ = nullptr;
+  std::vector<cudaEvent_t> marks_;
+  cudaEvent_t end_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, cudaStream_t stream,
+                                                       size_t marks) {
+  return std::make_unique<CudaExchangeStream>(device, stream, marks);
+}
+
+}  // namespace recpack

@@ -1,0 +1,19 @@
+// Where the gradients of several devices are summed.
+#pragma once
+
+#include <string>
+
+#include "recpack/train/trainer.h"
+#include "src/train/process_world.h"
+
+namespace recpack {
+
+struct GradientSums {
+  bool on_devices = false;  // by TrainerOptions::between_gpus; else in the host's memory
+  std::string text;         // that, and why; empty where there is no GPU, or nothing to sum
+};
+
+// Of whole models on each device.
+GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorld& world);
+
+}  // namespace recpack

@@ -1,0 +1,60 @@
+// Small trainings of tests on emulated devices.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "tests/train/small_cifar.h"
+#include "tests/train/small_reviews.h"
+#include "tests/train/train_run.h"
+
+namespace recpack {
+
+inline TrainerOptions Pictures(const SmallCifar& data, const std::string& devices) {
+  TrainerOptions options;
+  options.data = data.folder();
+  options.resnet.width = 4;
+  options.devices = ParseDevices(devices);
+  options.threads = 1;
+  options.batch_size = 8;
+  options.epochs = 2;
+  options.warmup_epochs = 0;
+  options.optimizer.rate = 0.02;
+  options.seed = 3;
+  return options;
+}
+
+inline TrainerOptions Reviews(const SmallReviews& data, const std::string& devices) {
+  TrainerOptions options;
+  options.model = "deepconn";
+  options.data = data.folder();
+  options.deepconn = {.max_tokens = 32, .dims = 8, .filters = 8, .latent = 8, .factors = 4};
+  options.devices = ParseDevices(devices);
+  options.threads = 1;
+  options.batch_size = 8;
+  options.epochs = 2;
+  options.seed = 3;
+  return options;
+}
+
+// Sums are added up in another order: within `tolerance` of it, and of 1.
+inline void ExpectAlmost(double seen, double expected, double tolerance) {
+  EXPECT_TRUE(std::abs(seen - expected) <= tolerance * (1 + std::abs(expected)))
+      << seen << " is not almost " << expected;
+}
+
+inline void ExpectAlmost(const Ran& seen, const Ran& expected, double tolerance) {
+  ASSERT_EQ(seen.losses.size(), expected.losses.size());
+  for (size_t i = 0; i < seen.losses.size(); ++i) {
+    ExpectAlmost(seen.losses[i], expected.losses[i], tolerance);
+  }
+  ASSERT_EQ(seen.epochs.size(), expected.epochs.size());
+  for (size_t i = 0; i < seen.epochs.size(); ++i) {
+    EXPECT_EQ(seen.epochs[i].evaluation.samples, expected.epochs[i].evaluation.samples);
+    ExpectAlmost(seen.epochs[i].evaluation.loss, expected.epochs[i].evaluation.loss, tolerance);
+  }
+}
+
+}  // namespace recpack
