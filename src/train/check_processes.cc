@@ -30,9 +30,9 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
   }
   if (IsPlaced(options)) Refuse("a model over several devices cannot be trained", "start one");
   for (const DeviceSpec& device : options.devices) {
-    if (device.kind == DeviceKind::kCpu) continue;
+    if (device.kind != DeviceKind::kSimulated) continue;
     Refuse(format("{} cannot be trained on", DeviceName(device)),
-           "choose CPU devices, or start one");
+           "choose other devices, or start one");
   }
   const auto& deepconn = options.deepconn;
   world.CheckSame({
@@ -46,6 +46,7 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
       {"strategy", std::to_string(static_cast<int>(options.strategy))},
       {"statistics of all devices", std::to_string(options.norm_sync)},
       {"input", std::to_string(static_cast<int>(options.input))},
+      {"steps a dispatch", std::to_string(options.steps_per_dispatch)},
       {"timed inputs", TimedText(options.timing)},
       {"bad records", format("{} {} {}", static_cast<int>(options.on_bad_record),
                              options.max_bad_share, !options.ledger.empty())},

@@ -28,7 +28,7 @@ std::optional<std::chrono::microseconds> Duration(std::string_view text) {
   return std::chrono::microseconds(static_cast<int64_t>(number * scale));
 }
 
-std::optional<DeviceSpec> ParseOne(std::string_view text) {
+std::optional<DeviceSpec> ParseOne(std::string_view text, int local_rank) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) return {};
   const std::string_view kind = text.substr(0, colon);
@@ -49,7 +49,8 @@ std::optional<DeviceSpec> ParseOne(std::string_view text) {
     device.logical = *logical;
     rest = rest.substr(0, slash);
   }
-  const auto number = Number(rest);
+  const bool local = device.kind == DeviceKind::kCuda && rest == "local";
+  const auto number = local ? local_rank : Number(rest);
   if (!number) return {};
   device.number = *number;
   return device;
@@ -70,16 +71,17 @@ std::string DeviceName(const DeviceSpec& device) {
   return format("sim:{}us", device.step_time.count());
 }
 
-std::vector<DeviceSpec> ParseDevices(const std::string& text) {
+std::vector<DeviceSpec> ParseDevices(const std::string& text, int local_rank) {
   std::vector<DeviceSpec> devices;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
     begin = end + 1;
-    const auto device = ParseOne(name);
+    const auto device = ParseOne(name, local_rank);
     if (!device) {
-      throw Error(ErrorKind::kInvalidArgument, format("'{}' is no device", name), {},
-                  "devices are named cpu:0, cuda:0, cuda:0/1 or sim:12ms, separated by commas");
+      throw Error(
+          ErrorKind::kInvalidArgument, format("'{}' is no device", name), {},
+          "devices are named cpu:0, cuda:0, cuda:0/1, cuda:local or sim:12ms, separated by commas");
     }
     const bool twice = device->kind != DeviceKind::kSimulated &&
                        std::find(devices.begin(), devices.end(), *device) != devices.end();

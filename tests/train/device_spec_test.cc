@@ -17,12 +17,15 @@ TEST(Devices, AreReadFromTheirNames) {
   EXPECT_EQ(DeviceName(devices[3]), "cuda:0/1");
   EXPECT_EQ(devices[4].step_time, std::chrono::milliseconds(12));
   EXPECT_EQ(devices[5].step_time, std::chrono::milliseconds(500));
+  EXPECT_EQ(DeviceName(ParseDevices("cuda:local", 2).at(0)), "cuda:2");
+  EXPECT_EQ(DeviceName(ParseDevices("cuda:local/1").at(0)), "cuda:0/1");
 }
 
 TEST(Devices, ThatAreNoneAreRefused) {
   for (const char* text :
-       {"", "cpu", "cpu:", "cpu:-1", "cpu:0,", "cpu:0/1", "gpu:0", "cuda:0/", "cuda:x", "sim:12",
-        "sim:ms", "sim:-1ms", "cpu:0 ,cpu:1", "cpu:0,cpu:0", "cuda:0/1,cuda:0/1", "sim:1e99s"}) {
+       {"", "cpu", "cpu:", "cpu:-1", "cpu:0,", "cpu:0/1", "gpu:0", "cuda:0/", "cuda:x", "cpu:local",
+        "cuda:0,cuda:local", "sim:12", "sim:ms", "sim:-1ms", "cpu:0 ,cpu:1", "cpu:0,cpu:0",
+        "cuda:0/1,cuda:0/1", "sim:1e99s"}) {
     EXPECT_THROW(ParseDevices(text), Error) << text;
   }
 }

@@ -45,8 +45,8 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   FinishTrainingFlags(options);
   FinishInputFlags(flags.inputs, options);
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
-  options.devices = ParseDevices(flags.devices);
   const LaunchPlace place = LaunchPlace::FromEnvironment();
+  options.devices = ParseDevices(flags.devices, place.local_rank);
   options.join = JoinLaunched(place);
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
@@ -89,8 +89,9 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command
       .add_option(
           "--devices", flags->devices,
-          "Devices, separated by commas: cpu:0, cuda:0 (alone), or sim:12ms, which takes that "
-          "long a step.")
+          "Devices, separated by commas: cpu:0, cuda:0, cuda:0/1 (one of several on a GPU), "
+          "cuda:local (that of the process's number on its machine), or sim:12ms, which takes "
+          "that long a step.")
       ->capture_default_str();
   command
       .add_option("--place", options.place,

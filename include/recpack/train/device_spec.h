@@ -24,7 +24,9 @@ struct DeviceSpec {
 
 std::string DeviceName(const DeviceSpec& device);
 
-// "cpu:0,cpu:1". Throws Error (kInvalidArgument) for what is no device, and for one named twice.
-std::vector<DeviceSpec> ParseDevices(const std::string& text);
+// "cpu:0,cpu:1". "cuda:local" is the GPU of the number `local_rank`: that of the process among
+// those of its machine. Throws Error (kInvalidArgument) for what is no device, and for one named
+// twice.
+std::vector<DeviceSpec> ParseDevices(const std::string& text, int local_rank = 0);
 
 }  // namespace recpack

@@ -5,6 +5,7 @@
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/cuda_emulated/through_host.h"
+#include "tests/train/joined_processes.h"
 
 namespace recpack {
 namespace {
@@ -65,6 +66,22 @@ TEST_F(EmulatedDevices, TogetherGiveTheLossesOfOneWithTheStatisticsOfAll) {
     for (size_t i = 0; i < alone.losses.size(); ++i) {
       EXPECT_TRUE(std::abs(together.losses[i] - alone.losses[i]) <= 0.02 * alone.losses[i]) << i;
     }
+  }
+}
+
+TEST_F(EmulatedDevices, OfSeveralProcessesGiveTheLossesOfOne) {
+  const SmallCifar data(32);
+  const Ran expected = Train(Short(data, "cpu:0,cpu:1"));
+  for (const StrategyKind strategy :
+       {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+    std::vector<TrainerOptions> processes;
+    for (const char* device : {"cuda:0", "cuda:1"}) {
+      processes.push_back(Short(data, device));
+      processes.back().strategy = strategy;
+    }
+    const auto ran = TrainProcesses(processes);
+    for (const Process& process : ran) EXPECT_EQ(process.failure, "");
+    ExpectAlmost(ran[0].ran, expected, 2e-3);
   }
 }
 
