@@ -317,22 +317,22 @@ struct FakeGpmSample {
   Device device = nullptr;
 };
 
-Return nvmlGpmSampleAlloc(FakeGpmSample** sample) {
-  *sample = new FakeGpmSample;
+Return nvmlGpmSampleAlloc(GpmSample* sample) {
+  *sample = reinterpret_cast<GpmSample>(new FakeGpmSample);
   return kSuccess;
 }
 
-Return nvmlGpmSampleFree(FakeGpmSample* sample) {
-  delete sample;
+Return nvmlGpmSampleFree(GpmSample sample) {
+  delete reinterpret_cast<FakeGpmSample*>(sample);
   return kSuccess;
 }
 
-Return nvmlGpmSampleGet(Device device, FakeGpmSample* sample) {
+Return nvmlGpmSampleGet(Device device, GpmSample sample) {
   const Return code = Enter("nvmlGpmSampleGet", Index(device));
   if (code != kSuccess) return code;
   static int samples = 0;
   const std::lock_guard lock(mutex);
-  *sample = {++samples, device};
+  *reinterpret_cast<FakeGpmSample*>(sample) = {++samples, device};
   return kSuccess;
 }
 
