@@ -4,6 +4,7 @@ The network is that of tests/interop, held there to ours, with what ours does to
 maximum before tanh, which rises, and the factorisation machine without a product for each pair.
 Jobs: f32, f32-conv1d, bf16-autocast, bf16 (weights in bf16 too); each also with -compiled.
 """
+import math
 import pathlib
 import sys
 
@@ -56,7 +57,7 @@ def job(form: str):
         model = network(form)
         users, items = (torch.randint(1, SIZES['vocabulary'], (BATCH, TOKENS)) for _ in range(2))
         ratings = torch.randint(1, 6, (BATCH,)).float()
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, momentum=0.9)
         run_model = torch.compile(model) if form.endswith('compiled') else model
 
         def run():
@@ -66,7 +67,8 @@ def job(form: str):
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-            loss.item()
+            if not math.isfinite(loss.item()):
+                raise ValueError('the training diverged: lower the rate')
             return STEPS * BATCH, 0
 
         return Job(run, f'{form}, batch {BATCH}, {TOKENS} tokens, {context.threads} threads')

@@ -2,6 +2,7 @@
 
 Jobs: f32, f32-channels-last, bf16-autocast-channels-last, bf16-channels-last (weights in bf16 too).
 """
+import math
 import pathlib
 import sys
 
@@ -35,7 +36,8 @@ def job(form: str):
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-            loss.item()
+            if not math.isfinite(loss.item()):
+                raise ValueError('the training diverged: lower the rate')
             return STEPS * BATCH, 0
 
         return Job(run, f'{form}, batch {BATCH}, width {WIDTH}, {context.threads} threads')

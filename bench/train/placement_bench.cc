@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/record/timing.h"
+#include "bench/train/check_loss.h"
 #include "recpack/base/random.h"
 #include "recpack/train/cpu_ops.h"
 #include "recpack/train/model.h"
@@ -21,6 +22,7 @@ namespace recpack {
 namespace {
 
 constexpr DeepconnOptions kModel{.vocabulary = 20'000};
+constexpr double kRate = 1e-4;  // small enough that one batch over and over does not diverge
 
 class ResidentBatch final : public BatchArrays {
  public:
@@ -76,13 +78,14 @@ void Run(const bench::Flags& flags) {
   const auto pass = [&] {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < steps; ++i) {
-      strategy.BeginStep({.rate = 0.01});
+      strategy.BeginStep({.rate = kRate});
       model->Forward(resident, nullptr, true, 1.0F / static_cast<float>(batch),
                      sums.As<LossSums>());
       model->Backward(resident, [](size_t) {});
       strategy.EndStep();
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    bench::CheckLoss(*devices[0], sums);
     const TransferAccount copies = placement ? placement->transfers().Take() : TransferAccount{};
     char more[128];
     std::snprintf(more, sizeof more, ", \"copies\": %.1f, \"copy_share\": %.6f",

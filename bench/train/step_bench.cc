@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/record/timing.h"
+#include "bench/train/check_loss.h"
 #include "recpack/base/cpu.h"
 #include "recpack/base/random.h"
 #include "recpack/train/cpu_ops.h"
@@ -85,8 +86,7 @@ void Step(Ops& ops, const Flags& flags) {
       ops.Sgd({.rate = 0.01F, .momentum = 0.9F, .decay = 5e-4F}, variables.trained(),
               variables.gradients(), variables.Slot(0, 0), variables.trained_size());
     }
-    LossSums loss;
-    ops.Download(&loss, sums.data(), sizeof loss);
+    bench::CheckLoss(ops, sums);
     return bench::Pass{static_cast<uint64_t>(steps * batch), 0};
   });
 }

@@ -1,0 +1,19 @@
+// Holds a bench to numbers: what is no number takes other paths, and other times.
+#pragma once
+
+#include <cmath>
+#include <stdexcept>
+
+#include "recpack/train/ops.h"
+#include "recpack/train/tensor.h"
+
+namespace recpack::bench {
+
+// Waits for the device. Throws where the sum of losses is no number.
+inline void CheckLoss(Ops& ops, const DeviceArray& sums) {
+  LossSums loss;
+  ops.Download(&loss, sums.data(), sizeof loss);
+  if (!std::isfinite(loss.loss)) throw std::runtime_error("the training diverged: lower the rate");
+}
+
+}  // namespace recpack::bench
