@@ -5,8 +5,8 @@
 #include <string>
 
 #include "recpack/base/error.h"
+#include "recpack/base/utf8.h"
 #include "src/base/format.h"
-#include "src/example/utf8.h"
 #include "src/example/wire.h"
 
 namespace recpack {

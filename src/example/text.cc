@@ -8,10 +8,10 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "recpack/base/utf8.h"
 #include "recpack/example/view.h"
 #include "src/base/format.h"
 #include "src/example/example_proto.h"
-#include "src/example/utf8.h"
 
 namespace recpack {
 namespace {

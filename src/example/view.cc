@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "src/example/utf8.h"
+#include "recpack/base/utf8.h"
 #include "src/example/wire_reader.h"
 
 namespace recpack {

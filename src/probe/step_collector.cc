@@ -25,12 +25,26 @@ void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
     const int64_t end = found->steps.empty() ? INT64_MIN : found->steps.back().end;
     for (StepRecord& step : trainer.steps) {
       if (step.end <= end) continue;
-      if (trainer.source == TrainerSteps::Source::kBetweenWaits) step.number = found->steps.size();
+      if (trainer.source == TrainerSteps::Source::kBetweenWaits) {
+        step.number = found->steps.empty() ? 0 : found->steps.back().number + 1;
+      }
       found->steps.push_back(step);
     }
     found->device_seen |= trainer.device_seen;
     found->fetched_ahead |= trainer.fetched_ahead;
   }
+}
+
+TrainerSteps LatestOf(const TrainerSteps& trainer, size_t most) {
+  TrainerSteps latest{.process = trainer.process,
+                      .lane = trainer.lane,
+                      .device = trainer.device,
+                      .source = trainer.source,
+                      .device_seen = trainer.device_seen,
+                      .fetched_ahead = trainer.fetched_ahead};
+  const auto count = static_cast<ptrdiff_t>(std::min(most, trainer.steps.size()));
+  latest.steps.assign(trainer.steps.end() - count, trainer.steps.end());
+  return latest;
 }
 
 }  // namespace
@@ -40,9 +54,14 @@ void StepCollector::Add(std::vector<TimedEvent> events) {
   if (pending_.size() >= settle_at_) Settle();
 }
 
-std::vector<TrainerSteps> StepCollector::Trainers(int64_t now) const {
-  std::vector<TrainerSteps> all = settled_;
+std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps) const {
+  std::vector<TrainerSteps> all;
+  all.reserve(settled_.size());
+  for (const TrainerSteps& trainer : settled_) all.push_back(LatestOf(trainer, most_steps));
   Append(StepsOf(pending_, now), all);
+  for (TrainerSteps& trainer : all) {
+    if (trainer.steps.size() > most_steps) trainer = LatestOf(trainer, most_steps);
+  }
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "recpack/probe/verdict.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "src/base/format.h"
@@ -59,6 +60,7 @@ void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
 const char* BandName(Band band) noexcept {
   constexpr const char* kNames[] = {"unknown", "undecided", "not input-bound",
                                     "moderately input-bound", "highly input-bound"};
+  static_assert(std::size(kNames) == kBands);
   return kNames[static_cast<size_t>(band)];
 }
 
@@ -81,6 +83,7 @@ const char* BottleneckName(Bottleneck bottleneck) noexcept {
                                     "slow rank",
                                     "host",
                                     "model"};
+  static_assert(std::size(kNames) == kBottlenecks);
   return kNames[static_cast<size_t>(bottleneck)];
 }
 

@@ -104,9 +104,9 @@ void Watch::Sample() {
   state.steps.Add(state.events.Poll());
 }
 
-Evidence Watch::Collected() const {
+Evidence Watch::Collected(size_t most_steps) const {
   const State& state = *state_;
-  Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now())};
+  Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now(), most_steps)};
   for (const auto& [loader, samples] : state.loaders) {
     auto all = samples.All();
     std::move(all.begin(), all.end(), std::back_inserter(evidence.loaders));

@@ -233,6 +233,15 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
     const auto got = collector.Trainers(1'000'000);
     ASSERT_THAT(got, SizeIs(2));
     for (size_t i = 0; i < 2; ++i) EXPECT_EQ(got[i].steps, expected[i].steps) << at_once;
+    for (const size_t most : {1u, 30u, 400u, 900u}) {
+      const auto latest = collector.Trainers(1'000'000, most);
+      ASSERT_THAT(latest, SizeIs(2));
+      for (size_t i = 0; i < 2; ++i) {
+        const auto& all = expected[i].steps;
+        const auto count = static_cast<ptrdiff_t>(std::min(most, all.size()));
+        EXPECT_EQ(latest[i].steps, std::vector<StepRecord>(all.end() - count, all.end())) << most;
+      }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // The steps of a training, and what they waited for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -51,7 +52,8 @@ class StepCollector {
   explicit StepCollector(size_t most_events = 200'000) : most_events_(most_events) {}
 
   void Add(std::vector<TimedEvent> events);
-  std::vector<TrainerSteps> Trainers(int64_t now) const;
+  // Each with its latest steps, `most_steps` at most.
+  std::vector<TrainerSteps> Trainers(int64_t now, size_t most_steps = SIZE_MAX) const;
 
  private:
   void Settle();

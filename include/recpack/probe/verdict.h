@@ -22,6 +22,7 @@ enum class Band : uint8_t {
   kModerately,  // 5 to 20 %
   kHighly,      // 20 % and more
 };
+inline constexpr size_t kBands = 5;
 
 const char* BandName(Band band) noexcept;  // "not input-bound", ...
 
@@ -46,6 +47,7 @@ enum class Bottleneck : uint8_t {
   kHost,      // neither input nor exchange nor the device: the program itself
   kModel,     // the device is busy: nothing to gain from input
 };
+inline constexpr size_t kBottlenecks = static_cast<size_t>(Bottleneck::kModel) + 1;
 
 const char* BottleneckName(Bottleneck bottleneck) noexcept;  // "storage", "decode", ...
 

@@ -1,6 +1,8 @@
 // Watches a program from outside while it trains.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +28,9 @@ class Watch {
   // What is to be seen now. To be called about ten times a second, and once after the end.
   void Sample();
 
-  // Of all samples so far.
-  Evidence Collected() const;
+  // Of all samples so far; of each trainer, its latest `most_steps`, and of the system what was
+  // while these ran.
+  Evidence Collected(size_t most_steps = SIZE_MAX) const;
 
  private:
   struct State;

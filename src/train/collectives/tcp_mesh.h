@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "recpack/base/socket.h"
 #include "recpack/train/tcp_collective.h"
-#include "src/train/collectives/socket.h"
 
 namespace recpack {
 

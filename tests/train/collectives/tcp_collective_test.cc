@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/socket.h"
+#include "recpack/base/socket.h"
 #include "tests/pipeline/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"

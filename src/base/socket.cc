@@ -1,4 +1,4 @@
-#include "src/train/collectives/socket.h"
+#include "recpack/base/socket.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
