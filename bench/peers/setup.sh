@@ -3,7 +3,7 @@
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
-#   bash bench/peers/setup.sh tf dali wds vision safetensors grain
+#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus
 #                                those that tests/interop needs (about 8 GB)
 #
 # An environment that is already as its file says is left alone.
@@ -11,7 +11,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision safetensors grain)
+known=(tf dali wds py ffcv vision safetensors grain prometheus)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

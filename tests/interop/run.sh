@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, the
-# safetensors package, rectrain's gradients against PyTorch's, and the hook in programs with PyTorch,
-# TensorFlow and Grain, each in an environment of its own (bench/peers/setup.sh makes them; about 8 GB).
+# safetensors package, rectrain's gradients against PyTorch's, the hook in programs with PyTorch,
+# TensorFlow and Grain, and recprobe's figures read by Prometheus' client, each in an environment of
+# its own (bench/peers/setup.sh makes them; about 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
 #
@@ -15,6 +16,7 @@ repository=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$repository/build/release}" && pwd)
 export RECPACK=$build/tools/recpack/recpack
 export RECPACK_PIXELS=$build/tests/interop/pixels RECPACK_ARRAYS=$build/tests/interop/arrays
+export RECPROBE=$build/tools/recprobe/recprobe
 export RECTRAIN=$build/tools/rectrain/rectrain RECPACK_GRADIENTS=$build/tests/interop/gradients
 for program in "$RECPACK" "$RECPACK_PIXELS" "$RECPACK_ARRAYS"; do
   if [ ! -x "$program" ]; then
@@ -24,7 +26,7 @@ for program in "$RECPACK" "$RECPACK_PIXELS" "$RECPACK_ARRAYS"; do
 done
 
 venvs=${RECPACK_VENVS:-$repository/.venvs}
-bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain
+bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain prometheus
 
 passed=0 failed=0
 log=$(mktemp)
@@ -32,9 +34,9 @@ trap 'rm -f "$log"' EXIT
 pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels safetensors:safetensors
        vision:hook tf:hook grain:hook)
 if [ -x "$RECTRAIN" ]; then
-  pairs+=(vision:training)
+  pairs+=(vision:training prometheus:prometheus)
 else
-  echo "interop: no rectrain was built: its gradients are not compared" >&2
+  echo "interop: no rectrain was built: its gradients and figures are not compared" >&2
 fi
 for pair in "${pairs[@]}"; do
   name=${pair#*:}

@@ -2,6 +2,7 @@
 
 #include "recpack/probe/show.h"
 #include "recpack/probe/watched_process.h"
+#include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
 
 namespace recpack::tool {
@@ -12,11 +13,13 @@ using Clock = std::chrono::steady_clock;
 struct Flags {
   int pid = 0;
   double seconds = 30;
+  PrometheusFlags prometheus;
   WatchFlags watch;
 };
 
 int RunAttach(const Flags& flags) {
   WatchedProcess process(flags.pid);
+  LiveMetrics metrics(flags.prometheus, process.name(), process.user());
   Watch watch({.roots = {flags.pid},
                .no_events = "a program tells of its waits only where `recprobe run` started it"});
   const auto begin = Clock::now();
@@ -24,6 +27,7 @@ int RunAttach(const Flags& flags) {
   auto next = begin;
   do {
     watch.Sample();
+    metrics.Update(watch);
     next = std::max(next + flags.watch.interval(), Clock::now());
   } while (next < end && !process.Wait(next - Clock::now()));
   watch.Sample();
@@ -43,6 +47,7 @@ void AddAttach(CLI::App& app, int& exit_code) {
   command.add_option("--seconds", flags->seconds, "For how long, if it does not end before.")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAttach(*flags); });
 }

@@ -9,6 +9,7 @@
 #include "recpack/probe/child_command.h"
 #include "recpack/probe/python_hook.h"
 #include "src/base/format.h"
+#include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
 
 namespace recpack::tool {
@@ -21,6 +22,7 @@ struct Flags {
   bool hook = true;
   bool trace = false;
   std::string keep;
+  PrometheusFlags prometheus;
   WatchFlags watch;
 };
 
@@ -104,6 +106,7 @@ std::string NoSteps(const Flags& flags, const std::string& events) {
 int RunAndWatch(const Flags& flags) {
   const EventFolder events(flags.keep);
   const auto environment = Environment(flags, events.path());
+  LiveMetrics metrics(flags.prometheus, flags.command.front());
   std::unique_ptr<ChildCommand> child;
   try {
     child = std::make_unique<ChildCommand>(flags.command, environment);
@@ -119,6 +122,7 @@ int RunAndWatch(const Flags& flags) {
   auto next = std::chrono::steady_clock::now();
   while (!end) {
     watch.Sample();
+    metrics.Update(watch);
     next = std::max(next + flags.watch.interval(), std::chrono::steady_clock::now());
     end = child->Wait(next - std::chrono::steady_clock::now());
   }
@@ -149,6 +153,7 @@ void AddRun(CLI::App& app, int& exit_code) {
                    "to; docs/probe-gpu.md.");
   command.add_option("--keep", flags->keep,
                      "New folder for what the program tells of itself, for `recprobe read`.");
+  AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAndWatch(*flags); });
 }

@@ -1,0 +1,19 @@
+// The families of figures that Prometheus is given; docs/prometheus.md lists them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "recpack/probe/gpu_sampler.h"
+#include "recpack/probe/verdict.h"
+#include "src/probe/exposition.h"
+
+namespace recpack {
+
+void AddVerdict(const Verdict& verdict, Exposition& text);
+// `samples`: in order of time, as Evidence has them; the last one of each loader counts.
+void AddLoaders(const std::vector<LoaderSample>& samples, Exposition& text);
+void AddSystem(const std::optional<SystemRates>& rates, Exposition& text);
+void AddGpus(const std::vector<GpuSample>& gpus, Exposition& text);
+
+}  // namespace recpack

@@ -1,0 +1,43 @@
+// --prometheus: the figures of a watch while it goes on.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "recpack/probe/metrics.h"
+#include "recpack/probe/metrics_server.h"
+#include "recpack/probe/watch.h"
+#include "tools/recprobe/command.h"
+
+namespace recpack::tool {
+
+struct PrometheusFlags {
+  std::string address;  // empty: nobody is served
+  std::string job;      // empty: the program's name
+};
+
+void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags);
+
+// One thread. Where no address was given it does nothing.
+class LiveMetrics {
+ public:
+  // Listens from here on, and says on stderr where. `program`: its path or name; `user`: whose it
+  // is, empty: this process's. Throws Error as MetricsServer().
+  LiveMetrics(const PrometheusFlags& flags, const std::string& program, std::string user = "");
+
+  // To be called after each sample. Decides anew after 1, 2, 4, 8 seconds, then every 15; less
+  // often where that would take more than 0.2 % of a core.
+  void Update(const Watch& watch);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::optional<MetricsServer> server_;
+  std::optional<Metrics> metrics_;
+  std::optional<GpuSampler> gpus_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point next_ = begin_;
+};
+
+}  // namespace recpack::tool
