@@ -21,6 +21,7 @@ constexpr std::pair<const char*, Cause> kNames[] = {
     {"hidden-wait", Cause::kHiddenWait},
     {"host", Cause::kHost},
     {"copies", Cause::kCopies},
+    {"hang", Cause::kHang},
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ enum class Cause : uint8_t {
   kHiddenWait,       // one rank waits for its input, but all wait for the others' devices
   kHost,             // the training thread computes between the device's work
   kCopies,           // before the device's work, to it
+  kHang,             // after half of the steps no device ends its work any more
 };
 
 struct Case {
@@ -35,6 +36,8 @@ struct Case {
   uint64_t seed = 0;
   bool perfect_input = false;  // the same without what is planted in its input
 
+  // Before it hangs.
+  int64_t taken() const { return cause == Cause::kHang ? steps / 2 : steps; }
   bool OfInput(Cause planted) const { return cause == planted && !perfect_input; }
   // The one that is unlike the others.
   uint32_t odd_rank() const { return static_cast<uint32_t>(seed % ranks); }

@@ -15,8 +15,9 @@ namespace {
 
 constexpr uint32_t kBatch = 8;
 constexpr int kThreads = 2;
-// Of a pipeline that is in time.
+// Of a pipeline that is in time, asleep or at work on all processors.
 constexpr double kInTime = 0.8;
+constexpr double kInTimeAtWork = 0.6;
 
 FunctionField Taking(Seconds mean, void (*spend)(Seconds)) {
   return {.arrays = {{.name = "planted", .type = ValueType::kU8, .sample_bytes = 1}},
@@ -50,7 +51,7 @@ LoaderOptions OptionsOf(const Case& planted, uint32_t ranks) {
       add(planted.step * kInTime, Sleep);
       break;
     case Cause::kBurn:
-      add(planted.step * kInTime, Burn);
+      add(planted.step * kInTimeAtWork, Burn);
       break;
     case Cause::kDecode:
       options.fields.push_back(ImageField{

@@ -29,6 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+constexpr Seconds kHang(6);
+
 // Of the steps at the beginning, as many as a verdict leaves out.
 int64_t WarmUp(int64_t steps) { return std::clamp<int64_t>(steps / 20, 1, 10); }
 
@@ -51,14 +53,15 @@ class Training {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    return Seconds(end_ - begin_) / static_cast<double>(planted_.steps - WarmUp(planted_.steps));
+    return Seconds(end_ - begin_) /
+           static_cast<double>(planted_.taken() - WarmUp(planted_.taken()));
   }
 
  private:
   void RunRank(uint32_t rank) {
     const StepEvents events(rank);
-    for (int64_t step = 0; step < planted_.steps; ++step) {
-      if (rank == 0 && step == WarmUp(planted_.steps)) begin_ = Clock::now();
+    for (int64_t step = 0; step < planted_.taken(); ++step) {
+      if (rank == 0 && step == WarmUp(planted_.taken())) begin_ = Clock::now();
       const int64_t begin = EventLog::Now();
       input_.Take(rank);
       if (planted_.cause == Cause::kCopies) Copy(rank);
@@ -74,6 +77,10 @@ class Training {
       events.Step(begin, static_cast<uint64_t>(step));
     }
     if (rank == 0) end_ = Clock::now();
+    if (planted_.cause == Cause::kHang) {
+      input_.Take(rank);
+      Sleep(kHang);
+    }
   }
 
   Seconds TimeOf(uint32_t rank, int64_t step) const {
@@ -126,9 +133,9 @@ Case CaseOf(const Flags& flags) {
                .seed = std::stoull(flags.Text("--seed", "0")),
                .perfect_input = flags.Number("--perfect-input", "0") != 0};
   if (!(planted.strength >= 0 && planted.strength < 0.95) || planted.ranks == 0 ||
-      planted.step <= Seconds(0) || planted.steps < 2) {
+      planted.step <= Seconds(0) || planted.steps < 4) {
     throw Error(ErrorKind::kInvalidArgument, "a case that cannot be", {},
-                "strengths are below 0.95, ranks at least 1, steps at least 2");
+                "strengths are below 0.95, ranks at least 1, steps at least 4");
   }
   return planted;
 }

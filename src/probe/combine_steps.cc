@@ -37,8 +37,14 @@ bool GoInStep(const std::vector<TrainerSteps>& trainers) {
 std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
   std::vector<Part> waits;
   if (!GoInStep(trainers)) {
+    // What they wait for may be the same: steps at the same place are no two observations.
     for (const TrainerSteps& trainer : trainers) {
-      for (const StepRecord& step : trainer.steps) waits.push_back(Of(step));
+      waits.resize(std::max(waits.size(), trainer.steps.size()));
+      for (size_t i = 0; i < trainer.steps.size(); ++i) {
+        const Part part = Of(trainer.steps[i]);
+        waits[i].part += part.part;
+        waits[i].whole += part.whole;
+      }
     }
     return waits;
   }

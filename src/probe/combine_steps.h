@@ -15,8 +15,8 @@ size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers);
 
 // What input costs each step, and the step's duration. Trainers that exchange values go in step:
 // the step of all is ready when the last one is, and without input waits it would be so when the
-// last of those is, so that a wait which another one's work hides costs nothing. Others count one
-// by one.
+// last of those is, so that a wait which another one's work hides costs nothing. Of others the sums
+// of the first steps, of the second ones, and so on.
 std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers);
 
 // Of all their steps.

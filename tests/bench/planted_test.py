@@ -4,12 +4,8 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'bench/probe'))
-import planted  # noqa: E402
 
 INPUT_BOUND = ('moderately input-bound', 'highly input-bound')
 
@@ -57,26 +53,6 @@ class Planted(unittest.TestCase):
         verdict = self.verdict('hidden-wait', ranks=2)
         self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
         self.assertGreater(verdict['breakdown']['input_wait'], 0.1, verdict)
-
-
-class Judge(unittest.TestCase):
-    @staticmethod
-    def judged(verdict, bottleneck, value, truth):
-        said = {'verdict': verdict, 'bottleneck': bottleneck,
-                'input_share': {'value': value, 'low': value - 0.01, 'high': value + 0.01}}
-        return planted.judge({'cause': 'function', 'strength': 0.3, 'ranks': 1, 'odd_rank': 0,
-                              'truth': truth, 'truths': [truth, truth], 'said': said})
-
-    def test_only_what_is_right_is_right(self):
-        right = self.judged('highly input-bound', 'user function', 0.3, 0.305)
-        self.assertTrue(right['band'] and right['place'] and right['covered'])
-        self.assertFalse(self.judged('highly input-bound', 'decode', 0.3, 0.3)['place'])
-        self.assertFalse(self.judged('not input-bound', 'model', 0.01, 0.3)['band'])
-        self.assertFalse(self.judged('highly input-bound', 'user function', 0.3, 0.4)['covered'])
-
-    def test_undecided_is_right_at_a_limit_only(self):
-        self.assertTrue(self.judged('undecided', 'user function', 0.2, 0.2)['band'])
-        self.assertFalse(self.judged('undecided', 'user function', 0.3, 0.3)['band'])
 
 
 if __name__ == '__main__':

@@ -25,27 +25,35 @@ TEST(Estimate, EqualStepsLeaveNoDoubt) {
   EXPECT_DOUBLE_EQ(share.high, 0.25);
 }
 
-// Steps whose waits come in bursts, as those for a prefetched ring do: the interval must hold the
-// truth about as often as it says.
-TEST(Estimate, HoldsTheTruthAsOftenAsItSays) {
-  constexpr int kRuns = 400, kSteps = 400;
-  constexpr double kTruth =
-      0.1;  // of steps 100 long, a tenth of which waits 100 of them on average
-  int held = 0;
-  std::mt19937 random(11);
-  std::exponential_distribution<double> wait(1 / (100 * kTruth / (1 - kTruth)));
-  for (int run = 0; run < kRuns; ++run) {
-    std::vector<Part> series;
-    double level = wait(random);
-    for (int i = 0; i < kSteps; ++i) {
-      if (random() % 4 == 0) level = wait(random);  // neighbours are alike
-      series.push_back({level, 100 + level});
-    }
-    const Estimate share = ShareOf(series);
-    held += share.low <= kTruth && kTruth <= share.high ? 1 : 0;
+TEST(Estimate, OneStepIsNoneToDoubtBy) {
+  const Estimate share = ShareOf({{1, 4}});
+  EXPECT_DOUBLE_EQ(share.low, 0.25);
+  EXPECT_DOUBLE_EQ(share.high, 0.25);
+}
+
+TEST(Estimate, StaysAShare) {
+  std::vector<Part> series(40, {0, 100});
+  series[7] = {100, 100};
+  const Estimate rare = ShareOf(series);
+  EXPECT_GE(rare.low, 0);
+  for (Part& part : series) part.part = part.whole - part.part;
+  const Estimate often = ShareOf(series);
+  EXPECT_LE(often.high, 1);
+}
+
+// Neighbours are drawn as one where there are many: the figure is that of all.
+TEST(Estimate, OfALongSeriesNothingIsLeftOut) {
+  std::vector<Part> series;
+  double part = 0, whole = 0;
+  std::mt19937 random(5);
+  for (int i = 0; i < 10'007; ++i) {
+    series.push_back({static_cast<double>(random() % 50), static_cast<double>(50 + random() % 50)});
+    part += series.back().part;
+    whole += series.back().whole;
   }
-  EXPECT_GE(held, kRuns * 90 / 100);
-  EXPECT_LE(held, kRuns * 99 / 100);
+  const Estimate share = ShareOf(series);
+  EXPECT_NEAR(share.value, part / whole, 1e-12);
+  EXPECT_NEAR(share.high - share.low, 2 * 1.96 * 0.2 / std::sqrt(10'007), 0.005);
 }
 
 }  // namespace

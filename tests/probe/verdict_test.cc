@@ -217,6 +217,30 @@ TEST(Verdict, OneRankThatAllWaitFor) {
   EXPECT_THAT(by_work.evidence, Contains(HasSubstr("it computed 98.0 %")));
 }
 
+// Trainers that wait for the same loader are no more observations than one.
+TEST(Verdict, TrainersThatWaitTogetherLeaveTheSameDoubt) {
+  TrainerSteps trainer = Trainer({.device = 60}, 300);
+  for (size_t i = 0; i < trainer.steps.size(); ++i) {
+    StepRecord& step = trainer.steps[i];
+    step.uncovered_wait = step.input_wait = static_cast<int64_t>((i * 7919) % 40) * kMs;
+  }
+  TrainerSteps other = trainer;
+  other.device = 1;
+  const Estimate one = Decide({.trainers = {trainer}}).input_share;
+  const Estimate both = Decide({.trainers = {trainer, other}}).input_share;
+  EXPECT_NEAR(both.value, one.value, 1e-12);
+  EXPECT_NEAR(both.low, one.low, 1e-12);
+  EXPECT_NEAR(both.high, one.high, 1e-12);
+  EXPECT_LT(one.low, one.high);
+}
+
+TEST(Verdict, TrainersOfDifferentLengthsAllCount) {
+  const Verdict verdict = Decide({.trainers = {Trainer({.wait = 20, .device = 80}, 110),
+                                               Trainer({.wait = 60, .device = 40}, 60, 1)}});
+  ASSERT_EQ(verdict.left_out, 3u);
+  EXPECT_NEAR(verdict.input_share.value, (0.2 * 107 + 0.6 * 57) / 164, 1e-9);
+}
+
 // A known fault of other tools: they count it.
 TEST(Verdict, AWaitThatAnotherDevicesWorkHidesCostsNothing) {
   const Verdict verdict =

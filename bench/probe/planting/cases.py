@@ -1,0 +1,110 @@
+"""What is planted, and how cases are drawn."""
+import dataclasses
+import random
+
+SECONDS = 2.0  # of a run that suffers
+IN_TIME = 0.6  # of a step, in which an input that nothing is planted in has a batch
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A cause in a program.
+
+    of: 'input'; 'other' for what a perfect input does not cure; 'nothing'.
+    place: the bottleneck that is right. named_from: the share of step time from which on
+    docs/verdicts.md names it; below that it is 'model'.
+    """
+    program: str  # trainer (planted_trainer), rectrain, placed (rectrain --place), torch, tf
+    cause: str
+    of: str
+    place: str = 'model'
+    named_from: float = 0.05
+    several_ranks: bool = False
+    simulated: bool = False  # its devices always are: it computes, and they must not
+    ready_ms: str = ''  # whose time for a batch the step follows from: '', 'decode', 'cold-cache'
+
+    @property
+    def name(self) -> str:
+        return f'{self.program}: {self.cause}'
+
+
+KINDS = (
+    Kind('trainer', 'none', 'nothing'),
+    Kind('trainer', 'background', 'nothing'),
+    Kind('trainer', 'storage', 'input', 'storage'),
+    Kind('trainer', 'cold-cache', 'input', 'storage', simulated=True, ready_ms='cold-cache'),
+    Kind('trainer', 'decode', 'input', 'decode', simulated=True, ready_ms='decode'),
+    Kind('trainer', 'function', 'input', 'user function'),
+    Kind('trainer', 'batch-function', 'input', 'batch function'),
+    Kind('trainer', 'slow-rank-input', 'input', 'user function', several_ranks=True),
+    Kind('trainer', 'interference', 'input', 'processors taken by others', simulated=True),
+    Kind('trainer', 'slow-rank-compute', 'other', 'slow rank', 0.1, several_ranks=True),
+    # A wait for input that the exchange hides: the others' devices take longer.
+    Kind('trainer', 'hidden-wait', 'other', 'slow rank', 0, several_ranks=True),
+    Kind('trainer', 'host', 'other', 'host', 0.25, simulated=True),
+    Kind('trainer', 'copies', 'other', 'copies to the device', 0.1),
+    # Where utilisation would be 100 %: a collective that never ends.
+    Kind('trainer', 'hang', 'other', 'hang', -1),
+    Kind('rectrain', 'none', 'nothing', simulated=True, ready_ms='rectrain'),
+    Kind('placed', 'placement', 'other', 'copies on devices', 0.1),
+    Kind('torch', 'none', 'nothing', simulated=True),
+    Kind('torch', 'background', 'nothing', simulated=True),
+    Kind('torch', 'function', 'input', 'user function', simulated=True),
+    Kind('torch', 'training-thread', 'input', 'training thread', simulated=True),
+    # Its own work in Python: what waits for a batch waits for the lock as well.
+    Kind('torch', 'gil', 'input', 'interpreter lock', simulated=True),
+    Kind('tf', 'none', 'nothing', simulated=True),
+    Kind('tf', 'function', 'input', 'user function', simulated=True),
+)
+# Not planted, and not counted.
+UNAVAILABLE = {
+    'launch-bound tiny steps': 'needs a GPU: without one nothing is launched',
+    'decompression': 'our loader reads no compressed shards: they have no random access',
+}
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+@dataclasses.dataclass
+class Case:
+    kind: str
+    strength: float
+    device: str  # sim or cpu
+    ranks: int
+    step_ms: float
+    seed: int
+    burners: int = 0  # programs that take processors
+    removed: bool = False  # the same without what is planted
+    fixed_steps: int = 0
+
+    @property
+    def of(self) -> Kind:
+        return BY_NAME[self.kind]
+
+    def steps(self) -> int:
+        if self.fixed_steps:
+            return self.fixed_steps
+        shares = 0.5 if self.burners else self.strength
+        return max(60, round(SECONDS * 1e3 * (1 - shares) / self.step_ms))
+
+    def without(self) -> 'Case':
+        return dataclasses.replace(self, removed=True, burners=0)
+
+
+def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case:
+    """All but the kind is chance. ready_ms: how long a batch takes that nothing else slows."""
+    chance = random.Random(f'{seed} {number}')
+    strength = 0 if kind.of == 'nothing' else round(chance.uniform(0, 0.8), 3)
+    ranks = chance.choice((2, 3)) if kind.several_ranks else chance.choice((1, 1, 2))
+    if kind.program in ('placed', 'torch', 'tf'):
+        ranks = 1
+    simulated = kind.simulated or ranks > 1 or chance.random() < 0.6
+    case = Case(kind.name, strength, 'sim' if simulated else 'cpu', ranks,
+                round(chance.uniform(4, 10), 2), chance.getrandbits(31))
+    if kind.ready_ms:  # the input is what it is: steps are as short or long as that asks for
+        share = IN_TIME if kind.of == 'nothing' else 1 / (1 - strength)
+        case.step_ms = round(max(0.5, ready_ms[kind.ready_ms] * ranks / share), 3)
+    if kind.program == 'placed':
+        case.device, case.fixed_steps = 'cpu', 300
+    if kind.cause == 'interference':
+        case.burners = chance.choice((2, 3, 4))
+    return case

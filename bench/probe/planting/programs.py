@@ -1,0 +1,90 @@
+"""Runs trainings, alone or watched by recprobe."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+from .cases import Case
+from .trainings import Placed, Python, Rectrain, Trainer, Unavailable, run
+
+
+class Programs:
+    def __init__(self, build: pathlib.Path, work: pathlib.Path, venvs: pathlib.Path):
+        self.build, self.work, self.venvs = build, work, venvs
+        self.made = {}
+        self.data = work / 'shards'
+        run([build / 'tests/bench/planted_trainer', work / 'photos', '--photos', 300])
+        run([build / 'tools/recpack/recpack', 'pack', work / 'photos', self.data, '--no-sync'])
+
+    def of(self, case: Case):
+        name = case.of.program
+        if name not in self.made:
+            self.made[name] = self._make(name)
+        return self.made[name]
+
+    def _make(self, name: str):
+        if name == 'trainer':
+            return Trainer(self.build, self.work, self.data)
+        if name == 'rectrain':
+            return Rectrain(self.build, self._stand_in('cifar10', '--rows', 200))
+        if name == 'placed':
+            return Placed(self.build, self._stand_in('reviews', '--records', 3000))
+        python = {'torch': self.venvs / 'vision', 'tf': self.venvs / 'tf'}[name] / 'bin/python'
+        return Python(python, name, self.work)
+
+    def _stand_in(self, kind: str, *size) -> pathlib.Path:
+        """Shards of a data set that looks like the real one."""
+        recpack, made, data = (self.build / 'tools/recpack/recpack', self.work / f'made-{kind}',
+                               self.work / kind)
+        run([recpack, 'stand-in', made, '--kind', kind, *size, '--seed', 5])
+        source = next(made.glob('*.jsonl')) if kind == 'reviews' else made
+        run([recpack, 'pack', source, data, '--no-sync'])
+        return data
+
+    def time(self, case: Case) -> float:
+        """Mean step, seconds."""
+        with Burners(case.burners):
+            return self.of(case).time(case)['step_seconds']
+
+    def watch(self, case: Case) -> dict:
+        """The mean step, and what recprobe says, which is told nothing of the case."""
+        program = self.of(case)
+        with Burners(case.burners):
+            printed = run([self.build / 'tools/recprobe/recprobe', 'run', '--json', '--',
+                           *program.command(case)])
+        *before, verdict = printed.splitlines()
+        return {**program.told('\n'.join(before)), 'said': json.loads(verdict)}
+
+    def ready_ms(self) -> dict[str, float]:
+        """How long a batch takes that nothing else slows, by cause."""
+        found = {}
+        for name, kind in (('decode', 'trainer: decode'), ('cold-cache', 'trainer: cold-cache'),
+                           ('rectrain', 'rectrain: none')):
+            try:
+                found[name] = 1e3 * self.time(Case(kind, 0, 'sim', 1, 0.1, 0, fixed_steps=150))
+            except Unavailable:
+                found[name] = 1.0  # its cases will say why
+        return found
+
+    def close(self) -> None:
+        for program in self.made.values():
+            if isinstance(program, Python):
+                program.close()
+
+
+class Burners:
+    """Programs that take a processor each, while it lasts."""
+
+    def __init__(self, count: int):
+        self.count, self.started = count, []
+
+    def __enter__(self):
+        self.started = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+                        for _ in range(self.count)]
+
+    def __exit__(self, *_):
+        for burner in self.started:
+            os.kill(burner.pid, signal.SIGKILL)
+            burner.wait()

@@ -1,0 +1,84 @@
+"""What the trainings in Python share: their flags, their steps, and staying alive between runs."""
+import argparse
+import contextlib
+import json
+import random
+import sys
+import time
+
+
+def flags() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description='A training that suffers from one thing.')
+    parser.add_argument('--serve', action='store_true', help='one training for each line of flags')
+    parser.add_argument('--cause', default='none')
+    parser.add_argument('--strength', type=float, default=0)
+    parser.add_argument('--step-ms', type=float, default=8)
+    parser.add_argument('--steps', type=int, default=200)
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--removed', action='store_true', help='without what is planted')
+    parser.add_argument('--out', help='file for a line of JSON: the mean step')
+    return parser
+
+
+class Planted:
+    """A case: `seconds` of a step of the device alone, and with the wait that is planted."""
+    BATCH = 8
+    WORKERS = 2
+
+    def __init__(self, given: argparse.Namespace):
+        self.cause, self.removed = given.cause, given.removed
+        self.steps, self.seed = given.steps, given.seed
+        self.seconds = given.step_ms * 1e-3
+        self.slowed = self.seconds / (1 - given.strength)
+
+    def jitter(self, stream: str, position: int, spread: float) -> float:
+        return 1 + spread * random.Random(f'{self.seed} {stream} {position}').uniform(-1, 1)
+
+    def item_seconds(self, position: int) -> float:
+        """What a worker takes for a sample, so that its pool has a batch every so often."""
+        if self.cause == 'background':  # in time
+            every = 0.8 * self.seconds
+        elif self.cause == 'function' and not self.removed:
+            every = self.slowed
+        else:
+            return 0
+        return every * self.WORKERS / self.BATCH * self.jitter('item', position, 0.2)
+
+    def device_works(self, step: int) -> None:
+        """A device that takes no processor."""
+        time.sleep(self.seconds * self.jitter('step', step, 0.05))
+
+
+def burn(seconds: float) -> None:
+    """So much of a processor."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def mean_step(planted: Planted, batches, step) -> float:
+    """Without the first ones, as many as a verdict leaves out."""
+    warm_up = min(10, max(1, planted.steps // 20))
+    begin = 0.0
+    # In this order no batch is asked for behind the last step.
+    for number, batch in zip(range(planted.steps), batches):
+        step(number, batch)
+        if number + 1 == warm_up:
+            begin = time.monotonic()
+    return (time.monotonic() - begin) / (planted.steps - warm_up)
+
+
+def main(train) -> None:
+    """`train(planted)` gives the mean step."""
+    given = flags().parse_args()
+    if not given.serve:
+        result = json.dumps({'step_seconds': train(Planted(given)), 'odd_rank': 0})
+        if given.out:
+            with open(given.out, 'w', encoding='utf-8') as file:
+                file.write(result)
+        return
+    answers = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        for line in sys.stdin:
+            seconds = train(Planted(flags().parse_args(line.split())))
+            print(json.dumps({'step_seconds': seconds, 'odd_rank': 0}), file=answers, flush=True)

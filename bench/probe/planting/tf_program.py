@@ -1,0 +1,31 @@
+"""A training in TensorFlow, with a pipeline of tf.data."""
+import os
+import time
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+import tensorflow as tf  # noqa: E402
+
+from python_program import Planted, main, mean_step  # noqa: E402
+
+
+def train(planted: Planted) -> float:
+    def sample(position):
+        if seconds := planted.item_seconds(int(position)):
+            time.sleep(seconds)
+        return float(position % 7)
+
+    batches = (tf.data.Dataset.range((planted.steps + 8) * Planted.BATCH)
+               .map(lambda position: tf.numpy_function(sample, [position], tf.float64),
+                    num_parallel_calls=Planted.WORKERS)
+               .batch(Planted.BATCH).prefetch(2))
+    weight = tf.Variable(1.0, dtype=tf.float64)
+
+    def step(number, batch):
+        weight.assign_sub(1e-6 * tf.reduce_mean(batch) * weight)
+        planted.device_works(number)
+
+    return mean_step(planted, batches, step)
+
+
+if __name__ == '__main__':
+    main(train)

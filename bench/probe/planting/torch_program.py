@@ -1,0 +1,104 @@
+"""A training in PyTorch, with one of its DataLoaders."""
+import contextlib
+import itertools
+import os
+import queue
+import threading
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from python_program import Planted, burn, main, mean_step
+
+
+class Items(Dataset):
+    def __init__(self, planted: Planted):
+        self.planted = planted
+
+    def __len__(self) -> int:
+        return (self.planted.steps + 8) * Planted.BATCH
+
+    def __getitem__(self, position: int) -> torch.Tensor:
+        planted = self.planted
+        if planted.cause == 'training-thread' and not planted.removed:
+            burn((planted.slowed - planted.seconds) / Planted.BATCH)
+        elif seconds := planted.item_seconds(position):
+            time.sleep(seconds)
+        return torch.full((16,), float(position % 7))
+
+
+def fetched_by_a_thread(loader):
+    """Ahead: the training thread waits for a queue, if at all."""
+    batches, ended = queue.Queue(4), threading.Event()
+
+    def fetch():
+        for batch in loader:
+            while not ended.is_set():
+                try:
+                    batches.put(batch, timeout=0.1)
+                    break
+                except queue.Full:
+                    pass
+            else:
+                return
+
+    threading.Thread(target=fetch).start()
+    try:
+        while True:
+            yield batches.get()
+    finally:
+        ended.set()
+
+
+@contextlib.contextmanager
+def hog(wanted: bool):
+    """A thread that wants the interpreter lock all the time."""
+    ended = threading.Event()
+
+    def compute():
+        while not ended.is_set():
+            sum(range(1000))
+
+    if wanted:
+        threading.Thread(target=compute).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def traced(model):
+    """For TraceML, whose steps a program has to mark; nothing otherwise."""
+    if os.environ.get('PLANTED_TRACEML') != '1':
+        return contextlib.nullcontext
+    import traceml_ai
+    traceml_ai.init(mode='auto')
+    return lambda: traceml_ai.trace_step(model)
+
+
+def train(planted: Planted) -> float:
+    torch.set_num_threads(1)
+    model = torch.nn.Linear(16, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    workers = 0 if planted.cause in ('training-thread', 'none') else Planted.WORKERS
+    loader = DataLoader(Items(planted), Planted.BATCH, num_workers=workers)
+
+    mark = traced(model)
+
+    def step(number, batch):
+        with mark():
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            planted.device_works(number)
+            optimizer.step()
+
+    batches = fetched_by_a_thread(loader) if planted.cause == 'background' else loader
+    if planted.cause == 'gil' and planted.removed:
+        batches = itertools.repeat(torch.zeros(Planted.BATCH, 16))
+    with hog(planted.cause == 'gil'):
+        return mean_step(planted, batches, step)
+
+
+if __name__ == '__main__':
+    main(train)

@@ -1,0 +1,123 @@
+"""Trainings that can be made to suffer from a case: how they are started, what they tell."""
+import json
+import pathlib
+import subprocess
+
+from .cases import Case
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Unavailable(RuntimeError):
+    """This machine cannot run such a case; why."""
+
+
+def run(command: list) -> str:
+    """Its output. Throws Unavailable with what it said."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        said = (done.stderr.strip() or f'exit code {done.returncode}').splitlines()
+        raise Unavailable(said[-1])
+    return done.stdout
+
+
+class Trainer:
+    """planted_trainer."""
+
+    def __init__(self, build: pathlib.Path, work: pathlib.Path, data: pathlib.Path):
+        self.program, self.out, self.data = build / 'tests/bench/planted_trainer', work / 'out', data
+
+    def command(self, case: Case) -> list:
+        cause, more = case.of.cause, []
+        if case.removed and case.of.of == 'other' and cause != 'hidden-wait':
+            cause = 'none'
+        elif cause == 'interference':
+            cause = 'burn'  # what is removed are the others
+        elif case.removed:
+            more = ['--perfect-input', 1]
+        return [self.program, self.data, '--cause', cause, '--strength', case.strength,
+                '--device', case.device, '--ranks', case.ranks, '--step-ms', case.step_ms,
+                '--steps', case.steps(), '--seed', case.seed, '--out', self.out, *more]
+
+    def told(self, _stdout: str) -> dict:
+        return json.loads(self.out.read_text(encoding='utf-8'))
+
+    def time(self, case: Case) -> dict:
+        return self.told(run(self.command(case)))
+
+
+class Rectrain:
+    """rectrain on simulated devices."""
+
+    def __init__(self, build: pathlib.Path, data: pathlib.Path):
+        self.program, self.data = build / 'tools/rectrain/rectrain', data
+
+    def command(self, case: Case) -> list:
+        microseconds = round(1e3 * case.step_ms)
+        devices = ','.join([f'sim:{microseconds}us'] * case.ranks)
+        return [self.program, 'train', self.data, '--devices', devices, '--batch-size', 8,
+                '--epochs', 100000, '--max-steps', case.steps(), '--seed', case.seed,
+                '--loader-threads', 2, '--no-evaluation', '--json',
+                '--input', 'cached' if case.removed else 'real']
+
+    def told(self, stdout: str) -> dict:
+        epochs = json.loads(stdout)['epochs']  # of which the first one is warm-up
+        steps = epochs[-1]['steps'] - epochs[0]['steps']
+        seconds = sum(epoch['train_seconds'] for epoch in epochs[1:])
+        return {'step_seconds': seconds / steps, 'odd_rank': 0}
+
+    def time(self, case: Case) -> dict:
+        return self.told(run(self.command(case)))
+
+
+class Placed(Rectrain):
+    """One network over two CPU devices: operations are dealt to them in turn, or tower by tower."""
+
+    def command(self, case: Case) -> list:
+        place = 'user=cpu:0,item=cpu:1' if case.removed else 'alternate'
+        # Few filters: what is computed is little against what is copied.
+        filters = 2 + round(40 * (0.8 - case.strength))
+        return [self.program, 'train', self.data, '--model', 'deepconn', '--devices', 'cpu:0,cpu:1',
+                '--threads', 1, '--place', place, '--filters', filters, '--batch-size', 32,
+                '--epochs', 100000, '--max-steps', case.steps(), '--seed', case.seed,
+                '--no-evaluation', '--json']
+
+
+class Python:
+    """A training in Python; what is timed runs in one process that stays alive."""
+
+    def __init__(self, python: pathlib.Path, framework: str, work: pathlib.Path):
+        self.python, self.script = python, HERE / f'{framework}_program.py'
+        self.out, self.server = work / 'out', None
+        if not python.exists():
+            raise Unavailable(f'{python} is not there: bash bench/peers/setup.sh makes it')
+
+    @staticmethod
+    def arguments(case: Case) -> list:
+        return ['--cause', case.of.cause, '--strength', case.strength, '--step-ms', case.step_ms,
+                '--steps', case.steps(), '--seed', case.seed,
+                *(['--removed'] if case.removed else [])]
+
+    def command(self, case: Case) -> list:
+        return [self.python, self.script, *self.arguments(case), '--out', self.out]
+
+    def told(self, _stdout: str) -> dict:
+        return json.loads(self.out.read_text(encoding='utf-8'))
+
+    def time(self, case: Case) -> dict:
+        if self.server is None:
+            self.server = subprocess.Popen(
+                [self.python, self.script, '--serve'], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.time(case)  # the first training of a process warms it up
+        print(*self.arguments(case), file=self.server.stdin, flush=True)
+        line = self.server.stdout.readline()
+        if not line:
+            raise Unavailable(f'{self.script.name} ended')
+        return json.loads(line)
+
+    def close(self) -> None:
+        if self.server is not None:
+            self.server.stdin.close()
+            self.server.wait()
