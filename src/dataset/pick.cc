@@ -1,13 +1,13 @@
 #include "recpack/dataset/pick.h"
 
 #include "recpack/base/error.h"
+#include "recpack/base/scratch_folder.h"
 #include "recpack/record/reader.h"
 #include "recpack/record/source.h"
 #include "src/base/format.h"
 #include "src/dataset/fitting_index.h"
 #include "src/dataset/index_split.h"
 #include "src/dataset/known_shards.h"
-#include "src/dataset/scratch_folder.h"
 
 namespace recpack {
 namespace {

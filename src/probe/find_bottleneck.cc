@@ -5,6 +5,7 @@
 #include "src/base/format.h"
 #include "src/probe/combine_steps.h"
 #include "src/probe/loader_work.h"
+#include "src/probe/percent.h"
 #include "src/probe/slow_rank.h"
 #include "src/probe/taken_processors.h"
 
@@ -16,8 +17,6 @@ constexpr double kMostlyWaiting = 0.5;
 constexpr double kMuchExchange = 0.1;  // of step time
 constexpr double kModelBusy = 0.75;    // of step time: nothing else is worth a look
 constexpr double kMuchCopying = 0.1;
-
-std::string Percent(double share) { return format("{:.1f} %", 100 * share); }
 
 struct Cure {
   Bottleneck bottleneck;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/base/format.h"
+#include "src/probe/percent.h"
 
 namespace recpack {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 constexpr double kMuchQueueing = 0.15;   // of the time
 constexpr double kMuchOfOthers = 0.2;    // of the processors there are
 constexpr double kMuchThrottling = 0.2;  // of the quota's periods
-
-std::string Percent(double share) { return format("{:.1f} %", 100 * share); }
 
 // Of the time, by the threads that wanted a processor most.
 double Queueing(const SystemRates& system, int process, size_t count) {

@@ -2,14 +2,13 @@
 
 #include "recpack/probe/show.h"
 #include "src/base/format.h"
+#include "src/probe/percent.h"
 
 namespace recpack {
 namespace {
 
 constexpr size_t kColumns = 100;
 constexpr size_t kBar = 40;
-
-std::string Percent(double share) { return format("{:.1f} %", 100 * share); }
 
 std::string Range(const Estimate& estimate) {
   return format("{:.1f} % [{:.1f}, {:.1f}]", 100 * estimate.value, 100 * estimate.low,

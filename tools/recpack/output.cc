@@ -18,12 +18,6 @@ double Now() {
 
 }  // namespace
 
-std::string JsonLine(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void PrintJson(const Json& json) { std::printf("%s\n", JsonLine(json).c_str()); }
-
 std::string Counted(uint64_t count, const std::string& noun) {
   return HumanCount(count) + " " + noun + (count == 1 ? "" : "s");
 }

@@ -2,21 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "recpack/dataset/layout.h"
 #include "tools/human.h"
+#include "tools/json_line.h"
 
 namespace recpack::tool {
-
-using Json = nlohmann::ordered_json;
-
-// JSON on one line; what is not UTF-8 is replaced.
-std::string JsonLine(const Json& json);
-
-// One JSON object and a line feed to stdout.
-void PrintJson(const Json& json);
 
 // "1 record", "1,234 records"; for nouns that take an s.
 std::string Counted(uint64_t count, const std::string& noun);

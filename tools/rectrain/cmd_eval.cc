@@ -1,7 +1,6 @@
 // rectrain eval: what a trained network is worth.
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "recpack/base/error.h"
@@ -9,13 +8,12 @@
 #include "recpack/pipeline/dataset.h"
 #include "recpack/train/evaluator.h"
 #include "src/base/format.h"
+#include "tools/json_line.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/picture.h"
 
 namespace recpack::tool {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -68,7 +66,7 @@ void EvaluateSplit(const EvalFlags& flags, Evaluator& evaluator) {
   if (!flags.json) return Print(flags.type.c_str(), result, accuracy);
   Json json = JsonOf(result, accuracy);
   json["checkpoint"] = CheckpointJson(evaluator);
-  std::printf("%s\n", json.dump().c_str());
+  PrintJson(json);
 }
 
 void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
@@ -85,7 +83,7 @@ void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
                        {"f32_layers", result.f32_layers},
                        {"calibrated_on", result.calibrated_on},
                        {"calibration_percentile", flags.calibration.percentile}};
-    std::printf("%s\n", json.dump().c_str());
+    PrintJson(json);
     return;
   }
   Print("f32", result.f32, true);
@@ -151,7 +149,7 @@ void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
   }
   if (!flags.json) return;
   const Json json = {{"checkpoint", CheckpointJson(evaluator)}, {"images", all}};
-  std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+  PrintJson(json);
 }
 
 DeviceSpec OneDevice(const std::string& text) {

@@ -167,7 +167,7 @@ int RunSweepCommand(SweepFlags& flags) {
     Write(folder / "sweep.md", table);
     Write(folder / "sweep.svg", PlotOf(report));
   }
-  std::fputs(flags.json ? (JsonOf(report).dump() + "\n").c_str() : table.c_str(), stdout);
+  std::fputs(flags.json ? (JsonLine(JsonOf(report)) + "\n").c_str() : table.c_str(), stdout);
   for (const SweepRow& row : RowsOf(report)) {
     if (!row.error.empty()) return kFinding;
   }

@@ -1,11 +1,11 @@
 // rectrain train: trains a network.
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
 #include "recpack/train/trainer.h"
 #include "src/base/format.h"
 #include "tools/human.h"
+#include "tools/json_line.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/epoch_report.h"
 #include "tools/rectrain/input_report.h"
@@ -72,7 +72,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   if (flags.json) {
     nlohmann::json json = InputsJson(timings);
     json["epochs"] = epochs;
-    std::printf("%s\n", json.dump().c_str());
+    PrintJson(json);
   } else if (!timings.empty()) {
     std::printf("inputs: %s\n", InputsText(timings).c_str());
   }

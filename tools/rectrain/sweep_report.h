@@ -1,15 +1,13 @@
 // What a sweep has measured, and how it is kept and printed.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "recpack/train/sweep.h"
+#include "tools/json_line.h"
 
 namespace recpack::tool {
-
-using Json = nlohmann::ordered_json;
 
 struct SweepReport {
   Json setting;  // what was asked for, and of which machine: runs of another one do not fit

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -11,10 +12,14 @@
 
 namespace recpack {
 
-// Made under TMPDIR or /tmp; removed with all in it when the object goes.
+// Made under TMPDIR or /tmp; removed with all in it when the object goes. The constructor throws
+// Error (kNotFound, kIo).
 class ScratchFolder {
  public:
-  ScratchFolder() : path_((std::filesystem::temp_directory_path() / "recpack-XXXXXX").string()) {
+  ScratchFolder() {
+    const char* const folder = std::getenv("TMPDIR");
+    path_ = folder == nullptr || *folder == '\0' ? "/tmp" : folder;
+    path_ += "/recpack-XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) throw SystemError("cannot make a folder", path_, errno);
   }
   ~ScratchFolder() {
@@ -24,6 +29,7 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
