@@ -1,4 +1,5 @@
-// What sampling costs: CPU time of this process a sample, of a child with many threads.
+// What sampling costs: CPU time of this process a sample, of a child with many threads; of the
+// operating system alone, and of all that `recprobe run` looks at.
 //
 //   sampler_bench [--threads 200] [--waking 20] [--hertz 10] [--seconds 20] [--max-open 0]
 //
@@ -17,6 +18,7 @@
 #include "bench/record/timing.h"
 #include "recpack/probe/system_rates.h"
 #include "recpack/probe/system_sampler.h"
+#include "recpack/probe/watch.h"
 
 namespace {
 
@@ -51,6 +53,28 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+// CPU time of this process in which `sample` is called so often.
+template <typename Sample>
+double CpuSecondsOf(int hertz, int seconds, const Sample& sample) {
+  const double first = CpuSeconds();
+  auto next = std::chrono::steady_clock::now();
+  for (int i = 0; i < hertz * seconds; ++i) {
+    next += std::chrono::nanoseconds(1'000'000'000 / hertz);
+    std::this_thread::sleep_until(next);
+    sample(i);
+  }
+  return CpuSeconds() - first;
+}
+
+void Print(const char* job, size_t threads, int hertz, int seconds, double cpu) {
+  std::printf(
+      "{\"job\": \"%s\", \"threads\": %zu, \"processes_of_machine\": %d, \"hertz\": %d, "
+      "\"samples\": %d, \"cpu_microseconds_per_sample\": %.1f, \"share_of_one_core\": %.5f}\n",
+      job, threads, Processes(), hertz, hertz * seconds, cpu / (hertz * seconds) * 1e6,
+      cpu / seconds);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,25 +87,22 @@ int main(int argc, char** argv) {
   if (child == 0) BeChild(threads, flags.Number("--waking", "20"));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until its threads are there
 
-  SystemSampler sampler({child}, {.max_open_files = flags.Number("--max-open", "0")});
-  SystemSample samples[2];
-  sampler.Sample(samples[1]);  // opens the files
-  const double first = CpuSeconds();
-  size_t rates = 0;
-  auto next = std::chrono::steady_clock::now();
-  for (int i = 0; i < hertz * seconds; ++i) {
-    next += std::chrono::nanoseconds(1'000'000'000 / hertz);
-    std::this_thread::sleep_until(next);
-    sampler.Sample(samples[i % 2]);
-    rates += RatesBetween(samples[(i + 1) % 2], samples[i % 2]).threads.size();
+  {
+    SystemSampler sampler({child}, {.max_open_files = flags.Number("--max-open", "0")});
+    SystemSample samples[2];
+    size_t threads_seen = 0;
+    sampler.Sample(samples[1]);  // opens the files
+    const double cpu = CpuSecondsOf(hertz, seconds, [&](int i) {
+      sampler.Sample(samples[i % 2]);
+      threads_seen = RatesBetween(samples[(i + 1) % 2], samples[i % 2]).threads.size();
+    });
+    Print("sample", threads_seen, hertz, seconds, cpu);
   }
-  const double cpu = CpuSeconds() - first;
+  Watch watch({.roots = {child}});
+  watch.Sample();
+  Print("watch", static_cast<size_t>(threads), hertz, seconds,
+        CpuSecondsOf(hertz, seconds, [&](int) { watch.Sample(); }));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  std::printf(
-      "{\"job\": \"sample\", \"threads\": %zu, \"processes_of_machine\": %d, \"hertz\": %d, "
-      "\"samples\": %d, \"cpu_microseconds_per_sample\": %.1f, \"share_of_one_core\": %.5f}\n",
-      rates / static_cast<size_t>(hertz * seconds), Processes(), hertz, hertz * seconds,
-      cpu / (hertz * seconds) * 1e6, cpu / seconds);
   return 0;
 }

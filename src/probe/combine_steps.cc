@@ -81,13 +81,19 @@ Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers) {
       all += static_cast<double>(step.duration());
       sum.input_wait += static_cast<double>(step.uncovered_wait);
       sum.copies += static_cast<double>(step.copies);
+      sum.device_copies += static_cast<double>(step.device_copies);
       sum.exchange += static_cast<double>(step.exchange);
       sum.device += static_cast<double>(step.device);
     }
   }
   if (all <= 0) return {};
-  for (double* part : {&sum.input_wait, &sum.copies, &sum.exchange, &sum.device}) *part /= all;
-  sum.other = std::max(0.0, 1 - sum.input_wait - sum.copies - sum.exchange - sum.device);
+  sum.other = 1;
+  for (double* part :
+       {&sum.input_wait, &sum.copies, &sum.device_copies, &sum.exchange, &sum.device}) {
+    *part /= all;
+    sum.other -= *part;
+  }
+  sum.other = std::max(0.0, sum.other);
   return sum;
 }
 

@@ -19,4 +19,9 @@ bool IsHostWork(std::string_view name) {
   });
 }
 
+bool IsLaunch(std::string_view name) {
+  return name.find("Launch") != std::string_view::npos &&
+         name.find("Graph") == std::string_view::npos;
+}
+
 }  // namespace recpack

@@ -12,4 +12,7 @@ bool IsCollectiveKernel(std::string_view name);
 // note something and are over at once.
 bool IsHostWork(std::string_view name);
 
+// Of those, one that launches a kernel; not one of a whole graph.
+bool IsLaunch(std::string_view name);
+
 }  // namespace recpack

@@ -25,11 +25,15 @@ LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
     all += work.share[i];
   }
   for (double& share : work.share) share = all > 0 ? share / all : 0;
+  work.epochs = last.stats.epochs;
   const auto batches = static_cast<double>(last.stats.batches - first.stats.batches);
   const double ready = last.stats.mean_ready * static_cast<double>(last.stats.batches) -
                        first.stats.mean_ready * static_cast<double>(first.stats.batches);
   if (batches > 0) work.mean_ready = ready / batches;
   if (work.seconds > 0) {
+    work.bytes_per_second = static_cast<double>(last.stats.Total(Stage::kRead).bytes -
+                                                first.stats.Total(Stage::kRead).bytes) /
+                            work.seconds;
     work.samples_per_second =
         static_cast<double>(last.stats.samples - first.stats.samples) / work.seconds;
   }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "recpack/probe/verdict.h"
+#include "recpack/probe/evidence.h"
 
 namespace recpack {
 
@@ -16,6 +16,8 @@ struct LoaderWork {
   double seconds = 0;
   double samples_per_second = 0;      // given to the consumer
   std::array<double, kStages> share;  // of the workers' time
+  double bytes_per_second = 0;        // of payloads, read
+  uint64_t epochs = 0;                // that had ended at the end
   double mean_ready = 0;              // batches, when one was asked for
   uint32_t slots = 0;
 

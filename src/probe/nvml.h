@@ -51,6 +51,7 @@ struct Nvml {
   Number power{"nvmlDeviceGetPowerUsage"};                                            // mW
   Number power_limit{"nvmlDeviceGetEnforcedPowerLimit"};                              // mW
   NvmlFunction<Return(Device, unsigned, unsigned*)> clock{"nvmlDeviceGetClockInfo"};  // MHz
+  NvmlFunction<Return(Device, unsigned, unsigned*)> max_clock{"nvmlDeviceGetMaxClockInfo"};
   ClockReasons clock_reasons{"nvmlDeviceGetCurrentClocksEventReasons"};
   ClockReasons throttle_reasons{"nvmlDeviceGetCurrentClocksThrottleReasons"};  // its older name
   NvmlFunction<Return(Device, nvml::Memory2*)> memory2{"nvmlDeviceGetMemoryInfo_v2"};

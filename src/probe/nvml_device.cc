@@ -104,6 +104,7 @@ Reading<std::string> NvmlDevice::Text(const Nvml::Text& function) {
 void NvmlDevice::ReadSlow() {
   constexpr double kMilliwatt = 1e-3;
   slow_.power_limit = Number(nvml_->power_limit, kMilliwatt);
+  slow_.sm_clock_max = Number(nvml_->max_clock, 1, nvml::kClockSm);
   slow_.pcie_generation = Number(nvml_->pcie_generation, 1);
   slow_.pcie_width = Number(nvml_->pcie_width, 1);
   slow_.processes = Processes();

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "recpack/base/event_log.h"
 #include "src/base/format.h"
 #include "src/probe/core_list.h"
 #include "src/probe/numbered_entries.h"
@@ -15,9 +16,9 @@
 namespace recpack {
 namespace {
 
-int64_t Clock(clockid_t clock) noexcept {
+int64_t OwnCpuNs() noexcept {
   timespec now = {};
-  ::clock_gettime(clock, &now);
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
@@ -58,17 +59,17 @@ void ProcessTree::FindNew(const Counter& forks, UnseenList& missing) {
   if (!forks || forks != forks_) looked_ = false;
   forks_ = forks;
   if (looked_ || !MayScan()) return;
-  const int64_t cpu_before = Clock(CLOCK_THREAD_CPUTIME_ID);
+  const int64_t cpu_before = OwnCpuNs();
   Scan(missing);
   looked_ = true;
   if (options_.max_scan_share > 0) {
-    const auto cost = static_cast<double>(Clock(CLOCK_THREAD_CPUTIME_ID) - cpu_before);
-    next_scan_ns_ = Clock(CLOCK_MONOTONIC) + static_cast<int64_t>(cost / options_.max_scan_share);
+    const auto cost = static_cast<double>(OwnCpuNs() - cpu_before);
+    next_scan_ns_ = EventLog::Now() + static_cast<int64_t>(cost / options_.max_scan_share);
   }
 }
 
 bool ProcessTree::MayScan() const noexcept {
-  return options_.max_scan_share <= 0 || Clock(CLOCK_MONOTONIC) >= next_scan_ns_;
+  return options_.max_scan_share <= 0 || EventLog::Now() >= next_scan_ns_;
 }
 
 // A process that was looked at once and does not belong never will: descent is known at birth.

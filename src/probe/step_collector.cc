@@ -7,6 +7,8 @@
 namespace recpack {
 namespace {
 
+constexpr size_t kMostWithoutSteps = 8;  // times as many events as are kept at least
+
 bool SameTrainer(const TrainerSteps& a, const TrainerSteps& b) {
   return a.process == b.process && a.device == b.device &&
          (a.device != Event::kNoDevice || a.lane == b.lane);
@@ -25,12 +27,13 @@ void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
     const int64_t end = found->steps.empty() ? INT64_MIN : found->steps.back().end;
     for (StepRecord& step : trainer.steps) {
       if (step.end <= end) continue;
-      if (trainer.source == TrainerSteps::Source::kBetweenWaits) {
+      if (trainer.source != TrainerSteps::Source::kTold) {
         step.number = found->steps.empty() ? 0 : found->steps.back().number + 1;
       }
       found->steps.push_back(step);
     }
     found->device_seen |= trainer.device_seen;
+    found->waits_seen |= trainer.waits_seen;
     found->fetched_ahead |= trainer.fetched_ahead;
   }
 }
@@ -41,6 +44,7 @@ TrainerSteps LatestOf(const TrainerSteps& trainer, size_t most) {
                       .device = trainer.device,
                       .source = trainer.source,
                       .device_seen = trainer.device_seen,
+                      .waits_seen = trainer.waits_seen,
                       .fetched_ahead = trainer.fetched_ahead};
   const auto count = static_cast<ptrdiff_t>(std::min(most, trainer.steps.size()));
   latest.steps.assign(trainer.steps.end() - count, trainer.steps.end());
@@ -71,17 +75,33 @@ void StepCollector::Settle() {
   int64_t now = 0;
   for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
   std::vector<TrainerSteps> trainers = StepsOf(pending_, now);
+  const bool trainers_seen = !trainers.empty();
   int64_t keep_from = trainers.empty() ? INT64_MIN : INT64_MAX;
   for (TrainerSteps& trainer : trainers) {
     keep_from = std::min(keep_from, trainer.steps.back().begin);
     trainer.steps.pop_back();
   }
   Append(std::move(trainers), settled_);
-  std::erase_if(pending_, [&](const TimedEvent& timed) {
-    return !timed.event.open && timed.event.end <= keep_from;
-  });
+  if (trainers_seen) {
+    std::erase_if(pending_, [&](const TimedEvent& timed) {
+      return !timed.event.open && timed.event.end <= keep_from;
+    });
+  } else if (pending_.size() > kMostWithoutSteps * most_events_) {
+    ForgetOlder();
+  }
   // Where little could go, looking again at once would not help.
   settle_at_ = std::max(most_events_, 2 * pending_.size());
+}
+
+// Nobody has told of a step: what devices did before is part of none.
+void StepCollector::ForgetOlder() {
+  const size_t older = pending_.size() / 2;
+  size_t at = 0;
+  std::erase_if(pending_, [&](const TimedEvent& timed) {
+    const EventKind kind = timed.event.kind;
+    return at++ < older && (kind == EventKind::kDevice || kind == EventKind::kCopy ||
+                            kind == EventKind::kHost || kind == EventKind::kCollective);
+  });
 }
 
 }  // namespace recpack

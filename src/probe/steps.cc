@@ -1,99 +1,19 @@
 #include "recpack/probe/steps.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "src/probe/intervals.h"
+#include "src/probe/sorted_events.h"
 
 namespace recpack {
 namespace {
 
 // Batches that a thread must have taken, where nobody tells of steps, to count as a trainer.
 constexpr size_t kFewestBatches = 3;
-
-// Names that the hook in Python programs gives: steps that end with no optimizer's, and waits that
-// are none of the training.
-constexpr char kBetweenBatches[] = "batch";
-constexpr char kEvaluation[] = "evaluation";
-
-using Lane = std::pair<int, uint32_t>;  // process, lane
-
-// What one thread told.
-struct LaneEvents {
-  std::vector<Event> steps, batch_steps, waits, exchanges, device;
-  bool fetches_ahead = false;
-};
-
-// What a device of a process did, whichever lane told of it.
-struct DeviceEvents {
-  std::vector<Interval> work, copies_in;
-};
-
-struct Sorted {
-  std::map<Lane, LaneEvents> lanes;
-  std::map<std::pair<int, uint16_t>, DeviceEvents> devices;
-};
-
-Interval Of(const Event& event) { return {event.begin, event.end}; }
-
-// An open event is told again when it has ended.
-std::vector<TimedEvent> Closed(const std::vector<TimedEvent>& events, int64_t now) {
-  using Key = std::tuple<int, uint32_t, EventKind, int64_t>;
-  const auto key = [](const TimedEvent& timed) {
-    return Key{timed.process, timed.event.lane, timed.event.kind, timed.event.begin};
-  };
-  std::set<Key> ended;
-  for (const TimedEvent& timed : events) {
-    if (!timed.event.open) ended.insert(key(timed));
-  }
-  std::vector<TimedEvent> closed;
-  closed.reserve(events.size());
-  for (const TimedEvent& timed : events) {
-    if (timed.event.open && ended.contains(key(timed))) continue;
-    closed.push_back(timed);
-    if (timed.event.open) closed.back().event.end = std::max(now, timed.event.begin);
-  }
-  return closed;
-}
-
-Sorted Sort(const std::vector<TimedEvent>& events) {
-  Sorted sorted;
-  for (const TimedEvent& timed : events) {
-    const Event& event = timed.event;
-    LaneEvents& lane = sorted.lanes[{timed.process, event.lane}];
-    DeviceEvents& device = sorted.devices[{timed.process, event.device}];
-    switch (event.kind) {
-      case EventKind::kStep:
-        (timed.name == kBetweenBatches ? lane.batch_steps : lane.steps).push_back(event);
-        break;
-      case EventKind::kInputWait:
-        if (timed.name != kEvaluation) lane.waits.push_back(event);
-        break;
-      case EventKind::kCollective:
-        lane.exchanges.push_back(event);
-        break;
-      case EventKind::kDevice:
-        device.work.push_back(Of(event));
-        break;
-      case EventKind::kCopy:
-        if (event.copy == CopyKind::kHostToDevice) device.copies_in.push_back(Of(event));
-        break;
-      case EventKind::kRange:
-        if (timed.name == kFetchedAhead) lane.fetches_ahead = true;
-        break;
-      case EventKind::kHost:
-        break;
-    }
-  }
-  // What lies between two batches is a step where no optimizer tells of better ones.
-  for (auto& [at, lane] : sorted.lanes) {
-    if (lane.steps.empty()) lane.steps = std::move(lane.batch_steps);
-  }
-  return sorted;
-}
+// Shorter ones are what launching a kernel takes; in longer ones the host does something else.
+constexpr int64_t kLaunchGap = 100'000;  // ns
 
 bool EarlierBegin(const Event& a, const Event& b) { return a.begin < b.begin; }
 
@@ -128,32 +48,85 @@ void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps,
   }
 }
 
+// How many of them begin within each step.
+void CountBegins(const std::vector<Interval>& pieces, std::vector<StepRecord>& steps) {
+  std::vector<int64_t> begins;
+  begins.reserve(pieces.size());
+  for (const Interval& piece : pieces) begins.push_back(piece.begin);
+  std::sort(begins.begin(), begins.end());
+  for (StepRecord& step : steps) {
+    const auto first = std::lower_bound(begins.begin(), begins.end(), step.begin);
+    step.kernels = static_cast<uint32_t>(std::lower_bound(first, begins.end(), step.end) - first);
+  }
+}
+
 Intervals UnionOf(const std::vector<Event>& events) {
   std::vector<Interval> pieces;
   pieces.reserve(events.size());
-  for (const Event& event : events) pieces.push_back(Of(event));
+  for (const Event& event : events) pieces.push_back(IntervalOf(event));
   return Union(std::move(pieces));
 }
 
 // Of its device; where it named none, of all of its process.
-DeviceEvents DeviceOf(const TrainerSteps& trainer, const Sorted& sorted) {
+DeviceEvents DeviceOf(const TrainerSteps& trainer, const SortedEvents& sorted) {
   DeviceEvents all;
   for (const auto& [at, device] : sorted.devices) {
     if (at.first != trainer.process) continue;
     if (trainer.device != Event::kNoDevice && at.second != trainer.device) continue;
     all.work.insert(all.work.end(), device.work.begin(), device.work.end());
     all.copies_in.insert(all.copies_in.end(), device.copies_in.begin(), device.copies_in.end());
+    all.exchanges.insert(all.exchanges.end(), device.exchanges.begin(), device.exchanges.end());
+    all.copies_between.insert(all.copies_between.end(), device.copies_between.begin(),
+                              device.copies_between.end());
   }
   return all;
 }
 
-TrainerSteps Account(const Lane& at, LaneEvents& lane, const Sorted& sorted) {
+// What the device did, or what kept it from work.
+void AccountDevice(const Intervals& waits, const Intervals& exchanges, bool launches_seen,
+                   DeviceEvents device, std::vector<Interval> by_hosts, TrainerSteps& trainer) {
+  std::vector<StepRecord>& steps = trainer.steps;
+  trainer.device_seen = !device.work.empty();
+  if (launches_seen) CountBegins(device.work, steps);
+  // A device that is a stretch of the host's own time does not compute while it waits for others,
+  // nor while that host copies.
+  const Intervals copied = Union(std::move(by_hosts));
+  const Intervals work = Difference(Difference(Union(device.work), exchanges), copied);
+  const Intervals uncovered = Difference(waits, work);
+  std::vector<Interval> streams;  // exchange in kernels of their own
+  for (const auto& [lane, exchange] : device.exchanges) {
+    if (lane != trainer.lane) streams.push_back(exchange);
+  }
+  const Intervals exchanging =
+      Difference(Difference(Difference(Union(std::move(streams)), work), waits), exchanges);
+  const Intervals in = Difference(Difference(Union(device.copies_in), work), waits);
+  device.copies_between.insert(device.copies_between.end(), copied.begin(), copied.end());
+  const Intervals between =
+      Difference(Difference(Difference(Union(device.copies_between), work), waits), in);
+  AddWithin(uncovered, steps, &StepRecord::uncovered_wait);
+  AddWithin(work, steps, &StepRecord::device);
+  AddWithin(exchanging, steps, &StepRecord::exchange);
+  AddWithin(in, steps, &StepRecord::copies);
+  AddWithin(between, steps, &StepRecord::device_copies);
+  if (!launches_seen || work.empty()) return;
+  std::vector<Interval> busy(work);
+  for (const Intervals* more : {&in, &between, &waits, &exchanges, &exchanging}) {
+    busy.insert(busy.end(), more->begin(), more->end());
+  }
+  Intervals gaps = Gaps(Union(std::move(busy)), {work.front().begin, work.back().end});
+  std::erase_if(gaps, [](const Interval& gap) { return gap.length() >= kLaunchGap; });
+  AddWithin(gaps, steps, &StepRecord::launch_gaps);
+}
+
+TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorted) {
   TrainerSteps trainer{.process = at.first, .lane = at.second};
-  trainer.source =
-      lane.steps.empty() ? TrainerSteps::Source::kBetweenWaits : TrainerSteps::Source::kTold;
+  trainer.source = lane.marked          ? TrainerSteps::Source::kMarked
+                   : lane.steps.empty() ? TrainerSteps::Source::kBetweenWaits
+                                        : TrainerSteps::Source::kTold;
   std::sort(lane.steps.begin(), lane.steps.end(), EarlierBegin);
   std::sort(lane.waits.begin(), lane.waits.end(), EarlierBegin);
   trainer.steps = lane.steps.empty() ? FromWaits(lane.waits) : FromSteps(lane.steps);
+  trainer.waits_seen = sorted.telling_waits.contains(at.first);
   for (const auto* events : {&lane.waits, &lane.steps}) {
     if (!events->empty() && events->front().device != Event::kNoDevice) {
       trainer.device = events->front().device;
@@ -161,17 +134,12 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const Sorted& sorted) {
   }
   const Intervals waits = UnionOf(lane.waits);
   const Intervals exchanges = UnionOf(lane.exchanges);
-  const DeviceEvents device = DeviceOf(trainer, sorted);
-  trainer.device_seen = !device.work.empty();
-  // A device that is a stretch of the host's own time does not compute while it waits for others.
-  const Intervals work = Difference(Union(device.work), exchanges);
-  const Intervals copies = Union(device.copies_in);
-  const Intervals uncovered = Difference(waits, work);
   AddWithin(waits, trainer.steps, &StepRecord::input_wait);
-  AddWithin(uncovered, trainer.steps, &StepRecord::uncovered_wait);
   AddWithin(exchanges, trainer.steps, &StepRecord::exchange);
-  AddWithin(work, trainer.steps, &StepRecord::device);
-  AddWithin(Difference(Difference(copies, work), waits), trainer.steps, &StepRecord::copies);
+  const auto by_hosts = sorted.by_hosts.find(at.first);
+  AccountDevice(waits, exchanges, sorted.launches.contains(at.first), DeviceOf(trainer, sorted),
+                by_hosts == sorted.by_hosts.end() ? std::vector<Interval>() : by_hosts->second,
+                trainer);
   return trainer;
 }
 
@@ -202,7 +170,7 @@ std::vector<TrainerSteps> Joined(std::vector<TrainerSteps> trainers) {
 }  // namespace
 
 std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now) {
-  Sorted sorted = Sort(Closed(events, now));
+  SortedEvents sorted = SortEvents(events, now);
   std::set<int> fetching_ahead;  // processes
   std::set<int> telling_steps;
   for (const auto& [at, lane] : sorted.lanes) {

@@ -7,6 +7,8 @@
 #include "src/base/format.h"
 #include "src/probe/combine_steps.h"
 #include "src/probe/find_bottleneck.h"
+#include "src/probe/hints.h"
+#include "src/probe/loader_steps.h"
 
 namespace recpack {
 namespace {
@@ -35,19 +37,36 @@ double StepsPerSecond(const std::vector<TrainerSteps>& trainers) {
   return sum;
 }
 
+// What a loader's own account leaves open.
+void AddLoaderNotes(const TrainerSteps& trainer, Verdict& verdict) {
+  verdict.notes.push_back(
+      "steps and waits are those of the loader's own account: a step is a batch, evaluation "
+      "included; waits for what is not the loader's are not seen");
+  if (trainer.fetched_ahead) {
+    verdict.notes.push_back(
+        "who takes the batches may fetch them ahead for the training: that waits for at most as "
+        "much, and for nothing while it has batches left");
+  }
+}
+
 void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   const auto any = [&](auto holds) { return std::any_of(trainers.begin(), trainers.end(), holds); };
-  if (verdict.upper_bound) {
+  const auto by = [&](TrainerSteps::Source source) {
+    return any([source](const auto& trainer) { return trainer.source == source; });
+  };
+  if (verdict.upper_bound && verdict.band != Band::kUnknown) {
     verdict.notes.push_back(
         "what the devices did is not known: where they had work queued, the waits cost less than "
         "this");
   }
-  if (any([](const auto& trainer) {
-        return trainer.source == TrainerSteps::Source::kBetweenWaits;
-      })) {
+  if (by(TrainerSteps::Source::kMarked)) {
+    verdict.notes.push_back("nobody told of steps: they are from one range of a name to the next");
+  }
+  if (by(TrainerSteps::Source::kBetweenWaits)) {
     verdict.notes.push_back(
         "nobody told of steps: one is from batch to batch, evaluation included");
   }
+  if (by(TrainerSteps::Source::kLoader)) AddLoaderNotes(trainers.front(), verdict);
   if (verdict.input_share.value < kModerate && any([](const auto& trainer) {
         return trainer.fetched_ahead && trainer.source == TrainerSteps::Source::kBetweenWaits;
       })) {
@@ -55,66 +74,71 @@ void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   }
 }
 
-}  // namespace
-
-const char* BandName(Band band) noexcept {
-  constexpr const char* kNames[] = {"unknown", "undecided", "not input-bound",
-                                    "moderately input-bound", "highly input-bound"};
-  static_assert(std::size(kNames) == kBands);
-  return kNames[static_cast<size_t>(band)];
+// Nobody told of steps, nor of batches: what is left is how often the devices' work repeats.
+void DecideWithoutSteps(const Evidence& evidence, Verdict& verdict) {
+  if (evidence.periods.empty()) return;
+  verdict.period = evidence.periods.front();
+  verdict.steps_per_second = 1 / verdict.period->seconds;
 }
 
-const char* BottleneckName(Bottleneck bottleneck) noexcept {
-  constexpr const char* kNames[] = {"unknown",
-                                    "storage",
-                                    "read",
-                                    "parse",
-                                    "decode",
-                                    "augment",
-                                    "user function",
-                                    "batch function",
-                                    "write",
-                                    "prefetch",
-                                    "training thread",
-                                    "processors taken by others",
-                                    "processor quota",
-                                    "copies to the device",
-                                    "exchange between devices",
-                                    "slow rank",
-                                    "host",
-                                    "model"};
-  static_assert(std::size(kNames) == kBottlenecks);
-  return kNames[static_cast<size_t>(bottleneck)];
+Band BandOf(const std::vector<TrainerSteps>& trainers, const Verdict& verdict) {
+  if (verdict.steps < kFewestSteps) return Band::kUndecided;
+  const Band band = BandOf(verdict.input_share);
+  // A thread that fetches ahead waits for more than the training does.
+  const auto& first = trainers.front();
+  const bool at_most = first.source == TrainerSteps::Source::kLoader && first.fetched_ahead;
+  return at_most && band != Band::kNotInput ? Band::kUndecided : band;
 }
 
-Verdict Decide(const Evidence& evidence) {
-  Verdict verdict;
-  verdict.notes = evidence.unseen;
-  std::vector<TrainerSteps> trainers = evidence.trainers;
-  verdict.left_out = LeaveOutWarmUp(trainers);
-  std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
-  if (trainers.empty()) return verdict;
+void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                   Verdict& verdict) {
+  const auto all = [&](auto holds) { return std::all_of(trainers.begin(), trainers.end(), holds); };
   verdict.steps = trainers.front().steps.size();
   for (const auto& trainer : trainers)
     verdict.steps = std::min(verdict.steps, trainer.steps.size());
-  verdict.upper_bound = evidence.accelerators &&
-                        !std::all_of(trainers.begin(), trainers.end(),
-                                     [](const auto& trainer) { return trainer.device_seen; });
-  verdict.input_share = ShareOf(WaitsOfSteps(trainers));
-  verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
-                  Gain(verdict.input_share.high)};
+  verdict.upper_bound =
+      evidence.accelerators && !all([](const auto& trainer) { return trainer.device_seen; });
   verdict.steps_per_second = StepsPerSecond(trainers);
   verdict.breakdown = BreakdownOf(trainers);
   if (!evidence.accelerators && verdict.breakdown.device == 0) {
     std::swap(verdict.breakdown.device, verdict.breakdown.other);
   }
-  verdict.band = verdict.steps < kFewestSteps ? Band::kUndecided : BandOf(verdict.input_share);
+  if (all([](const auto& trainer) { return trainer.waits_seen; })) {
+    verdict.input_share = ShareOf(WaitsOfSteps(trainers));
+    verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
+                    Gain(verdict.input_share.high)};
+    verdict.band = BandOf(trainers, verdict);
+  } else {
+    verdict.notes.push_back("input wait: unavailable: steps were seen, but no call for a batch");
+  }
   if (verdict.steps < kFewestSteps) {
     verdict.notes.push_back(
         format("{} steps are too few to decide by; {} are needed", verdict.steps, kFewestSteps));
   }
   FindBottleneck(evidence, trainers, verdict);
   AddNotes(trainers, verdict);
+}
+
+}  // namespace
+
+Verdict Decide(const Evidence& evidence) {
+  Verdict verdict;
+  verdict.notes = evidence.unseen;
+  std::vector<TrainerSteps> trainers = evidence.trainers;
+  if (trainers.empty()) {
+    verdict.notes.push_back("input wait: unavailable: " + (evidence.no_steps.empty()
+                                                               ? "nobody told of steps"
+                                                               : evidence.no_steps));
+    trainers = StepsOfLoaders(evidence.loaders);
+  }
+  verdict.left_out = LeaveOutWarmUp(trainers);
+  std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
+  if (trainers.empty()) {
+    DecideWithoutSteps(evidence, verdict);
+  } else {
+    DecideBySteps(evidence, trainers, verdict);
+  }
+  verdict.hints = HintsOf(evidence, verdict);
   return verdict;
 }
 

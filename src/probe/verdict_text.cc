@@ -47,6 +47,22 @@ std::string Headline(const Verdict& verdict) {
   return headline;
 }
 
+std::string BreakdownText(const Breakdown& breakdown) {
+  std::string text = "\nwhere a step's time goes\n";
+  text += Line("input wait", breakdown.input_wait);
+  text += Line("copies to the device", breakdown.copies);
+  if (breakdown.device_copies > 0) text += Line("copies on devices", breakdown.device_copies);
+  text += Line("exchange", breakdown.exchange);
+  text += Line("device", breakdown.device);
+  return text + Line("other", breakdown.other);
+}
+
+std::string List(const char* title, const std::vector<std::string>& lines) {
+  std::string text = lines.empty() ? "" : format("\n{}\n", title);
+  for (const std::string& line : lines) text += Wrapped("  - ", line);
+  return text;
+}
+
 }  // namespace
 
 std::string UnseenText(const Unseen& unseen) {
@@ -64,18 +80,18 @@ std::string VerdictText(const Verdict& verdict) {
         "  without them: +{} steps/s, on {:.2f} steps/s; {} steps counted, the first {} "
         "left out\n",
         Range(verdict.gain), verdict.steps_per_second, verdict.steps, verdict.left_out);
-    text += "\nwhere a step's time goes\n";
-    text += Line("input wait", verdict.breakdown.input_wait);
-    text += Line("copies to the device", verdict.breakdown.copies);
-    text += Line("exchange", verdict.breakdown.exchange);
-    text += Line("device", verdict.breakdown.device);
-    text += Line("other", verdict.breakdown.other);
+  } else if (verdict.steps > 0) {
+    text += format("  {:.2f} steps/s; {} steps counted, the first {} left out\n",
+                   verdict.steps_per_second, verdict.steps, verdict.left_out);
+  } else if (verdict.period) {
+    text += format("  {} repeats every {:.4g} +- {:.2g} s: that may be a step\n",
+                   verdict.period->of, verdict.period->seconds, verdict.period->error);
   }
-  if (!verdict.evidence.empty()) text += "\nevidence\n";
-  for (const std::string& line : verdict.evidence) text += Wrapped("  - ", line);
+  if (verdict.steps > 0) text += BreakdownText(verdict.breakdown);
+  text += List("evidence", verdict.evidence);
   if (!verdict.cure.empty()) text += "\n" + Wrapped("next: ", verdict.cure);
-  if (!verdict.notes.empty()) text += "\nnot seen, or against it\n";
-  for (const std::string& line : verdict.notes) text += Wrapped("  - ", line);
+  text += List("hints of older rules, which decide nothing", verdict.hints);
+  text += List("not seen, or against it", verdict.notes);
   return text;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -11,6 +10,11 @@
 #include "recpack/probe/event_reader.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/system_sampler.h"
+#include "src/probe/activity.h"
+#include "src/probe/gpu_collector.h"
+#include "src/probe/last_word.h"
+#include "src/probe/loader_sampler.h"
+#include "src/probe/lock_probes.h"
 #include "src/probe/thinned.h"
 
 namespace recpack {
@@ -56,16 +60,17 @@ size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
 
 struct Watch::State {
   explicit State(const WatchOptions& given)
-      : options(given), system(given.roots, {.adopter = given.adopter}), events(given.events) {}
+      : options(given),
+        system(given.roots, {.adopter = given.adopter}),
+        gpus(given.gpus),
+        events(given.events) {}
 
-  void SampleLoaders(const SystemSample& sample) {
-    for (const ProcessSample& process : sample.processes) {
-      const StatsReading reading = ReadStats(process.process);
-      for (const LoaderStats& stats : reading.loaders) {
-        loaders[{process.process, stats.number}].Add(
-            {.time = EventLog::Now(), .process = process.process, .stats = stats});
-      }
-    }
+  void Listen() {
+    std::vector<TimedEvent> told = events.Poll();
+    last_word.Add(told);
+    locks.Add(told);
+    activity.Add(told);
+    steps.Add(std::move(told));
   }
 
   // Between the samples next to the first and the last step.
@@ -83,12 +88,28 @@ struct Watch::State {
     return RatesBetween(all[first], all[last]);
   }
 
+  void AddUnseen(Evidence& evidence) const {
+    auto& unseen = evidence.unseen;
+    for (const Unseen& each : system.unseen()) unseen.push_back(UnseenText(each));
+    for (std::string& line : gpus.Unseen(began)) unseen.push_back(std::move(line));
+    if (const std::string why = gpus.WhyNone(); !why.empty() && AnyAccelerator()) {
+      unseen.push_back("GPUs could not be seen: " + why);
+    }
+    for (const std::string& damage : events.damage()) unseen.push_back(damage);
+    for (std::string& notice : Notices(options.events)) unseen.push_back(std::move(notice));
+  }
+
   const WatchOptions options;
+  const int64_t began = EventLog::Now();
   SystemSampler system;
+  GpuCollector gpus;
   EventReader events;
   StepCollector steps;
+  LastWord last_word;
+  LockProbes locks;
+  Activity activity;
   Thinned<SystemSample> samples;
-  std::map<std::pair<int, uint32_t>, Thinned<LoaderSample>> loaders;
+  LoaderSampler loaders;
 };
 
 Watch::Watch(const WatchOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -98,29 +119,27 @@ Watch::~Watch() = default;
 void Watch::Sample() {
   State& state = *state_;
   SystemSample sample = state.system.Sample();
-  state.SampleLoaders(sample);
+  state.loaders.Sample(sample.processes);
+  state.gpus.Sample(sample.processes);
+  state.last_word.Saw(sample.processes, sample.time_ns);
   if (!sample.processes.empty()) state.samples.Add(std::move(sample));
-  if (state.options.events.empty()) return;
-  state.steps.Add(state.events.Poll());
+  if (!state.options.events.empty()) state.Listen();
 }
 
 Evidence Watch::Collected(size_t most_steps) const {
   const State& state = *state_;
-  Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now(), most_steps)};
-  for (const auto& [loader, samples] : state.loaders) {
-    auto all = samples.All();
-    std::move(all.begin(), all.end(), std::back_inserter(evidence.loaders));
-  }
-  evidence.accelerators = AnyAccelerator();
+  Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now(), most_steps),
+                    .loaders = state.loaders.All(),
+                    .gpus = state.gpus.Uses(),
+                    .locks = state.locks.Uses(),
+                    .accelerators = AnyAccelerator() || state.gpus.any()};
   evidence.system = state.RatesOf(evidence.trainers);
-  for (const Unseen& unseen : state.system.unseen()) evidence.unseen.push_back(UnseenText(unseen));
-  for (const std::string& damage : state.events.damage()) evidence.unseen.push_back(damage);
-  for (std::string& notice : Notices(state.options.events)) {
-    evidence.unseen.push_back(std::move(notice));
-  }
+  evidence.silence = state.last_word.Since(evidence.trainers);
   if (evidence.trainers.empty()) {
-    evidence.unseen.push_back("input wait: unavailable: " + state.options.no_events);
+    evidence.periods = state.activity.Periods();
+    for (Period& period : state.gpus.Periods()) evidence.periods.push_back(std::move(period));
   }
+  state.AddUnseen(evidence);
   return evidence;
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "recpack/base/event_log.h"
+
 namespace recpack {
 namespace {
 
@@ -12,6 +14,15 @@ double SecondsOf(const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// For a watcher; copies that GPUs make among themselves a trace tells of.
+EventSpan Copies(bool by_host, size_t bytes) {
+  return {by_host ? EventLog::OfProcess() : nullptr,
+          {.kind = EventKind::kCopy,
+           .copy = CopyKind::kPeerToPeer,
+           .lane = EventLog::ThreadLane(),
+           .value = bytes}};
 }
 
 bool OnHost(const DeviceQueue& queue) { return queue.ops().Stream() == nullptr; }
@@ -48,6 +59,7 @@ void Transfer::Move(const void* from, void* to, size_t bytes) {
     if (!from_.Await(given)) return;
     Ops& ops = to_.ops();
     ops.Synchronise();
+    const EventSpan copies = Copies(from_host || to_host, bytes);
     const double seconds = SecondsOf([&] {
       if (from_host || to_host) {
         ops.Upload(to, from_host ? from : host_.data(), bytes);

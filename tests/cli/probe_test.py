@@ -1,6 +1,7 @@
 """recprobe as a user runs it, on trainings of rectrain and of programs that are none."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -61,11 +62,25 @@ class Training(ProbeTest):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(trainer.wait)
         self.addCleanup(trainer.kill)
-        got = self.verdict('attach', '--pid', trainer.pid, '--seconds', '1', '--json')
-        self.assertEqual(got['verdict'], 'unknown')
-        self.assertIn('input wait: unavailable', ' '.join(got['notes']))
-        self.assertIn('recprobe run', ' '.join(got['notes']))
+        got = self.verdict('attach', '--pid', trainer.pid, '--seconds', '2', '--json')
+        notes = ' '.join(got['notes'])
+        self.assertIn('input wait: unavailable', notes)
+        self.assertIn('recprobe run', notes)
+        # Our loader's own account is there: batches, and the waits of who takes them.
+        self.assertGreater(got['steps'], 10)
+        self.assertIn('may fetch them ahead', notes)
+        self.assertIn(got['verdict'], ('not input-bound', 'undecided'))
         self.assertIsNone(trainer.poll(), 'the program went on')
+
+    def test_copies_between_devices(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', 200)
+        self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
+        got = self.verdict('run', '--json', '--', RECTRAIN, 'train', self.folder / 'reviews',
+                           '--model', 'deepconn', '--max-tokens', '64', '--dims', '64',
+                           '--devices', 'cpu:0,cpu:1', '--place', 'alternate', '--batch-size', '16',
+                           '--epochs', '20', '--max-steps', '30')
+        self.assertGreater(got['breakdown']['device_copies'], 0)
+        self.assertEqual(got['breakdown']['copies'], 0)
 
 
 class Commands(ProbeTest):
@@ -73,6 +88,46 @@ class Commands(ProbeTest):
         got = self.verdict('run', '--json', '--', 'sleep', '0.2')
         self.assertEqual(got['verdict'], 'unknown')
         self.assertIn('input wait: unavailable', ' '.join(got['notes']))
+
+    def test_one_that_ends_at_once(self):
+        for command, code in (['true'], 0), (['false'], 1):
+            got = self.verdict('run', '--json', '--', *command, code=code)
+            self.assertEqual(got['verdict'], 'unknown')
+            self.assertEqual(any('exit code 1' in note for note in got['notes']), code == 1)
+
+    def test_one_that_forks_away(self):
+        """The command ends; what it started in a session of its own goes on, which is said."""
+        script = ('import os, time\n'
+                  'if os.fork() == 0:\n'
+                  '    os.setsid()\n'
+                  '    time.sleep(3)\n')
+        got = self.verdict('run', '--json', '--', sys.executable, '-c', script)
+        self.assertIn('left behind still run', ' '.join(got['notes']))
+
+    def test_one_that_is_killed_tells_what_it_did_before(self):
+        """Its steps count, its end is said, its exit code is a shell's."""
+        script = FailAbove.SCRIPT + 'os.kill(os.getpid(), 9)\n'
+        got = self.verdict('run', '--json', '--', sys.executable, '-c', script, code=128 + 9)
+        self.assertEqual(got['steps'] + got['left_out'], 100)
+        self.assertIn('signal 9', ' '.join(got['notes']))
+
+    def test_a_process_of_another_user(self):
+        if os.getuid() != 0:
+            self.skipTest('only root can start one')
+        other = subprocess.Popen(['sleep', '60'], user=65534)
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+        copy = self.folder / 'recprobe'
+        copy.write_bytes(pathlib.Path(RECPROBE).read_bytes())
+        copy.chmod(0o755)
+        self.folder.chmod(0o755)
+        done = subprocess.run([copy, 'attach', '--pid', str(other.pid), '--seconds', '0.5',
+                               '--json'], capture_output=True, text=True, timeout=60, user=65533,
+                              check=False)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        notes = ' '.join(json.loads(done.stdout)['notes'])
+        self.assertIn('belongs to user', notes)
+        self.assertIn('CAP_SYS_PTRACE', notes)
 
     def test_exit_codes_pass_through(self):
         self.probe('run', '--', 'sh', '-c', 'exit 7', code=7)
@@ -114,6 +169,9 @@ class Commands(ProbeTest):
                               (['run', '--fail-above', '150%', '--', 'true'], '5% or 0.05'),
                               (['run', '--rate', '0', '--', 'true'], '--rate'),
                               (['run'], 'command'),
+                              (['attach'], '--pid'),
+                              (['attach', '--gpu', 'some'], '--gpu all'),
+                              (['attach', '--gpu', 'all', '--pid', '1'], '--pid'),
                               (['walk'], 'choose one of: run, attach')):
             done = self.probe(*words, code=FAILURE)
             self.assertIn(saying, done.stderr)
@@ -122,6 +180,55 @@ class Commands(ProbeTest):
         done = self.probe('run', '--', 'true', code=FAILURE,
                           env={**os.environ, 'TMPDIR': '/nowhere'})
         self.assertIn('/nowhere', done.stderr)
+
+
+@unittest.skipUnless(os.environ.get('FAKE_NVML_FOLDER'), 'this build has no stand-in of NVML')
+class Gpus(ProbeTest):
+    GPU = 'devices 1\n0.utilization 97 1\n0.power 90000\n'
+
+    def environment(self, script):
+        path = self.folder / 'nvml'
+        path.write_text(script)
+        return {**os.environ, 'LD_LIBRARY_PATH': os.environ['FAKE_NVML_FOLDER'],
+                'FAKE_NVML': str(path)}
+
+    def sleeper(self):
+        process = subprocess.Popen(['sleep', '60'])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_attach_to_all_that_compute_on_gpus(self):
+        one, other = self.sleeper(), self.sleeper()
+        script = self.GPU + f'0.processes {one.pid}:1 {other.pid}:1\n'
+        got = self.verdict('attach', '--gpu', 'all', '--seconds', '1', '--json',
+                           env=self.environment(script))
+        self.assertEqual(got['verdict'], 'unknown', 'utilisation decides nothing')
+        self.assertIn('GPU 0 is used 97.0 %', ' '.join(got['hints']))
+
+    def test_it_ends_when_they_have_ended(self):
+        process = subprocess.Popen(['sleep', '1'])
+        self.addCleanup(process.wait)
+        self.verdict('attach', '--gpu', '0', '--seconds', '600', '--json',
+                     env=self.environment(self.GPU + f'0.processes {process.pid}:1\n'))
+
+    def test_what_cannot_be_joined(self):
+        for script, gpu, saying in (
+                (self.GPU, 'all', 'no process computes'),
+                (self.GPU, '3', 'there is no GPU 3'),
+                ('', 'all', 'Driver Not Loaded'),
+                (self.GPU + 'fail nvmlDeviceGetComputeRunningProcesses_v3 4\n', 'all', '--pid')):
+            done = self.probe('attach', '--gpu', gpu, code=FAILURE, env=self.environment(script))
+            self.assertIn(saying, done.stderr)
+
+    def test_a_gpu_that_is_lost_in_mid_run(self):
+        env = self.environment(self.GPU)
+        lost = self.folder / 'lost'
+        lost.write_text(self.GPU + 'fail * 15\n')
+        command = f'echo 0.processes $$:1 >> {env["FAKE_NVML"]}; sleep 2; mv {lost} {env["FAKE_NVML"]}; sleep 1'
+        got = self.verdict('run', '--json', '--', 'sh', '-c', command, env=env)
+        self.assertIn('GPU is lost', ' '.join(got['notes']))
+        self.assertIn('GPU 0 is used 97.0 %', ' '.join(got['hints']), 'what was read stays')
 
 
 @unittest.skipUnless(os.environ.get('FAKE_CUDA_PROGRAM'), 'this build has no CUPTI')

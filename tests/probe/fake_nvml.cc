@@ -6,9 +6,9 @@
 //   driver 580.95.05              supported"; `*` instead of a device: all that do not say it
 //   0.name NVIDIA H200
 //   0.utilization 55 20           percent: kernels, memory
-//   0.power 350000                mW; power_limit, sm_clock, memory_clock, clock_reasons (bits),
-//   0.processes 4711:1048576      memory (total, reserved, free, used), pcie_tx, pcie_rx,
-//   0.gpm 2:55.5 10:30            pcie_generation, pcie_width, temperature, mig, uuid
+//   0.power 350000                mW; power_limit, sm_clock, sm_clock_max, memory_clock,
+//   0.processes 4711:1048576      clock_reasons, memory (total, reserved, free, used), pcie_tx,
+//   0.gpm 2:55.5 10:30            pcie_rx, pcie_generation, pcie_width, temperature, mig, uuid
 //   fail FUNCTION CODE [DEVICE [FROM [TO]]]   FUNCTION, DEVICE: or *; calls count from 0
 //   block FUNCTION PATH           returns only when there is no PATH
 //
@@ -245,6 +245,11 @@ Return nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned* limit) {
 Return nvmlDeviceGetClockInfo(Device device, unsigned type, unsigned* clock) {
   const char* key = type == kClockSm ? "sm_clock" : "memory_clock";
   return Number("nvmlDeviceGetClockInfo", device, key, clock);
+}
+
+Return nvmlDeviceGetMaxClockInfo(Device device, unsigned type, unsigned* clock) {
+  const char* key = type == kClockSm ? "sm_clock_max" : "memory_clock_max";
+  return Number("nvmlDeviceGetMaxClockInfo", device, key, clock);
 }
 
 Return nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* bits) {

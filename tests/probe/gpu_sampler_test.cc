@@ -22,6 +22,7 @@ driver 580.95.05
 0.power 350000
 0.power_limit 700000
 0.sm_clock 1980
+0.sm_clock_max 1985
 0.memory_clock 3201
 0.clock_reasons 4
 0.memory 1000 100 600 300
@@ -57,6 +58,7 @@ TEST(GpuSamplerTest, ReadsWhatTheDriverTells) {
   EXPECT_EQ(values.power, Reading<double>(350.0));
   EXPECT_EQ(values.power_limit, Reading<double>(700.0));
   EXPECT_EQ(values.sm_clock, Reading<int>(1980));
+  EXPECT_EQ(values.sm_clock_max, Reading<int>(1985));
   EXPECT_EQ(values.memory_clock, Reading<int>(3201));
   EXPECT_EQ(values.memory_used, Reading<uint64_t>(300u));
   EXPECT_EQ(values.memory_total, Reading<uint64_t>(1000u));

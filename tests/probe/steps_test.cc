@@ -122,6 +122,51 @@ TEST(Steps, CopiesAreThoseThatNothingElseCovers) {
   EXPECT_EQ(Only(events).copies, 5);
 }
 
+TEST(Steps, CopiesBetweenDevicesAreALineOfTheirOwn) {
+  auto events = TwoSteps();
+  TimedEvent copy = Of(EventKind::kCopy, 1080, 1097, 900);
+  copy.event.copy = CopyKind::kPeerToPeer;
+  events.push_back(copy);
+  EXPECT_EQ(Only(events).device_copies, 7);
+  EXPECT_EQ(Only(events).copies, 0);
+  // One that the host made, in what it takes for the device's work.
+  events.back().event.device = Event::kNoDevice;
+  EXPECT_EQ(Only(events).device_copies, 17);
+  EXPECT_EQ(Only(events).device, 50);
+}
+
+TEST(Steps, CollectivesInKernelsOfTheirOwnAreExchange) {
+  auto events = TwoSteps();
+  events.push_back(Of(EventKind::kCollective, 1080, 1098, 900));
+  EXPECT_EQ(Only(events).exchange, 8);
+  EXPECT_EQ(Only(events).device, 60);
+}
+
+// Twenty kernels of 2, 2 apart, then a pause in which the host does something else.
+TEST(Steps, GapsBetweenLaunchesAreShort) {
+  constexpr int64_t kUs = 1000;
+  std::vector<TimedEvent> events = {Of(EventKind::kStep, 0, 400 * kUs)};
+  for (int64_t i = 0; i < 20; ++i) {
+    events.push_back(Of(EventKind::kDevice, 4 * i * kUs, (4 * i + 2) * kUs, 900));
+  }
+  events.push_back(Of(EventKind::kDevice, 300 * kUs, 302 * kUs, 900));
+  EXPECT_EQ(Only(events).launch_gaps, 0) << "nobody told of launches";
+  EXPECT_EQ(Only(events).kernels, 0u);
+  events.push_back(Of(EventKind::kHost, 0, kUs));
+  events.back().name = "cudaLaunchKernel";
+  EXPECT_EQ(Only(events).launch_gaps, 38 * kUs);
+  EXPECT_EQ(Only(events).kernels, 21u);
+}
+
+TEST(Steps, StepsOfAHookThatSawNoCallForABatch) {
+  auto step = Of(EventKind::kStep, 0, 100);
+  step.name = "optimizer";
+  EXPECT_FALSE(StepsOf({step}, 100).at(0).waits_seen);
+  EXPECT_TRUE(StepsOf({step, Of(EventKind::kInputWait, 0, 1)}, 100).at(0).waits_seen);
+  step.name.clear();  // a program that tells of all it does
+  EXPECT_TRUE(StepsOf({step}, 100).at(0).waits_seen);
+}
+
 TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {
   auto events = TwoSteps();
   TimedEvent ahead = Of(EventKind::kRange, 1000, 1090, 6);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "recpack/probe/show.h"
+
 namespace recpack {
 namespace {
 
@@ -171,6 +173,56 @@ TEST(Verdict, InputThatTheTrainingThreadMakesItself) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kTrainingThread);
   evidence.system->threads[0].block_io_wait_share = 0.99;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
+}
+
+TEST(Verdict, TheInterpreterLockThatOtherThreadsHave) {
+  Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})},
+                    .system = SystemRates{},
+                    .locks = {{.process = 5, .seconds = 10, .held = 0.9}}};
+  evidence.system->threads = {{.thread = 5, .process = 5, .cpu_share = 0.3},
+                              {.thread = 6, .process = 5, .name = "logger", .cpu_share = 0.6}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kLock);
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("thread 6 (logger)")));
+  evidence.trainers = {Trainer({.wait = 1, .device = 40})};
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kLock);
+  // The thread that trains has it itself, or nobody works that could.
+  evidence.system->threads[0].cpu_share = 0.95;
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kLock);
+  evidence.system->threads[0].cpu_share = 0.3;
+  evidence.system->threads[1].cpu_share = 0.1;
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kLock);
+}
+
+TEST(Verdict, WithoutWaitsTheBandIsUnknownAndTheRestIsSaid) {
+  TrainerSteps trainer = Trainer({.exchange = 50, .device = 40});
+  trainer.waits_seen = false;
+  const Verdict verdict = Decide({.trainers = {trainer}});
+  EXPECT_EQ(verdict.band, Band::kUnknown);
+  EXPECT_EQ(verdict.steps, 190u);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kExchange);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("input wait: unavailable")));
+  // What takes the rest of the time is not known, input may be.
+  EXPECT_THAT(VerdictJson(verdict), HasSubstr("\"steps\":190"));
+  EXPECT_THAT(VerdictJson(verdict), Not(HasSubstr("input_share")));
+  trainer = Trainer({.device = 40});
+  trainer.waits_seen = false;
+  EXPECT_EQ(Decide({.trainers = {trainer}}).bottleneck, Bottleneck::kUnknown);
+}
+
+TEST(Verdict, WhyThereAreNoStepsIsSaidOnce) {
+  const Verdict verdict = Decide({.no_steps = "the program has no loader"});
+  EXPECT_THAT(verdict.notes,
+              testing::ElementsAre("input wait: unavailable: the program has no loader"));
+}
+
+TEST(Verdict, WithoutStepsThePeriodOfTheDevicesWorkIsShown) {
+  const Verdict verdict = Decide({.periods = {{"utilisation of GPU 0", 2.5, 0.05, 0.9}}});
+  EXPECT_EQ(verdict.band, Band::kUnknown);
+  ASSERT_TRUE(verdict.period);
+  EXPECT_NEAR(verdict.steps_per_second, 0.4, 1e-9);
+  EXPECT_THAT(VerdictText(verdict), HasSubstr("utilisation of GPU 0 repeats every 2.5 +- 0.05 s"));
+  EXPECT_THAT(VerdictJson(verdict), HasSubstr("\"period\":{\"of\":\"utilisation of GPU 0\""));
 }
 
 TEST(Verdict, TheModelWhereTheDeviceIsBusy) {

@@ -1,7 +1,13 @@
+#include <algorithm>
+#include <charconv>
 #include <memory>
+#include <thread>
 
+#include "recpack/base/error.h"
+#include "recpack/probe/gpu_sampler.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/watched_process.h"
+#include "src/base/format.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
 
@@ -12,16 +18,85 @@ using Clock = std::chrono::steady_clock;
 
 struct Flags {
   int pid = 0;
+  std::string gpu;  // "all", or a number; empty: by pid
   double seconds = 30;
   PrometheusFlags prometheus;
   WatchFlags watch;
 };
 
+// What computes on the GPU, or on any.
+std::vector<int> OnGpus(const std::string& wanted) {
+  constexpr std::chrono::seconds kPatience{2};
+  int number = -1;
+  const char* const end = wanted.data() + wanted.size();
+  const auto [used, code] = std::from_chars(wanted.data(), end, number);
+  if (wanted != "all" && (code != std::errc() || used != end || number < 0)) {
+    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no GPU", wanted), {},
+                "write --gpu all, or a number as nvidia-smi has it");
+  }
+  GpuSampler sampler({.patience = kPatience});
+  if (!sampler.devices()) throw Error(ErrorKind::kUnsupported, sampler.devices().reason());
+  if (number >= *sampler.devices()) {
+    throw Error(ErrorKind::kNotFound, format("there is no GPU {}", number), {},
+                format("there are {}", *sampler.devices()));
+  }
+  std::vector<int> processes;
+  for (const GpuSample& gpu : sampler.Sample()) {
+    if (number >= 0 && gpu.device != number) continue;
+    if (!gpu.values || !gpu.values->processes) {
+      throw Error(ErrorKind::kUnsupported,
+                  format("what computes on GPU {} could not be seen: {}", gpu.device,
+                         gpu.values ? gpu.values->processes.reason() : gpu.values.reason()),
+                  {}, "name the process with --pid");
+    }
+    for (const GpuProcess& process : *gpu.values->processes) processes.push_back(process.pid);
+  }
+  std::sort(processes.begin(), processes.end());
+  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+  if (!processes.empty()) return processes;
+  throw Error(ErrorKind::kNotFound,
+              wanted == "all" ? "no process computes on the GPUs"
+                              : format("no process computes on GPU {}", number),
+              {}, "start the training first, or let `recprobe run` start it");
+}
+
+// Until all have ended or the time is over.
+class Watched {
+ public:
+  explicit Watched(const std::vector<int>& processes) {
+    for (const int process : processes) {
+      processes_.push_back(std::make_unique<WatchedProcess>(process));
+    }
+  }
+
+  // Whether all have ended; waits for that up to `timeout`.
+  bool Wait(std::chrono::nanoseconds timeout) {
+    const auto until = Clock::now() + timeout;
+    return std::all_of(processes_.begin(), processes_.end(), [&](const auto& process) {
+      return process->Wait(std::max(until - Clock::now(), Clock::duration(0)));
+    });
+  }
+
+  // Of the first one.
+  const std::string& name() const { return processes_.front()->name(); }
+  const std::string& user() const { return processes_.front()->user(); }
+
+  void AddUnseen(std::vector<std::string>& unseen) const {
+    for (const auto& process : processes_) {
+      for (const Unseen& each : process->unseen()) unseen.push_back(UnseenText(each));
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<WatchedProcess>> processes_;
+};
+
 int RunAttach(const Flags& flags) {
-  WatchedProcess process(flags.pid);
-  LiveMetrics metrics(flags.prometheus, process.name(), process.user());
-  Watch watch({.roots = {flags.pid},
-               .no_events = "a program tells of its waits only where `recprobe run` started it"});
+  const std::vector<int> roots =
+      flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu);
+  Watched watched(roots);
+  LiveMetrics metrics(flags.prometheus, watched.name(), watched.user());
+  Watch watch({.roots = roots});
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(flags.seconds);
   auto next = begin;
@@ -29,10 +104,11 @@ int RunAttach(const Flags& flags) {
     watch.Sample();
     metrics.Update(watch);
     next = std::max(next + flags.watch.interval(), Clock::now());
-  } while (next < end && !process.Wait(next - Clock::now()));
+  } while (next < end && !watched.Wait(next - Clock::now()));
   watch.Sample();
   Evidence evidence = watch.Collected();
-  for (const Unseen& unseen : process.unseen()) evidence.unseen.push_back(UnseenText(unseen));
+  evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
+  watched.AddUnseen(evidence.unseen);
   return ShowVerdict(Decide(evidence), flags.watch);
 }
 
@@ -41,9 +117,13 @@ int RunAttach(const Flags& flags) {
 void AddAttach(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("attach", "Watch a program that runs.");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("--pid", flags->pid, "The process; its children are watched with it.")
-      ->required()
+  CLI::Option_group& what = *command.add_option_group("what");
+  what.add_option("--pid", flags->pid, "The process; its children are watched with it.")
       ->check(CLI::PositiveNumber);
+  what.add_option("--gpu", flags->gpu,
+                  "all, or a GPU's number: the processes that compute there now, with their "
+                  "children.");
+  what.require_option(1);
   command.add_option("--seconds", flags->seconds, "For how long, if it does not end before.")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -39,13 +39,10 @@ Told Read(const std::string& path) {
 Verdict VerdictOf(const Told& told) {
   int64_t last = 0;
   for (const TimedEvent& timed : told.events) last = std::max(last, timed.event.end);
-  Evidence evidence{.trainers = StepsOf(told.events, last), .unseen = told.unseen};
-  if (evidence.trainers.empty()) {
-    evidence.unseen.push_back(
-        "input wait: unavailable: the trace has no steps (ProfilerStep#, "
-        "profiler.step()) and no batches");
-  }
-  return Decide(evidence);
+  return Decide(
+      {.trainers = StepsOf(told.events, last),
+       .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
+       .unseen = told.unseen});
 }
 
 void RunRead(const Flags& flags) {

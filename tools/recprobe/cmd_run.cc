@@ -114,10 +114,7 @@ int RunAndWatch(const Flags& flags) {
     std::fprintf(stderr, "recprobe: %s\n", error.what());
     return StartExitCode(error);
   }
-  Watch watch({.roots = {child->process()},
-               .adopter = ::getpid(),
-               .events = events.path(),
-               .no_events = NoSteps(flags, events.path())});
+  Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
   std::optional<CommandEnd> end;
   auto next = std::chrono::steady_clock::now();
   while (!end) {
@@ -128,6 +125,7 @@ int RunAndWatch(const Flags& flags) {
   }
   watch.Sample();
   Evidence evidence = watch.Collected();
+  if (evidence.trainers.empty()) evidence.no_steps = NoSteps(flags, events.path());
   if (end->exit_code != 0) evidence.unseen.push_back(format("the command {}", end->Text()));
   if (child->AnyRunning().value_or(false)) {
     evidence.unseen.push_back(

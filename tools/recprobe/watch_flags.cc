@@ -43,18 +43,10 @@ void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 1000.0));
   command.add_flag("--json", flags.json, "Print the verdict as one JSON object to stdout.");
-  command
-      .add_option("--fail-above", flags.fail_above,
-                  "Exit with 1 where waits for input surely take more of the step time than this "
-                  "(5% or 0.05): the lower end of the interval is above it.")
-      ->check([](const std::string& text) {
-        try {
-          ParseLimit(text);
-        } catch (const Error& error) {
-          return std::string(error.what());
-        }
-        return std::string();
-      });
+  command.add_option_function<std::string>(
+      "--fail-above", [&flags](const std::string& text) { flags.fail_above = ParseLimit(text); },
+      "Exit with 1 where waits for input surely take more of the step time than this (5% or 0.05): "
+      "the lower end of the interval is above it.");
 }
 
 int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
@@ -66,8 +58,8 @@ int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
     const std::string tables = trace ? TraceText(*trace, kRows) : "";
     std::fprintf(stderr, "%s%s", VerdictText(verdict).c_str(), tables.c_str());
   }
-  if (flags.fail_above.empty() || verdict.band == Band::kUnknown) return kDone;
-  return verdict.input_share.low > ParseLimit(flags.fail_above) ? kFinding : kDone;
+  if (!flags.fail_above || verdict.band == Band::kUnknown) return kDone;
+  return verdict.input_share.low > *flags.fail_above ? kFinding : kDone;
 }
 
 }  // namespace recpack::tool

@@ -14,7 +14,7 @@ namespace recpack::tool {
 struct WatchFlags {
   double rate = 10;  // samples a second
   bool json = false;
-  std::string fail_above;  // "5%"; empty: never
+  std::optional<double> fail_above;  // share of step time; none: never
 
   std::chrono::nanoseconds interval() const;
 };

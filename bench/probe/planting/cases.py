@@ -32,7 +32,7 @@ KINDS = (
     Kind('trainer', 'none', 'nothing'),
     Kind('trainer', 'background', 'nothing'),
     Kind('trainer', 'storage', 'input', 'storage'),
-    Kind('trainer', 'cold-cache', 'input', 'storage', simulated=True, ready_ms='cold-cache'),
+    Kind('trainer', 'cold-cache', 'input', 'page-cache misses', simulated=True, ready_ms='cold-cache'),
     Kind('trainer', 'decode', 'input', 'decode', simulated=True, ready_ms='decode'),
     Kind('trainer', 'function', 'input', 'user function'),
     Kind('trainer', 'batch-function', 'input', 'batch function'),

@@ -39,7 +39,8 @@ struct GpuValues {
   Reading<double> memory_utilisation;
   Reading<double> power;  // W
   Reading<double> power_limit;
-  Reading<int> sm_clock;  // MHz
+  Reading<int> sm_clock;      // MHz
+  Reading<int> sm_clock_max;  // that it can have
   Reading<int> memory_clock;
   Reading<std::vector<GpuClockReason>> clock_reasons;
   Reading<uint64_t> memory_used;  // bytes

@@ -18,7 +18,12 @@ struct StepRecord {
   int64_t uncovered_wait = 0;  // of that, while the device did not compute
   int64_t exchange = 0;        // waits for other devices, or moving values to and from them
   int64_t copies = 0;  // to the device, while it did not compute and nothing else was waited for
-  int64_t device = 0;  // the device computed
+  int64_t device_copies = 0;  // the same within a device, or from one to another
+  int64_t device = 0;         // the device computed
+  // Nothing ran on the device for less than 100 us at a time, nothing was waited for, and the host
+  // launched kernels one by one.
+  int64_t launch_gaps = 0;
+  uint32_t kernels = 0;  // that began
 
   int64_t duration() const { return end - begin; }
   bool operator==(const StepRecord&) const = default;
@@ -28,7 +33,9 @@ struct StepRecord {
 struct TrainerSteps {
   enum class Source : uint8_t {
     kTold,          // the program, or the hook in it, told of each step
+    kMarked,        // the program named a range that looks like a step (NVTX)
     kBetweenWaits,  // a step is from one batch to the next
+    kLoader,        // the same, as the loader's own account has it: a mean one of each sample
   };
 
   int process = 0;
@@ -36,12 +43,16 @@ struct TrainerSteps {
   uint16_t device = Event::kNoDevice;
   Source source = Source::kTold;
   bool device_seen = false;       // somebody told of the device's work: `uncovered_wait` is exact
+  bool waits_seen = true;         // who told of steps would have told of waits for input as well
   bool fetched_ahead = false;     // a thread in the background fetches batches as well
   std::vector<StepRecord> steps;  // in order of time
 };
 
 // Of all training threads, by process, device and time. Waits outside of steps (evaluation) do not
-// count. `now`: where waits end that are still open.
+// count. Where a process tells of no steps, they are from one range of a name to the next: that of
+// the thread and the name (numbers in it do not count) whose ranges take most of the time, of at
+// least 10 that follow each other, of names with "step", "iter" or "batch" in them if there are
+// any, and never of "epoch". `now`: where waits end that are still open.
 std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now);
 
 // The same of events that come bit by bit, for as long as a training may run: of events that are
@@ -57,6 +68,7 @@ class StepCollector {
 
  private:
   void Settle();
+  void ForgetOlder();
 
   const size_t most_events_;
   size_t settle_at_ = most_events_;

@@ -1,15 +1,14 @@
 // Is a training input-bound, where, and what would fixing it gain? docs/verdicts.md has the rules.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "recpack/pipeline/stats.h"
 #include "recpack/probe/estimate.h"
-#include "recpack/probe/steps.h"
-#include "recpack/probe/system_rates.h"
+#include "recpack/probe/evidence.h"
 
 namespace recpack {
 
@@ -29,8 +28,9 @@ const char* BandName(Band band) noexcept;  // "not input-bound", ...
 // What a training loses most of its time to, or would if it were not for its own work.
 enum class Bottleneck : uint8_t {
   kUnknown,
-  kStorage,  // the disk or the network
-  kRead,     // reading from memory, CRC, decompression
+  kStorage,    // the disk or the network
+  kPageCache,  // what was read before has left the memory
+  kRead,       // reading from memory, CRC, decompression
   kParse,
   kDecode,
   kAugment,
@@ -41,38 +41,26 @@ enum class Bottleneck : uint8_t {
   kTrainingThread,  // batches are made by the thread that trains
   kInterference,    // others have the processors
   kQuota,           // the container's limit of processor time
+  kLock,            // the interpreter lock: other threads of Python have it
   kCopyToDevice,
-  kExchange,  // all devices wait for one another
-  kSlowRank,  // all wait for one
-  kHost,      // neither input nor exchange nor the device: the program itself
-  kModel,     // the device is busy: nothing to gain from input
+  kCopyOnDevices,  // within a device, or from one to another
+  kExchange,       // all devices wait for one another
+  kSlowRank,       // all wait for one
+  kHost,           // neither input nor exchange nor the device: the program itself
+  kLaunch,         // the device waits for the launches of short kernels
+  kThrottled,      // the device's clock is held back
+  kHang,           // no step ends any more
+  kModel,          // the device is busy: nothing to gain from input
 };
 inline constexpr size_t kBottlenecks = static_cast<size_t>(Bottleneck::kModel) + 1;
 
 const char* BottleneckName(Bottleneck bottleneck) noexcept;  // "storage", "decode", ...
 
-// A loader of ours at one time.
-struct LoaderSample {
-  int64_t time = 0;  // CLOCK_MONOTONIC, ns
-  int process = 0;
-  LoaderStats stats;
-};
-
-// All that a verdict is made from: what somebody outside of the program can see.
-struct Evidence {
-  std::vector<TrainerSteps> trainers;
-  std::vector<LoaderSample> loaders;  // in order of time
-  std::optional<SystemRates> system;  // while the steps ran
-  // Whether there are devices that work by themselves. Without, a step is the training thread's
-  // own.
-  bool accelerators = true;
-  std::vector<std::string> unseen;  // what could not be seen, and why
-};
-
 // Shares of the mean step; they add up to 1.
 struct Breakdown {
-  double input_wait = 0;  // that no device work covers
-  double copies = 0;
+  double input_wait = 0;     // that no device work covers
+  double copies = 0;         // to the device
+  double device_copies = 0;  // within devices, and from one to another
   double exchange = 0;
   double device = 0;
   double other = 0;
@@ -86,11 +74,14 @@ struct Verdict {
   size_t steps = 0;             // that count, of the trainer with the fewest
   size_t left_out = 0;          // at the beginning, of each
   bool upper_bound = false;     // nobody told what the devices did: some waits may be covered
+  std::optional<Period>
+      period;  // of a step, where nobody told of steps and the devices' work repeats
   Breakdown breakdown;
   Bottleneck bottleneck = Bottleneck::kUnknown;
   std::optional<size_t> rank;         // the index of the one trainer that all wait for
   std::vector<std::string> evidence;  // for the bottleneck, strongest first
   std::string cure;                   // what to do next; empty: nothing
+  std::vector<std::string> hints;     // what older rules would say, and what contradicts them
   std::vector<std::string> notes;     // what stands against it, or was not seen
 };
 

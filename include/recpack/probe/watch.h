@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "recpack/probe/gpu_sampler.h"
 #include "recpack/probe/verdict.h"
 
 namespace recpack {
@@ -15,8 +16,8 @@ struct WatchOptions {
   std::vector<int> roots;   // processes; their descendants are watched with them
   int adopter = 0;          // whose children belong to them as well (SystemSamplerOptions)
   std::string events = {};  // folder of event files; empty: the programs tell nothing of themselves
-  // Why the programs tell nothing of their steps and waits, if they do not.
-  std::string no_events = "the program tells nothing of its steps";
+  // A sample does not wait for GPUs that are slow to answer: it takes what they gave last.
+  GpuSamplerOptions gpus = {.patience = {}};
 };
 
 // One thread.
@@ -29,7 +30,7 @@ class Watch {
   void Sample();
 
   // Of all samples so far; of each trainer, its latest `most_steps`, and of the system what was
-  // while these ran.
+  // while these ran. Why there are no steps, where there are none, is for the caller to say.
   Evidence Collected(size_t most_steps = SIZE_MAX) const;
 
  private:

@@ -153,6 +153,25 @@ class Evaluation(HookTest):
         self.assertEqual(told.names().count('evaluation'), 4 + 6)  # its start and its first as well
         self.expect_steps(told, 6)
 
+    def test_evaluations_that_record_gradients_are_in_no_step(self):
+        for before, after in ((3, 1), (1, 3)):
+            told = self.run_program(f"""
+                optimizer, items = SGD(), Items(4)
+                def evaluate(count):
+                    begin = time.monotonic_ns()
+                    for _ in DataLoader(Items(count, delay=0.01)): pass
+                    print(begin, time.monotonic_ns())
+                evaluate({before})
+                train(DataLoader(items), optimizer)
+                evaluate({after})
+                train(DataLoader(items), optimizer)
+                """)
+            self.expect_steps(told, 8)
+            for line in told.out.splitlines():
+                begin, end = map(int, line.split())
+                self.assertFalse([s for s in told.steps() if s.begin < end and s.end > begin],
+                                 (before, after))
+
     def test_before_the_training_it_is_told_apart(self):
         told = self.run_program('''
             optimizer, items, others = SGD(), Items(3), Items(4)

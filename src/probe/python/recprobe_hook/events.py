@@ -18,9 +18,10 @@ record = struct.Struct('<16sqqQ').pack  # head, begin, end, value
 now = time.monotonic_ns  # CLOCK_MONOTONIC
 
 # Numbers of names are the places here, from 1.
-DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS = range(1, 10)
+(DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
+ LOCK) = range(1, 11)
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'evaluation',
-          'input in a background thread', 'optimizer', 'batch', 'Keras')
+          'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock')
 
 
 def _write_function():

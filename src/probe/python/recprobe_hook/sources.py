@@ -60,7 +60,8 @@ class Sources:
         self.loops = {}
         self.leader = None  # whose batches make the steps, where no optimizer is seen
         self.established = False  # some source is known to be the training's
-        self.run = []  # the sources of the batches since the last step
+        self.run = []  # the sources of the batches since the last step,
+        self.begins = []  # and when each was asked for
         self.boundary = 0
 
     def find(self, thing, gradients, by_loop):
@@ -94,14 +95,15 @@ class Sources:
     def step(self):
         self.boundary += 1
 
-    def took(self, source, by_optimizer):
-        """A batch. Returns True where it shows that this source is an evaluation's."""
+    def took(self, source, by_optimizer, begin):
+        """A batch that was asked for at `begin`. Returns True where it shows that this source is an evaluation's."""
         source.exhausted = False
         if by_optimizer:
             if len(self.run) < _RUN:
                 self.run.append(source)
+                self.begins.append(begin)
             else:
-                self.run[-1] = source
+                self.run[-1], self.begins[-1] = source, begin
             if source.training:
                 return False
         if source.boundary != self.boundary:
@@ -129,13 +131,15 @@ class Sources:
 
     def optimized(self):
         """The optimizer has used the batches of this run: the last one's source, and those of which
-        as many were taken, are the training's."""
+        as many were taken, are the training's. Returns when the first of their batches was asked for,
+        where others came before: an evaluation's, which nothing told from a training until now."""
         if not self.run:
-            return
+            return None
         last = self.run[-1]
         if len(self.run) == 1 and last.training:
             self.run.clear()
-            return
+            self.begins.clear()
+            return None
         counts = {}
         for source in self.run:
             counts[source] = counts.get(source, 0) + 1
@@ -144,4 +148,7 @@ class Sources:
                                   not source.evaluation and not source.exhausted):
                 source.training = self.established = True
                 source.evaluation = False
-        self.run = []
+        first = next(i for i, source in enumerate(self.run) if source.training)
+        begin = self.begins[first] if first > 0 else None
+        self.run, self.begins = [], []
+        return begin

@@ -7,7 +7,7 @@ there is no step.
 """
 import itertools
 
-from . import events
+from . import events, interpreter_lock
 from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
@@ -103,7 +103,7 @@ class ThreadOfWork:
         records = b''
         if got:
             if self.mode != KERAS:
-                if self.sources.took(source, self.mode == OPTIMIZER):
+                if self.sources.took(source, self.mode == OPTIMIZER, self.begin):
                     records = self._evaluation_begins()
                 if source is self.sources.leader:
                     self.got = True
@@ -209,7 +209,9 @@ class ThreadOfWork:
             self.stepped = True
         self.optimizers.add(optimizer)
         self.last_step = when
-        self.sources.optimized()
+        begin = self.sources.optimized()
+        if begin is not None and self.step_begin is not None:
+            self.step_begin = max(self.step_begin, begin)
         return records
 
     def _look_for_optimizer(self, source):
@@ -225,6 +227,7 @@ class ThreadOfWork:
         records = b''
         if self.trains and self.step_begin is not None:
             records = record(self.lane.steps[self.mode], self.step_begin, end, next(marks.steps))
+            interpreter_lock.start()
         self._forget()
         self.step_begin = end
         self.sources.step()

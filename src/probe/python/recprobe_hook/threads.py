@@ -8,7 +8,7 @@ import os
 import sys
 import _thread
 
-from . import events
+from . import events, interpreter_lock
 from .steps import ThreadOfWork, marks
 
 
@@ -124,6 +124,7 @@ def end_wait(work, got):
 def _after_fork():
     _process.__init__()
     marks.begin_anew()
+    interpreter_lock.after_fork()
 
 
 @atexit.register

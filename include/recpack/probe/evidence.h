@@ -1,0 +1,53 @@
+// All that a verdict is made from: what somebody outside of the program can see.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/stats.h"
+#include "recpack/probe/gpu_use.h"
+#include "recpack/probe/period.h"
+#include "recpack/probe/steps.h"
+#include "recpack/probe/system_rates.h"
+
+namespace recpack {
+
+// A loader of ours at one time.
+struct LoaderSample {
+  int64_t time = 0;  // CLOCK_MONOTONIC, ns
+  int process = 0;
+  LoaderStats stats;
+};
+
+// The interpreter lock of a Python process, as a thread finds it that asks for it now and then.
+struct LockUse {
+  int process = 0;
+  double seconds = 0;  // over which it was asked for
+  double held = 0;     // share of these times at which another thread had it, for 1 ms and more
+};
+
+// The last time in which programs that trained told of nothing any more, and ran.
+struct Silence {
+  int64_t since = 0;      // CLOCK_MONOTONIC, ns: what they told of last
+  int64_t until = 0;      // they were seen last
+  bool in_input = false;  // the last thing told is a wait for input that has not ended
+};
+
+struct Evidence {
+  std::vector<TrainerSteps> trainers;
+  std::vector<LoaderSample> loaders;  // in order of time
+  std::optional<SystemRates> system;  // while the steps ran
+  std::vector<GpuUse> gpus;           // that the programs use
+  std::vector<LockUse> locks;         // of Python processes that tell of it
+  std::optional<Silence> silence;     // at the end
+  std::vector<Period> periods;        // of what devices do, where nobody tells of steps
+  // Whether there are devices that work by themselves. Without, a step is the training thread's
+  // own.
+  bool accelerators = true;
+  std::string no_steps;             // why nobody told of steps, where nobody did
+  std::vector<std::string> unseen;  // what could not be seen, and why
+};
+
+}  // namespace recpack

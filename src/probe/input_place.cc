@@ -1,0 +1,96 @@
+#include "src/probe/input_place.h"
+
+#include "src/base/format.h"
+#include "src/probe/interpreter_lock.h"
+#include "src/probe/loader_work.h"
+#include "src/probe/percent.h"
+#include "src/probe/storage_place.h"
+#include "src/probe/taken_processors.h"
+
+namespace recpack {
+namespace {
+
+// Workers that wait for room more than this have batches ready: they are not what is waited for.
+constexpr double kMostlyWaiting = 0.5;
+constexpr double kMuchBusier = 0.1;  // of the time, than its device
+
+Bottleneck BottleneckOf(Stage stage) {
+  switch (stage) {
+    case Stage::kRoom:
+    case Stage::kPlan:
+    case Stage::kRead:
+      return Bottleneck::kRead;
+    case Stage::kInput:
+      return Bottleneck::kStorage;
+    case Stage::kParse:
+      return Bottleneck::kParse;
+    case Stage::kDecode:
+      return Bottleneck::kDecode;
+    case Stage::kAugment:
+      return Bottleneck::kAugment;
+    case Stage::kFunction:
+      return Bottleneck::kFunction;
+    case Stage::kBatch:
+      return Bottleneck::kBatch;
+    case Stage::kWrite:
+      return Bottleneck::kWrite;
+  }
+  return Bottleneck::kUnknown;
+}
+
+void InLoader(const Evidence& evidence, const LoaderWork& work, Verdict& verdict) {
+  const std::string room = Percent(work.Share(Stage::kRoom));
+  if (work.Share(Stage::kRoom) > kMostlyWaiting) {
+    verdict.bottleneck = Bottleneck::kPrefetch;
+    verdict.evidence = {
+        format("the loader's {} workers waited {} of their time for room", work.workers, room)};
+    return;
+  }
+  const Stage most = work.Most();
+  const bool waits = most == Stage::kInput;
+  if (!waits && ProcessorsAreTaken(evidence, work.process, work.workers, verdict)) return;
+  verdict.bottleneck = BottleneckOf(most);
+  verdict.evidence = {
+      format("the loader's {} workers spent {} of their time in stage {}, {} waiting for room",
+             work.workers, Percent(work.Share(most)), StageName(most), room)};
+  if (waits) NameStorage(evidence, &work, verdict);
+}
+
+// Of programs whose input is not ours.
+void OutsideOfLoader(const Evidence& evidence, const TrainerSteps& trainer, Verdict& verdict) {
+  if (ProcessorsAreTaken(evidence, 0, 1, verdict)) return;
+  if (LockIsTaken(evidence, trainer, verdict) || !evidence.system) return;
+  double io = 0, cpu = 0;
+  for (const ThreadRates& thread : evidence.system->threads) {
+    io += thread.block_io_wait_share.value_or(0);
+    cpu += thread.cpu_share;
+  }
+  const double pressure = evidence.system->pressure.io.some.value_or(0);
+  if (io > cpu || pressure > verdict.breakdown.input_wait) {
+    verdict.bottleneck = Bottleneck::kStorage;
+    verdict.evidence = {
+        format("threads waited for the disk {:.2f} of each second, and ran {:.2f}", io, cpu),
+        format("some task was held up by I/O {} of the time", Percent(pressure))};
+    return NameStorage(evidence, nullptr, verdict);
+  }
+  // The thread that trains is busy while it waits: it makes the batches itself.
+  const double own = CpuOf(*evidence.system, trainer);
+  if (!trainer.fetched_ahead && own > verdict.breakdown.device + kMuchBusier) {
+    verdict.bottleneck = Bottleneck::kTrainingThread;
+    verdict.evidence = {
+        format("the training thread ran {} of the time, waits for input included", Percent(own))};
+  }
+}
+
+}  // namespace
+
+void FindInputPlace(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                    Verdict& verdict) {
+  if (const auto work = WorkOf(evidence.loaders)) {
+    InLoader(evidence, *work, verdict);
+  } else {
+    OutsideOfLoader(evidence, trainers.front(), verdict);
+  }
+}
+
+}  // namespace recpack

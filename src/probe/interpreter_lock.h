@@ -1,0 +1,15 @@
+// Python's interpreter lock, which one thread at a time has.
+#pragma once
+
+#include "recpack/probe/verdict.h"
+
+namespace recpack {
+
+// Of one core: what the thread that trains ran. 0 where it was not seen.
+double CpuOf(const SystemRates& system, const TrainerSteps& trainer);
+
+// Names it in the verdict where other threads of the trainer's process had the lock much of the
+// time.
+bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict& verdict);
+
+}  // namespace recpack

@@ -1,0 +1,43 @@
+// The loaders of a tree of processes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "recpack/probe/system_sample.h"
+#include "recpack/probe/verdict.h"
+#include "src/probe/thinned.h"
+
+namespace recpack {
+
+// One thread. Looking for loaders reads a process's open files: a process that has shown none is
+// looked at each time when it is new, and then once in kPause samples.
+class LoaderSampler {
+ public:
+  static constexpr uint32_t kNew = 10;  // samples
+  static constexpr uint32_t kPause = 10;
+
+  // `processes`: those that run now.
+  void Sample(const std::vector<ProcessSample>& processes);
+
+  // Of all samples so far, by loader and time.
+  std::vector<LoaderSample> All() const;
+
+  // How often processes were looked at so far.
+  uint64_t looks() const noexcept { return looks_; }
+
+ private:
+  struct Process {
+    uint64_t start_ticks = 0;
+    uint32_t samples = 0;
+    bool has_loaders = false;
+  };
+
+  std::map<int, Process> processes_;
+  std::map<std::pair<int, uint32_t>, Thinned<LoaderSample>> loaders_;  // by process and number
+  uint64_t looks_ = 0;
+};
+
+}  // namespace recpack

@@ -1,0 +1,43 @@
+// Events by who told them, and of what.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "recpack/probe/event_reader.h"
+#include "src/probe/intervals.h"
+
+namespace recpack {
+
+using Lane = std::pair<int, uint32_t>;  // process, lane
+
+// What one thread told.
+struct LaneEvents {
+  std::vector<Event> steps, batch_steps, waits, exchanges;
+  bool fetches_ahead = false;
+  bool marked = false;  // its steps are ranges
+};
+
+// What a device of a process did, whichever lane told of it.
+struct DeviceEvents {
+  std::vector<Interval> work, copies_in, copies_between;
+  std::vector<std::pair<uint32_t, Interval>> exchanges;  // by lane
+};
+
+struct SortedEvents {
+  std::map<Lane, LaneEvents> lanes;
+  std::map<std::pair<int, uint16_t>, DeviceEvents> devices;
+  std::set<int> telling_waits;                    // processes
+  std::map<int, uint64_t> launches;               // of kernels, by process
+  std::map<int, std::vector<Interval>> by_hosts;  // copies from a device to another, by process
+};
+
+inline Interval IntervalOf(const Event& event) { return {event.begin, event.end}; }
+
+// `now`: where what is still open ends. Steps are those told, or else marked (marked_steps.h).
+SortedEvents SortEvents(const std::vector<TimedEvent>& events, int64_t now);
+
+}  // namespace recpack

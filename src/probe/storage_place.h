@@ -1,0 +1,14 @@
+// Storage that is waited for, and whether it need be.
+#pragma once
+
+#include "recpack/probe/verdict.h"
+#include "src/probe/loader_work.h"
+
+namespace recpack {
+
+// Adds to the evidence what was read from where; the bottleneck, which is storage, becomes
+// page-cache misses where what comes from the disks was read before. `work`: null where the input
+// is not our loader's.
+void NameStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verdict);
+
+}  // namespace recpack

@@ -1,0 +1,44 @@
+#include <cstddef>
+#include <iterator>
+
+#include "recpack/probe/verdict.h"
+
+namespace recpack {
+
+const char* BandName(Band band) noexcept {
+  constexpr const char* kNames[] = {"unknown", "undecided", "not input-bound",
+                                    "moderately input-bound", "highly input-bound"};
+  static_assert(std::size(kNames) == kBands);
+  return kNames[static_cast<size_t>(band)];
+}
+
+const char* BottleneckName(Bottleneck bottleneck) noexcept {
+  constexpr const char* kNames[] = {"unknown",
+                                    "storage",
+                                    "page-cache misses",
+                                    "read",
+                                    "parse",
+                                    "decode",
+                                    "augment",
+                                    "user function",
+                                    "batch function",
+                                    "write",
+                                    "prefetch",
+                                    "training thread",
+                                    "processors taken by others",
+                                    "processor quota",
+                                    "interpreter lock",
+                                    "copies to the device",
+                                    "copies on devices",
+                                    "exchange between devices",
+                                    "slow rank",
+                                    "host",
+                                    "launch overhead",
+                                    "throttled clock",
+                                    "hang",
+                                    "model"};
+  static_assert(std::size(kNames) == kBottlenecks);
+  return kNames[static_cast<size_t>(bottleneck)];
+}
+
+}  // namespace recpack
