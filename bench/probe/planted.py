@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Verdicts of recprobe on trainings that suffer from one thing, which is known.
 
-    python3 bench/probe/planted.py --build build/release --cases 200 --seed N --out bench/results/probe-planted.json
+    python3 bench/probe/planted.py --cases 200 --seed N --out bench/results/probe-planted.json
     python3 bench/probe/planted.py --table bench/results/probe-planted.json
 
-Each case is drawn from the seed: what is planted, how strong, in which program, on which device, with
-how many ranks. It runs under `recprobe run`, and with and without what is planted in turns: the share
-of step time that this spares is the truth. recprobe is told nothing of the case. Nothing else should
-run. Python's programs run where bench/peers/setup.sh has made their environments.
+Each case is drawn from the seed: what is planted, how strong, in which program, on which device,
+with how many ranks. It runs under `recprobe run`, and with and without what is planted in turns:
+the share of step time that this spares is the truth. recprobe is told nothing of the case. Nothing
+else should run. Python's programs run where bench/peers/setup.sh has made their environments.
 """
 import argparse
 import json

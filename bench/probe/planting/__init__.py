@@ -1,1 +1,1 @@
-"""What the bench of verdicts is made of: cases, programs that suffer from them, the truth, the judge."""
+"""The bench of verdicts: cases, programs that suffer from them, the truth, the judge."""

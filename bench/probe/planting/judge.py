@@ -33,7 +33,7 @@ def right_band(truth: float, said: dict) -> bool:
 
 
 def right_places(case: dict, cost: float) -> set[str]:
-    """One, but for a cost that is as near to the limit from which it is named as figures are good."""
+    """One, but for a cost that is within the tolerance of the share from which it is named."""
     of = BY_NAME[case['kind']]
     if of.of == 'nothing':
         return {'model'}
@@ -128,5 +128,5 @@ def too_noisy(total: dict) -> str:
     half = total['median_half_truth']
     if half is None or half <= TOLERANCE:
         return ''
-    return (f'the truth itself is known to {100 * half:.1f} points only, in the median: the machine '
-            'was not left alone, and nothing is shown')
+    return (f'the truth itself is known to {100 * half:.1f} points only, in the median: the '
+            'machine was not left alone')

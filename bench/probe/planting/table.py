@@ -19,7 +19,8 @@ def line(number: int, case: dict) -> str:
     wrong = [each for each in ('band', 'place', 'rank') if not judged[each]]
     return (f"{number:3} {case['kind']:27} {case['strength']:.2f} {case['device']} "
             f"x{case['ranks']} {case['step_ms']:6.2f} ms cost {judged['cost']:6.3f} truth "
-            f"{judged['truth']:6.3f} ± {judged['truth_half']:.3f} said {share.get('value', -1):6.3f} "
+            f"{judged['truth']:6.3f} ± {judged['truth_half']:.3f} "
+            f"said {share.get('value', -1):6.3f} "
             f"[{share.get('low', -1):.3f}, {share.get('high', -1):.3f}] "
             f"{said['verdict']}: {said['bottleneck']} {said.get('rank', '')} "
             f"{' '.join(wrong).upper()} {'' if judged['covered'] else 'interval'}")
@@ -37,13 +38,14 @@ def table(results: dict) -> str:
         lines.append(f"| {kind} | {len(cases)} | {sum(is_right(c['judged']) for c in cases)} | "
                      f"{'' if error is None else format(100 * error, '.1f')} | "
                      f"{sum(c['judged']['covered'] for c in cases)} | {said} |")
-    lines += ['', f"{total['cases']} cases of seed {results['seed']}, {results['date']}: band, place "
-              f"and rank right in {total['right']:.1%}; called input-bound with nothing planted "
-              f"there: {total['called_input_bound_without_cause']}; error of the share within 3 "
-              f"points in {total['share_within_3_points']:.1%}, of the speed with a perfect input "
-              f"within 3 % in {total['speed_within_3_percent']:.1%}; interval holds the truth, both "
-              f"being estimates, in {total['coverage']:.1%} (half of it {_points(total, 'interval')}, "
-              f"of the truth's {_points(total, 'truth')} points in the median)."]
+    lines += ['', f"{total['cases']} cases of seed {results['seed']}, {results['date']}: "
+              f"band, place and rank right in {total['right']:.1%}; called input-bound with "
+              f"nothing planted there: {total['called_input_bound_without_cause']}; error of the "
+              f"share within 3 points in {total['share_within_3_points']:.1%}, of the speed with "
+              f"a perfect input within 3 % in {total['speed_within_3_percent']:.1%}; interval "
+              f"holds the truth, both being estimates, in {total['coverage']:.1%} (half of it "
+              f"{_points(total, 'interval')}, of the truth's {_points(total, 'truth')} points "
+              f"in the median)."]
     if results['too_noisy']:
         lines += [f"No result: {results['too_noisy']}."]
     beside = results['traceml']

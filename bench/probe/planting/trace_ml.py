@@ -1,4 +1,4 @@
-"""TraceML beside recprobe, on the trainings in PyTorch: the program has to mark its steps for it."""
+"""TraceML beside recprobe, on the trainings in PyTorch, which have to mark their steps for it."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ INPUT_FROM = 0.1
 
 
 def compared(cases: list[dict]) -> list[dict]:
-    """What both say of the cases that TraceML can run, and whether it is so by each one's limits."""
+    """What both say of the cases that TraceML can run; each is judged by its own limits."""
     return [{'kind': case['kind'], 'truth': case['judged']['truth'], 'traceml': case['traceml'],
              'traceml_right': case['traceml'].startswith('INPUT') ==
              (case['judged']['truth'] >= INPUT_FROM),

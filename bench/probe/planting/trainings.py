@@ -26,7 +26,8 @@ class Trainer:
     """planted_trainer."""
 
     def __init__(self, build: pathlib.Path, work: pathlib.Path, data: pathlib.Path):
-        self.program, self.out, self.data = build / 'tests/bench/planted_trainer', work / 'out', data
+        self.program = build / 'tests/bench/planted_trainer'
+        self.out, self.data = work / 'out', data
 
     def command(self, case: Case) -> list:
         cause, more = case.of.cause, []

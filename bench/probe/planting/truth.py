@@ -10,7 +10,7 @@ PAIRS = 2
 
 
 def measure(programs: Programs, case: Case) -> dict:
-    """Without, with, without, with, without: what drifts is shared out. The first with is watched."""
+    """Without, with, without, with, without: drift is shared out. The first with is watched."""
     without = case.without()
     removed, planted = [programs.time(without)], []
     watched = programs.watch(case)
