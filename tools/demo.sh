@@ -144,7 +144,9 @@ step "load, 2 s and ceilings" "$recpack" bench "$shards" --recipe cifar10-train
 if [ -n "$rectrain" ]; then
   length=(--epochs "${epochs:-1}")
   if [ -z "$epochs" ]; then length+=(--max-steps 100); fi
-  step "train, watched" "$recprobe" run -- "$rectrain" train "$shards" "${length[@]}"
+  rm -rf "$out/report"
+  step "train, watched" "$recprobe" run --report "$out/report" --job demo -- \
+    "$rectrain" train "$shards" "${length[@]}"
 else
   echo "no oneDNN 3 here: the trainer is not built"
 fi
@@ -160,3 +162,4 @@ printf 'an epoch of %s images, cropped, flipped and normalised: %s s\n' "$record
 echo "data:          $source_note"
 echo "shards:        $shards"
 echo "contact sheet: $out/sheet.png"
+if [ -n "$rectrain" ]; then echo "report:        $out/report/report.html"; fi

@@ -16,7 +16,8 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                 mpi      Open MPI, for training by the processes of an MPI job
                 demo     download of the data set
                 interop  Python environments for other programs' packages
-                ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells
+                ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells,
+                         Chromium for the tests of report.html (not where apt has it as a snap only)
                 all      all of these
   --cuda      also a pinned CUDA toolkit with cuDNN and NCCL, from PyPI, in .cuda (about 2 GB), where
               there is none; CMake finds it there. Without CUDA everything builds and runs on the host
@@ -37,13 +38,16 @@ packages_of() {
     demo) echo curl ca-certificates ;;
     interop) echo python3-venv ca-certificates ;;
     ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \
-        zsh fish ;;
+        zsh fish $(has_chromium && echo chromium) ;;
     *)
       echo "setup: unknown set '$1'; choose from build, test, mpi, demo, interop, ci, all" >&2
       exit 2
       ;;
   esac
 }
+
+# Ubuntu's package of this name only starts a snap, which containers cannot.
+has_chromium() { ! grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; }
 
 # Prints those of its arguments that dpkg does not know as installed.
 missing_of() {

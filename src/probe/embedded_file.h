@@ -12,5 +12,6 @@ struct EmbeddedFile {
 };
 
 const std::vector<EmbeddedFile>& PythonHookFiles();
+const std::vector<EmbeddedFile>& ReportPageFiles();
 
 }  // namespace recpack

@@ -34,14 +34,16 @@ GpuUse::Figure GpuCollector::Mean::value() const {
   return count > 0 ? GpuUse::Figure(sum / static_cast<double>(count)) : std::nullopt;
 }
 
-void GpuCollector::Sample(const std::vector<ProcessSample>& processes) {
-  for (const GpuSample& sample : sampler_.Sample()) {
+std::vector<GpuSample> GpuCollector::Sample(const std::vector<ProcessSample>& processes) {
+  std::vector<GpuSample> samples = sampler_.Sample();
+  for (const GpuSample& sample : samples) {
     Device& device = devices_[sample.device];
     device.Add(sample);
     if (!sample.values || !sample.values->processes) continue;
     device.processes_seen = true;
     device.used |= IsOn(*sample.values->processes, processes);
   }
+  return samples;
 }
 
 void GpuCollector::Device::Add(const GpuSample& sample) {

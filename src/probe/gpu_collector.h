@@ -19,8 +19,8 @@ class GpuCollector {
  public:
   explicit GpuCollector(const GpuSamplerOptions& options) : sampler_(options) {}
 
-  // `processes`: of the tree, by number.
-  void Sample(const std::vector<ProcessSample>& processes);
+  // `processes`: of the tree, by number. What all GPUs gave.
+  std::vector<GpuSample> Sample(const std::vector<ProcessSample>& processes);
 
   // The driver tells of GPUs.
   bool any() const noexcept { return sampler_.devices().has_value() && *sampler_.devices() > 0; }

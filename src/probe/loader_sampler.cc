@@ -7,7 +7,8 @@
 
 namespace recpack {
 
-void LoaderSampler::Sample(const std::vector<ProcessSample>& processes) {
+std::vector<LoaderSample> LoaderSampler::Sample(const std::vector<ProcessSample>& processes) {
+  std::vector<LoaderSample> seen;
   std::map<int, Process> running;
   for (const ProcessSample& process : processes) {
     Process& now = running[process.process];
@@ -23,11 +24,12 @@ void LoaderSampler::Sample(const std::vector<ProcessSample>& processes) {
     const StatsReading reading = ReadStats(process.process);
     for (const LoaderStats& stats : reading.loaders) {
       now.has_loaders = true;
-      loaders_[{process.process, stats.number}].Add(
-          {.time = EventLog::Now(), .process = process.process, .stats = stats});
+      seen.push_back({.time = EventLog::Now(), .process = process.process, .stats = stats});
+      loaders_[{process.process, stats.number}].Add(seen.back());
     }
   }
   processes_ = std::move(running);
+  return seen;
 }
 
 std::vector<LoaderSample> LoaderSampler::All() const {

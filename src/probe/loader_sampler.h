@@ -19,8 +19,8 @@ class LoaderSampler {
   static constexpr uint32_t kNew = 10;  // samples
   static constexpr uint32_t kPause = 10;
 
-  // `processes`: those that run now.
-  void Sample(const std::vector<ProcessSample>& processes);
+  // `processes`: those that run now. What was seen of their loaders.
+  std::vector<LoaderSample> Sample(const std::vector<ProcessSample>& processes);
 
   // Of all samples so far, by loader and time.
   std::vector<LoaderSample> All() const;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/probe/process_strings.h"
 #include "src/base/format.h"
 #include "src/probe/embedded_file.h"
 
@@ -61,16 +61,6 @@ std::string_view OptionAgainst(std::span<const std::string> arguments) {
   return {};
 }
 
-// The value of a variable; null where there is none.
-const char* Find(std::span<const std::string> environment, std::string_view name) {
-  for (const std::string& entry : environment) {
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return entry.c_str() + name.size() + 1;
-    }
-  }
-  return nullptr;
-}
-
 bool HasPart(std::string_view path, std::string_view part) {
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find(':', begin), path.size());
@@ -78,13 +68,6 @@ bool HasPart(std::string_view path, std::string_view part) {
     begin = end + 1;
   }
   return false;
-}
-
-// A file of /proc whose strings end with 0; false where it cannot be read.
-bool ReadStrings(const std::string& path, std::vector<std::string>& strings) {
-  std::ifstream file(path, std::ios::binary);
-  for (std::string text; std::getline(file, text, '\0');) strings.push_back(text);
-  return !strings.empty();
 }
 
 }  // namespace
@@ -114,14 +97,14 @@ std::string WhyPythonIsNotHooked(std::span<const std::string> command,
   if (const std::string_view option = OptionAgainst(command.subspan(1)); !option.empty()) {
     return format("{} keeps Python from loading the hook: run it without {}", option, option);
   }
-  const char* switched = Find(environment, "RECPACK_PYTHON_HOOK");
+  const char* switched = FindVariable(environment, "RECPACK_PYTHON_HOOK");
   if (switched != nullptr && std::string_view(switched) == "0") {
     return "RECPACK_PYTHON_HOOK=0 switches the hook off";
   }
-  if (Find(environment, "RECPACK_EVENTS") == nullptr) {
+  if (FindVariable(environment, "RECPACK_EVENTS") == nullptr) {
     return "it was started without RECPACK_EVENTS: what starts it passes on no environment";
   }
-  const char* path = Find(environment, "PYTHONPATH");
+  const char* path = FindVariable(environment, "PYTHONPATH");
   if (path == nullptr || !HasPart(path, HookFolder(folder))) {
     return "its PYTHONPATH does not name the hook: what starts it has set another; let it add to "
            "PYTHONPATH";
@@ -131,14 +114,15 @@ std::string WhyPythonIsNotHooked(std::span<const std::string> command,
 
 std::string WhyPythonIsNotHooked(int pid, const std::string& folder) {
   if (fs::exists(format("{}/{}-python.events", folder, pid))) return {};
-  std::vector<std::string> command, environment;
-  const std::string process = format("/proc/{}", pid);
-  if (!ReadStrings(process + "/cmdline", command)) return {};
-  if (!ReadStrings(process + "/environ", environment)) {
-    return IsPython(command[0]) ? process + "/environ cannot be read to say why it tells nothing"
-                                : std::string();
+  const auto command = CommandOf(pid);
+  if (!command) return {};
+  const auto environment = EnvironmentOf(pid);
+  if (!environment) {
+    return IsPython(command->front())
+               ? format("/proc/{}/environ cannot be read to say why it tells nothing", pid)
+               : std::string();
   }
-  return WhyPythonIsNotHooked(command, environment, folder);
+  return WhyPythonIsNotHooked(*command, *environment, folder);
 }
 
 }  // namespace recpack

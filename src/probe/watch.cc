@@ -16,6 +16,7 @@
 #include "src/probe/loader_sampler.h"
 #include "src/probe/lock_probes.h"
 #include "src/probe/thinned.h"
+#include "src/probe/timeline_sampler.h"
 
 namespace recpack {
 namespace {
@@ -63,10 +64,12 @@ struct Watch::State {
       : options(given),
         system(given.roots, {.adopter = given.adopter}),
         gpus(given.gpus),
-        events(given.events) {}
+        events(given.events),
+        kept_events(given.most_events) {}
 
   void Listen() {
     std::vector<TimedEvent> told = events.Poll();
+    kept_events.Add(told);
     last_word.Add(told);
     locks.Add(told);
     activity.Add(told);
@@ -110,6 +113,8 @@ struct Watch::State {
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;
+  TimelineSampler timeline;
+  KeptEvents kept_events;
 };
 
 Watch::Watch(const WatchOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -119,12 +124,19 @@ Watch::~Watch() = default;
 void Watch::Sample() {
   State& state = *state_;
   SystemSample sample = state.system.Sample();
-  state.loaders.Sample(sample.processes);
-  state.gpus.Sample(sample.processes);
+  for (const GpuSample& gpu : state.gpus.Sample(sample.processes)) state.timeline.Add(gpu);
+  for (const LoaderSample& loader : state.loaders.Sample(sample.processes)) {
+    state.timeline.Add(loader);
+  }
+  state.timeline.Add(sample);
   state.last_word.Saw(sample.processes, sample.time_ns);
   if (!sample.processes.empty()) state.samples.Add(std::move(sample));
   if (!state.options.events.empty()) state.Listen();
 }
+
+Timeline Watch::SampledTimeline() const { return state_->timeline.Collected(); }
+
+const KeptEvents& Watch::Events() const noexcept { return state_->kept_events; }
 
 Evidence Watch::Collected(size_t most_steps) const {
   const State& state = *state_;

@@ -8,30 +8,12 @@ import sys
 import time
 import unittest
 
-from support import CIFAR, CliTest, DONE, FAILURE, FINDING, GOLDEN
-
-RECPROBE = os.environ['RECPROBE']
-RECTRAIN = os.environ.get('RECTRAIN')
-
-
-class ProbeTest(CliTest):
-    def probe(self, *words, code=DONE, **options):
-        done = subprocess.run([RECPROBE, *map(str, words)], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=240, **options)
-        self.assertEqual(done.returncode, code, f'{words}\n{done.stdout}\n{done.stderr}')
-        return done
-
-    def verdict(self, *words, code=DONE, **options):
-        done = self.probe(*words, code=code, **options)
-        return json.loads(done.stdout.splitlines()[-1])
-
-    def train(self, *flags):
-        self.pack(CIFAR)
-        return [RECTRAIN, 'train', self.folder / 'out', '--batch-size', '8', *flags]
+from probe_program import EVENTS, ProbeCase, RECPROBE, RECTRAIN
+from support import DONE, FAILURE, FINDING, GOLDEN
 
 
 @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
-class Training(ProbeTest):
+class Training(ProbeCase):
     def test_a_device_that_is_slow_is_the_models_own_work(self):
         got = self.verdict('run', '--json', '--fail-above', '50%', '--',
                            *self.train('--devices', 'sim:30ms', '--epochs', '100',
@@ -83,7 +65,7 @@ class Training(ProbeTest):
         self.assertEqual(got['breakdown']['copies'], 0)
 
 
-class Commands(ProbeTest):
+class Commands(ProbeCase):
     def test_a_program_that_is_no_training(self):
         got = self.verdict('run', '--json', '--', 'sleep', '0.2')
         self.assertEqual(got['verdict'], 'unknown')
@@ -232,7 +214,7 @@ class Gpus(ProbeTest):
 
 
 @unittest.skipUnless(os.environ.get('FAKE_CUDA_PROGRAM'), 'this build has no CUPTI')
-class Trace(ProbeTest):
+class Trace(ProbeCase):
     def test_of_a_program_that_calls_cuda(self):
         script = self.folder / 'script'
         script.write_text('kernel 1 7 1000 1500 _Z3addPfS_i\n')
@@ -252,7 +234,7 @@ class Trace(ProbeTest):
         self.assertIn('/nowhere/libcupti.so', ' '.join(done.stderr.split()))
 
 
-class Read(ProbeTest):
+class Read(ProbeCase):
     def test_traces_of_pytorchs_profiler(self):
         for name in 'cpu.json.gz', 'cuda.json':
             trace = GOLDEN / 'kineto' / name
@@ -273,27 +255,9 @@ class Read(ProbeTest):
             self.assertIn(saying, done.stderr)
 
 
-class FailAbove(ProbeTest):
-    """Of a Python program whose every step waits; the hook's stand-in for PyTorch is not needed:
-    it writes its own events."""
-
-    SCRIPT = ('import os, struct, time\n'
-              'path = f"{os.environ[\'RECPACK_EVENTS\']}/{os.getpid()}-test.events"\n'
-              'log = open(path, "wb", buffering=0)\n'
-              'def put(kind, device, lane, begin, end, value=0):\n'
-              '    log.write(struct.pack("<BBHIIIqqQ", kind, 0, device, lane, 0, 0, begin, end,\n'
-              '                          value))\n'
-              'log.write(struct.pack("<BBHIIIqqQ", 0, 0, 65535, os.getpid(), 0, 0,\n'
-              '                      time.monotonic_ns(), 0, 0x315456454b504352))\n'
-              'at = time.monotonic_ns()\n'
-              'for step in range(100):\n'
-              '    put(3, 0, 1, at, at + 3_000)\n'
-              '    put(4, 0, 1, at + 3_000, at + 10_000)\n'
-              '    put(2, 0, 1, at, at + 10_000, step)\n'
-              '    at += 10_000\n')
-
+class FailAbove(ProbeCase):
     def test_exits_with_a_finding(self):
-        command = ['--', sys.executable, '-c', self.SCRIPT]
+        command = ['--', *EVENTS]
         got = self.verdict('run', '--json', '--fail-above', '20%', *command, code=FINDING)
         self.assertEqual(got['verdict'], 'highly input-bound')
         self.assertAlmostEqual(got['input_share']['value'], 0.3)

@@ -4,10 +4,13 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "recpack/base/event_log.h"
 #include "recpack/probe/gpu_sampler.h"
+#include "recpack/probe/process_strings.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/watched_process.h"
 #include "src/base/format.h"
+#include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
 
@@ -15,6 +18,7 @@ namespace recpack::tool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Words = std::vector<std::string>;
 
 struct Flags {
   int pid = 0;
@@ -91,11 +95,26 @@ class Watched {
   std::vector<std::unique_ptr<WatchedProcess>> processes_;
 };
 
+// Of several processes the job is that of the first.
+ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched,
+                    std::vector<std::string>& unseen) {
+  ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
+  parts.job = JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid),
+                    unseen);
+  parts.job.process = pid;
+  if (!watched.user().empty()) parts.job.user = watched.user();
+  if (parts.job.name.empty()) parts.job.name = watched.name();
+  return parts;
+}
+
 int RunAttach(const Flags& flags) {
   const std::vector<int> roots =
       flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu);
   Watched watched(roots);
   LiveMetrics metrics(flags.prometheus, watched.name(), watched.user());
+  if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
+  std::vector<std::string> unseen;
+  ReportParts parts = PartsOf(flags, roots.front(), watched, unseen);
   Watch watch({.roots = roots});
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(flags.seconds);
@@ -109,7 +128,14 @@ int RunAttach(const Flags& flags) {
   Evidence evidence = watch.Collected();
   evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
   watched.AddUnseen(evidence.unseen);
-  return ShowVerdict(Decide(evidence), flags.watch);
+  evidence.unseen.insert(evidence.unseen.end(), unseen.begin(), unseen.end());
+  Verdict verdict = Decide(evidence);
+  const int finding = ShowVerdict(verdict, flags.watch);
+  parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
+  parts.timeline = watch.SampledTimeline();
+  WriteReport(flags.watch.report, MakeReport(std::move(parts), evidence, std::move(verdict)), {},
+              0);
+  return finding;
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include "recpack/base/error.h"
 #include "recpack/probe/kineto_trace.h"
 #include "recpack/probe/show.h"
+#include "recpack/probe/trace_summary.h"
 #include "recpack/probe/verdict.h"
 #include "tools/recprobe/command.h"
+#include "tools/recprobe/report_flag.h"
 #include "tools/recprobe/trace_show.h"
 
 namespace recpack::tool {
@@ -17,18 +19,33 @@ struct Flags {
   std::string trace;
   size_t rows = 25;
   bool json = false;
+  ReportFlag report;
+  std::string job;
 };
 
 struct Told {
   std::vector<TimedEvent> events;
   std::vector<std::string> unseen;
+  Job job;
 };
+
+Told ReadKineto(const std::string& path) {
+  KinetoTrace trace = ReadKinetoTrace(path);
+  Told told{.events = std::move(trace.events), .unseen = {}, .job = {}};
+  told.job.rank = trace.rank;
+  told.job.world_size = trace.world_size;
+  if (!trace.devices.empty()) told.job.gpus = static_cast<int>(trace.devices.size());
+  if (trace.base_time > 0 && !told.events.empty()) {
+    told.job.begin = trace.base_time + told.events.front().event.begin;
+  }
+  return told;
+}
 
 // A trace of PyTorch's profiler, or a folder of event files.
 Told Read(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return {ReadKinetoTrace(path).events, {}};
+  if (!std::filesystem::is_directory(path)) return ReadKineto(path);
   EventReader reader(path);
-  Told told{reader.Poll(), reader.damage()};
+  Told told{.events = reader.Poll(), .unseen = reader.damage(), .job = {}};
   if (told.events.empty()) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},
                 "name a folder that `recprobe run --keep` wrote, or a trace of PyTorch's profiler");
@@ -36,23 +53,38 @@ Told Read(const std::string& path) {
   return told;
 }
 
-Verdict VerdictOf(const Told& told) {
-  int64_t last = 0;
-  for (const TimedEvent& timed : told.events) last = std::max(last, timed.event.end);
-  return Decide(
-      {.trainers = StepsOf(told.events, last),
-       .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
-       .unseen = told.unseen});
+Evidence EvidenceOf(const Told& told, int64_t last) {
+  return {.trainers = StepsOf(told.events, last),
+          .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
+          .unseen = told.unseen};
 }
 
 void RunRead(const Flags& flags) {
-  const Told told = Read(flags.trace);
-  const Verdict verdict = VerdictOf(told);
-  if (flags.json) {
-    std::printf("%s\n", TraceJson(verdict, told.events).c_str());
-  } else {
-    std::printf("%s%s", VerdictText(verdict).c_str(), TraceText(told.events, flags.rows).c_str());
+  if (flags.report.wanted()) CheckReportFolder(flags.report.folder);
+  Told told = Read(flags.trace);
+  int64_t first = INT64_MAX, last = 0;
+  for (const TimedEvent& timed : told.events) {
+    first = std::min(first, timed.event.begin);
+    last = std::max({last, timed.event.begin, timed.event.end});
   }
+  const Evidence evidence = EvidenceOf(told, last);
+  Verdict verdict = Decide(evidence);
+  TraceSummary summary = Summarise(told.events);
+  if (flags.json) {
+    std::printf("%s\n", TraceJson(verdict, summary).c_str());
+  } else {
+    std::printf("%s%s", VerdictText(verdict).c_str(), TraceText(summary, flags.rows).c_str());
+  }
+  if (!flags.report.wanted()) return;
+  told.job.name =
+      flags.job.empty() ? std::filesystem::path(flags.trace).filename().string() : flags.job;
+  told.job.seconds = static_cast<double>(std::max<int64_t>(0, last - first)) * 1e-9;
+  const Report report = MakeReport({.recprobe = RECPACK_VERSION,
+                                    .job = std::move(told.job),
+                                    .begin = told.events.empty() ? 0 : first,
+                                    .trace = std::move(summary)},
+                                   evidence, std::move(verdict));
+  WriteReport(flags.report, report, told.events, 0);
 }
 
 }  // namespace
@@ -67,6 +99,8 @@ void AddRead(CLI::App& app, int& exit_code) {
       ->required();
   command.add_option("--rows", flags->rows, "Of each table, for people.")->capture_default_str();
   command.add_flag("--json", flags->json, "Print one JSON object.");
+  AddReportFlag(command, flags->report);
+  command.add_option("--job", flags->job, "What the report calls the job. Default: the trace.");
   command.callback([flags, &exit_code] {
     RunRead(*flags);
     exit_code = kDone;

@@ -6,9 +6,12 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "recpack/base/event_log.h"
+#include "recpack/base/scratch_folder.h"
 #include "recpack/probe/child_command.h"
 #include "recpack/probe/python_hook.h"
 #include "src/base/format.h"
+#include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
 
@@ -16,6 +19,8 @@ namespace recpack::tool {
 namespace {
 
 namespace fs = std::filesystem;
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct Flags {
   std::vector<std::string> command;
@@ -26,36 +31,15 @@ struct Flags {
   WatchFlags watch;
 };
 
-// For the event files. One that nobody named is gone with the object.
-class EventFolder {
- public:
-  explicit EventFolder(const std::string& kept) : kept_(!kept.empty()) {
-    if (kept_) {
-      if (fs::exists(kept) && !fs::is_empty(kept)) {
-        throw Error(ErrorKind::kInvalidArgument, "is not empty", {.path = kept},
-                    "name a new folder: what a program tells is not mixed with another one's");
-      }
-      fs::create_directories(kept);
-      path_ = fs::absolute(kept);
-      return;
-    }
-    const char* folder = std::getenv("TMPDIR");
-    std::string path = format("{}/recprobe-XXXXXX", folder == nullptr ? "/tmp" : folder);
-    if (::mkdtemp(path.data()) == nullptr) throw SystemError("cannot make", path, errno);
-    path_ = path;
+// A folder that the user names must be new or empty.
+std::string NewFolder(const std::string& path) {
+  if (fs::exists(path) && !fs::is_empty(path)) {
+    throw Error(ErrorKind::kInvalidArgument, "is not empty", {.path = path},
+                "name a new folder: what a program tells is not mixed with another one's");
   }
-  ~EventFolder() {
-    std::error_code code;
-    if (!kept_) fs::remove_all(path_, code);
-  }
-  EventFolder(const EventFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  const bool kept_;
-};
+  fs::create_directories(path);
+  return fs::absolute(path);
+}
 
 // What CUDA loads into programs that are traced: beside this program where it is installed, or
 // where it was built.
@@ -75,9 +59,8 @@ std::string InjectedLibrary() {
 #endif
 }
 
-std::vector<std::pair<std::string, std::string>> Environment(const Flags& flags,
-                                                             const std::string& events) {
-  std::vector<std::pair<std::string, std::string>> variables = {{"RECPACK_EVENTS", events}};
+Variables Environment(const Flags& flags, const std::string& events) {
+  Variables variables = {{"RECPACK_EVENTS", events}};
   if (flags.hook) {
     const char* path = std::getenv("PYTHONPATH");
     variables = PreparePythonHook(events, path == nullptr ? "" : path);
@@ -91,22 +74,67 @@ std::vector<std::pair<std::string, std::string>> Environment(const Flags& flags,
 }
 
 // What stands in the way of seeing steps, as far as it can be known.
-std::string NoSteps(const Flags& flags, const std::string& events) {
+std::string NoSteps(const Flags& flags, const Variables& added, const std::string& events) {
   if (!flags.hook) return "without the hook a program tells of its steps only if it has our loader";
   std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    environment.emplace_back(*variable);
-  }
+  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
+  for (std::string& variable : OwnEnvironment()) environment.push_back(std::move(variable));
   const std::string why = WhyPythonIsNotHooked(flags.command, environment, events);
   return why.empty() ? "the program told of no steps: it has neither our loader nor one that the "
                        "hook in Python knows"
                      : why;
 }
 
+// What the program and its libraries told, added up; with --trace all of it.
+std::optional<TraceSummary> SummaryOf(const Flags& flags, const std::string& events,
+                                      const KeptEvents& kept) {
+  if (flags.trace) return Summarise(EventReader(events).Poll());
+  if (flags.watch.report.wanted()) return Summarise(kept.All());
+  return {};
+}
+
+// What is known of the program when it has ended.
+struct Ended {
+  CommandEnd end;
+  Evidence evidence;
+  Verdict verdict;
+  std::optional<TraceSummary> trace;
+};
+
+void KeepReport(const Flags& flags, const Watch& watch, ReportParts parts, Ended ended) {
+  if (!flags.watch.report.wanted()) return;
+  parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
+  parts.job.exit_code = ended.end.exit_code;
+  parts.timeline = watch.SampledTimeline();
+  parts.trace = std::move(*ended.trace);
+  const Report report = MakeReport(std::move(parts), ended.evidence, std::move(ended.verdict));
+  TryToWriteReport(flags.watch.report, report, watch.Events());
+}
+
+CommandEnd WatchToItsEnd(const Flags& flags, ChildCommand& child, LiveMetrics& metrics,
+                         Watch& watch) {
+  std::optional<CommandEnd> end;
+  auto next = std::chrono::steady_clock::now();
+  while (!end) {
+    watch.Sample();
+    metrics.Update(watch);
+    next = std::max(next + flags.watch.interval(), std::chrono::steady_clock::now());
+    end = child.Wait(next - std::chrono::steady_clock::now());
+  }
+  watch.Sample();
+  return *end;
+}
+
 int RunAndWatch(const Flags& flags) {
-  const EventFolder events(flags.keep);
-  const auto environment = Environment(flags, events.path());
+  if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
+  std::optional<ScratchFolder> scratch;
+  const std::string events = flags.keep.empty() ? scratch.emplace().path() : NewFolder(flags.keep);
+  const Variables environment = Environment(flags, events);
   LiveMetrics metrics(flags.prometheus, flags.command.front());
+  std::vector<std::string> unseen;
+  ReportParts parts{.recprobe = RECPACK_VERSION,
+                    .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment(), unseen),
+                    .begin = EventLog::Now()};
   std::unique_ptr<ChildCommand> child;
   try {
     child = std::make_unique<ChildCommand>(flags.command, environment);
@@ -114,27 +142,29 @@ int RunAndWatch(const Flags& flags) {
     std::fprintf(stderr, "recprobe: %s\n", error.what());
     return StartExitCode(error);
   }
-  Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
-  std::optional<CommandEnd> end;
-  auto next = std::chrono::steady_clock::now();
-  while (!end) {
-    watch.Sample();
-    metrics.Update(watch);
-    next = std::max(next + flags.watch.interval(), std::chrono::steady_clock::now());
-    end = child->Wait(next - std::chrono::steady_clock::now());
+  parts.job.process = child->process();
+  Watch watch({.roots = {child->process()},
+               .adopter = ::getpid(),
+               .events = events,
+               .most_events = flags.watch.report.most_events()});
+  Ended ended{.end = WatchToItsEnd(flags, *child, metrics, watch), .evidence = watch.Collected()};
+  if (ended.evidence.trainers.empty()) {
+    ended.evidence.no_steps = NoSteps(flags, environment, events);
   }
-  watch.Sample();
-  Evidence evidence = watch.Collected();
-  if (evidence.trainers.empty()) evidence.no_steps = NoSteps(flags, events.path());
-  if (end->exit_code != 0) evidence.unseen.push_back(format("the command {}", end->Text()));
+  const int exit_code = ended.end.exit_code;
+  unseen.insert(unseen.begin(), ended.evidence.unseen.begin(), ended.evidence.unseen.end());
+  if (exit_code != 0) unseen.push_back(format("the command {}", ended.end.Text()));
   if (child->AnyRunning().value_or(false)) {
-    evidence.unseen.push_back(
+    unseen.emplace_back(
         "processes that the command left behind still run: what they do from here on is not seen");
   }
-  std::optional<std::vector<TimedEvent>> trace;
-  if (flags.trace) trace = EventReader(events.path()).Poll();
-  const int finding = ShowVerdict(Decide(evidence), flags.watch, trace);
-  return end->exit_code != 0 ? end->exit_code : finding;
+  ended.evidence.unseen = std::move(unseen);
+  ended.trace = SummaryOf(flags, events, watch.Events());
+  ended.verdict = Decide(ended.evidence);
+  const int finding =
+      ShowVerdict(ended.verdict, flags.watch, flags.trace ? &*ended.trace : nullptr);
+  KeepReport(flags, watch, std::move(parts), std::move(ended));
+  return exit_code != 0 ? exit_code : finding;
 }
 
 }  // namespace

@@ -8,5 +8,6 @@ namespace recpack::tool {
 void AddAttach(CLI::App& app, int& exit_code);
 void AddRead(CLI::App& app, int& exit_code);
 void AddRun(CLI::App& app, int& exit_code);
+void AddShow(CLI::App& app, int& exit_code);
 
 }  // namespace recpack::tool

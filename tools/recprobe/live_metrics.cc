@@ -1,10 +1,6 @@
 #include "tools/recprobe/live_metrics.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -12,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
 #include "recpack/train/launch.h"
+#include "tools/recprobe/job.h"
 
 namespace recpack::tool {
 namespace {
@@ -20,11 +17,6 @@ using namespace std::chrono_literals;
 
 constexpr size_t kLatestSteps = 10'000;  // that the figures are of, of each trainer
 constexpr double kMostCost = 0.002;      // of a core
-
-std::string Host() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 // As the launcher says; empty where what it says makes no sense.
 std::string Rank() {
@@ -36,18 +28,14 @@ std::string Rank() {
   }
 }
 
-std::string User() {
-  const passwd* const user = ::getpwuid(::geteuid());
-  return user == nullptr ? std::to_string(::geteuid()) : user->pw_name;
-}
-
 }  // namespace
 
 void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags) {
   command.add_option("--prometheus", flags.address,
                      "HOST:PORT where figures are served for Prometheus while the program runs; "
                      "port 0 takes a free one. docs/prometheus.md.");
-  command.add_option("--job", flags.job, "What these figures call the job. Default: the program.");
+  command.add_option("--job", flags.job,
+                     "What figures and report call the job. Default: the program.");
 }
 
 LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const std::string& program,
@@ -55,8 +43,8 @@ LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const std::string& progra
   if (flags.address.empty()) return;
   MetricLabels labels{.job = flags.job, .rank = Rank()};
   if (labels.job.empty()) labels.job = std::filesystem::path(program).filename();
-  labels.user = user.empty() ? User() : std::move(user);
-  labels.host = Host();
+  labels.user = user.empty() ? OwnUser() : std::move(user);
+  labels.host = OwnHost();
   server_.emplace(flags.address);
   metrics_.emplace(std::move(labels));
   gpus_.emplace();

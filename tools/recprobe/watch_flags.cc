@@ -47,15 +47,16 @@ void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
       "--fail-above", [&flags](const std::string& text) { flags.fail_above = ParseLimit(text); },
       "Exit with 1 where waits for input surely take more of the step time than this (5% or 0.05): "
       "the lower end of the interval is above it.");
+  AddReportFlag(command, flags.report);
 }
 
-int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
-                const std::optional<std::vector<TimedEvent>>& trace) {
+int ShowVerdict(const Verdict& verdict, const WatchFlags& flags, const TraceSummary* trace) {
   if (flags.json) {
-    std::printf("%s\n", (trace ? TraceJson(verdict, *trace) : VerdictJson(verdict)).c_str());
+    const std::string json = trace != nullptr ? TraceJson(verdict, *trace) : VerdictJson(verdict);
+    std::printf("%s\n", json.c_str());
     std::fflush(stdout);
   } else {
-    const std::string tables = trace ? TraceText(*trace, kRows) : "";
+    const std::string tables = trace != nullptr ? TraceText(*trace, kRows) : "";
     std::fprintf(stderr, "%s%s", VerdictText(verdict).c_str(), tables.c_str());
   }
   if (!flags.fail_above || verdict.band == Band::kUnknown) return kDone;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "recpack/probe/trace_summary.h"
 #include "recpack/probe/watch.h"
 #include "tools/recprobe/command.h"
+#include "tools/recprobe/report_flag.h"
 
 namespace recpack::tool {
 
@@ -15,6 +15,7 @@ struct WatchFlags {
   double rate = 10;  // samples a second
   bool json = false;
   std::optional<double> fail_above;  // share of step time; none: never
+  ReportFlag report;
 
   std::chrono::nanoseconds interval() const;
 };
@@ -22,9 +23,9 @@ struct WatchFlags {
 void AddWatchFlags(CLI::App& command, WatchFlags& flags);
 
 // Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
-// the events of a trace, what these add up to as well. Returns kFinding where the share of input
+// a trace, what it adds up to as well. Returns kFinding where the share of input
 // waits is surely above --fail-above.
 int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
-                const std::optional<std::vector<TimedEvent>>& trace = {});
+                const TraceSummary* trace = nullptr);
 
 }  // namespace recpack::tool

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "recpack/probe/trace_summary.h"
 #include "recpack/probe/unseen.h"
 #include "recpack/probe/verdict.h"
 
@@ -16,5 +17,8 @@ std::string VerdictText(const Verdict& verdict);
 
 // One JSON object on one line; docs/verdicts.md has its members.
 std::string VerdictJson(const Verdict& verdict);
+
+// The same with what a trace adds up to: "verdict", "devices", "tables".
+std::string TraceJson(const Verdict& verdict, const TraceSummary& summary);
 
 }  // namespace recpack

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "recpack/probe/gpu_sampler.h"
+#include "recpack/probe/kept_events.h"
+#include "recpack/probe/timeline.h"
 #include "recpack/probe/verdict.h"
 
 namespace recpack {
@@ -18,6 +20,7 @@ struct WatchOptions {
   std::string events = {};  // folder of event files; empty: the programs tell nothing of themselves
   // A sample does not wait for GPUs that are slow to answer: it takes what they gave last.
   GpuSamplerOptions gpus = {.patience = {}};
+  size_t most_events = 0;  // of those kept for Events()
 };
 
 // One thread.
@@ -32,6 +35,10 @@ class Watch {
   // Of all samples so far; of each trainer, its latest `most_steps`, and of the system what was
   // while these ran. Why there are no steps, where there are none, is for the caller to say.
   Evidence Collected(size_t most_steps = SIZE_MAX) const;
+  // The machine, its devices and loaders over that time.
+  Timeline SampledTimeline() const;
+  // Of the programs, as many as were to be kept.
+  const KeptEvents& Events() const noexcept;
 
  private:
   struct State;

@@ -38,6 +38,9 @@ struct LaunchPlace {
   // job of one machine and a port made of the job's number stand in for what is not set.
   static LaunchPlace FromEnvironment(const Environment& environment);
   static LaunchPlace FromEnvironment();  // of this process
+
+  // Without the address, which somebody who only looks on does not need. The same errors.
+  static LaunchPlace RanksFromEnvironment(const Environment& environment);
 };
 
 }  // namespace recpack

@@ -52,6 +52,20 @@ class Reader {
     return place;
   }
 
+  LaunchPlace Ranks() const {
+    const bool torch = Has(kTorchrun.rank) || Has(kTorchrun.size);
+    if (torch && Has("TORCHELASTIC_RUN_ID")) return RanksOf(kTorchrun);
+    for (const Names& mpi : {kOpenMpi, kHydra}) {
+      if (!Has(mpi.rank) && !Has(mpi.size)) continue;
+      LaunchPlace place = RanksOf(mpi);
+      if (torch) CheckAgreement(place, mpi);
+      return place;
+    }
+    if (torch) return RanksOf(kTorchrun);
+    if (Has(kSlurm.rank) && Has(kSlurm.size)) return SlurmRanks();
+    return {};
+  }
+
  private:
   // A variable that is set to nothing is not set.
   std::optional<std::string_view> Text(const char* name) const {
@@ -77,20 +91,6 @@ class Reader {
     const auto number = Number(name, least, most);
     if (number) return *number;
     throw Wrong(format("{} is set, but {} is not", because, name), "set both or neither");
-  }
-
-  LaunchPlace Ranks() const {
-    const bool torch = Has(kTorchrun.rank) || Has(kTorchrun.size);
-    if (torch && Has("TORCHELASTIC_RUN_ID")) return RanksOf(kTorchrun);
-    for (const Names& mpi : {kOpenMpi, kHydra}) {
-      if (!Has(mpi.rank) && !Has(mpi.size)) continue;
-      LaunchPlace place = RanksOf(mpi);
-      if (torch) CheckAgreement(place, mpi);
-      return place;
-    }
-    if (torch) return RanksOf(kTorchrun);
-    if (Has(kSlurm.rank) && Has(kSlurm.size)) return SlurmRanks();
-    return {};
   }
 
   // Some set torch's names by hand from those of MPI.
@@ -242,6 +242,10 @@ LaunchPlace LaunchPlace::FromEnvironment(const Environment& environment) {
 
 LaunchPlace LaunchPlace::FromEnvironment() {
   return FromEnvironment([](const char* name) { return std::getenv(name); });
+}
+
+LaunchPlace LaunchPlace::RanksFromEnvironment(const Environment& environment) {
+  return Reader(environment).Ranks();
 }
 
 }  // namespace recpack

@@ -13,11 +13,15 @@ namespace {
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-LaunchPlace PlaceIn(const Variables& variables) {
-  return LaunchPlace::FromEnvironment([&](const char* name) -> const char* {
+Environment EnvironmentOf(const Variables& variables) {
+  return [&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
+}
+
+LaunchPlace PlaceIn(const Variables& variables) {
+  return LaunchPlace::FromEnvironment(EnvironmentOf(variables));
 }
 
 std::string ErrorIn(const Variables& variables) {
@@ -67,6 +71,13 @@ const Variables kSrun = {{"SLURM_JOB_ID", "1234567"},
                          {"SLURM_NODEID", "3"},
                          {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
                          {"MASTER_ADDR", "node1"}};
+
+TEST(Launch, SomebodyWhoLooksOnNeedsNoAddress) {
+  const Variables variables = {{"RANK", "3"}, {"WORLD_SIZE", "4"}};
+  ExpectPlace(LaunchPlace::RanksFromEnvironment(EnvironmentOf(variables)), Launcher::kTorchrun, 3,
+              4, 3, 4);
+  EXPECT_THAT(ErrorIn(variables), HasSubstr("MASTER_ADDR"));
+}
 
 TEST(Launch, NothingSetIsOneProcess) {
   ExpectPlace(PlaceIn({}), Launcher::kNone, 0, 1, 0, 1);

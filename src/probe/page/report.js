@@ -1,0 +1,133 @@
+// The page: one section after the other, from the report within it.
+const report = JSON.parse(document.getElementById('data').textContent);
+const main = document.getElementById('report');
+const contents = make('ul');
+const MOODS = {
+  'not input-bound': 'good',
+  'moderately input-bound': 'fair',
+  'highly input-bound': 'poor'
+};
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function section(name, title, ...children) {
+  const there = children.flat(Infinity).filter((child) => child);
+  if (there.length === 0 && name !== 'verdict') return;
+  const heading = make('h2', {id: `${name}-title`}, title);
+  main.append(make('section', {id: name, 'aria-labelledby': `${name}-title`}, heading, ...there));
+  contents.append(
+      make('li', {}, make('a', {href: `#${name}`}, name === 'verdict' ? 'Verdict' : title)));
+}
+
+function masthead() {
+  const {job} = report;
+  document.getElementById('job-command').textContent = job.command.length ?
+      job.command
+          .map(
+              (word) =>
+                  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll('\'', '\'\\\'\'')}'`)
+          .join(' ') :
+                                                  'a trace that was read';
+  const facts = [
+    job.host && `on ${job.host}`, job.user && `by ${job.user}`,
+    job.begin && job.begin.slice(0, 19).replace('T', ' ') + ' UTC',
+    `${seconds(job.seconds)} watched`, job.rank !== null && `rank ${job.rank} of ${job.world_size}`,
+    job.gpus !== null && (job.gpus === 1 ? '1 GPU' : `${job.gpus} GPUs`),
+    job.exit_code !== null && `exit code ${job.exit_code}`
+  ];
+  document.getElementById('job-facts').textContent = facts.filter(Boolean).join(' · ');
+}
+
+function figure(term, value, note) {
+  return make(
+      'div', {}, make('dt', {}, term),
+      make('dd', {}, value, note ? make('small', {}, note) : null));
+}
+
+function verdict() {
+  const {verdict: found} = report;
+  const share = found.input_share, gain = found.gain;
+  const against = (found.notes ?? []).filter((line) => !report.unseen.includes(line));
+  const between = (of) => `between ${percent(of.low)} and ${percent(of.high)} in 95 of 100 cases`;
+  const where = found.bottleneck && found.bottleneck !== 'unknown' ?
+      `What holds it back: ${found.bottleneck}${
+          found.rank === undefined ? '' : `, rank ${found.rank}`}` :
+                                     null;
+  section(
+      'verdict', capital(found.verdict), where ? make('p', {class: 'where'}, where) : null,
+      share ?
+          make(
+              'dl', {class: 'figures'},
+              figure(
+                  `of step time waits for input${found.upper_bound ? ', at most' : ''}`,
+                  percent(share.value), between(share)),
+              figure('more steps a second without', `+${percent(gain.value)}`, between(gain)),
+              figure(
+                  'steps a second', digits(found.steps_per_s),
+                  `${digits(found.steps)} steps counted, the first ${found.left_out} left out`)) :
+          null,
+      share ? scaleOf(share) :
+              make(
+                  'p', {},
+                  'Whether it waits for input is not known: ' +
+                      'no steps were seen. What could not be seen, and why, stands below.'),
+      found.evidence?.length ? make('h3', {}, 'Evidence') : null,
+      found.evidence?.length ?
+          make('ul', {class: 'plain'}, found.evidence.map((line) => make('li', {}, line))) :
+          null,
+      found.cure ? make('p', {class: 'next'}, make('strong', {}, 'Next: '), found.cure) : null,
+      against.length ? make('h3', {}, 'What stands against it') : null,
+      against.length ? make('ul', {class: 'plain'}, against.map((line) => make('li', {}, line))) :
+                       null);
+  document.getElementById('verdict').style.setProperty(
+      '--mood', `var(--${MOODS[found.verdict] ?? 'none'})`);
+}
+
+function theme() {
+  const button = document.getElementById('theme'),
+        dark = matchMedia('(prefers-color-scheme: dark)');
+  const set = (on) => {
+    document.documentElement.dataset.theme = on ? 'dark' : 'light';
+    button.setAttribute('aria-pressed', on);
+  };
+  set(dark.matches);
+  dark.addEventListener('change', () => set(dark.matches));
+  button.addEventListener('click', () => set(document.documentElement.dataset.theme !== 'dark'));
+}
+
+theme();
+masthead();
+verdict();
+section(
+    'steps', 'Where a step’s time goes',
+    report.verdict.breakdown ? meanStep(report.verdict.breakdown) : null,
+    report.steps.slice(0, MOST_TRAINERS).map(stepFigure),
+    report.steps.length > MOST_TRAINERS ?
+        make(
+            'p', {class: 'soft'},
+            `${report.steps.length - MOST_TRAINERS} more trainers are in report.json.`) :
+        null);
+section('stages', 'The loader’s stages', stages());
+section(
+    'devices', 'Devices', figuresOf('devices', ''),
+    report.devices.length ? devicesTable(report.devices) : null);
+section('processors', 'Processors', processors());
+section(
+    'storage', 'Storage and network', figuresOf('disks', 'Disk'), figuresOf('memory', 'Page cache'),
+    figuresOf('network', 'Network'));
+section('activities', 'Kernels, copies and ranges', report.tables.map(activityTable));
+section(
+    'how', 'How each figure was obtained',
+    report.how.length ?
+        make(
+            'dl', {class: 'how'},
+            report.how.map(({figure: of, how}) => [make('dt', {}, of), make('dd', {}, how)])) :
+        null);
+section(
+    'unseen', 'What could not be seen',
+    report.unseen.length ?
+        make('ul', {class: 'plain'}, report.unseen.map((line) => make('li', {}, line))) :
+        make('p', {}, 'Nothing that was looked for.'));
+document.getElementById('contents').append(contents);
+document.getElementById('colophon').textContent = `Written by recprobe ${report.recprobe}. ` +
+    'This page holds all it shows and asks no network; report.json beside it has the figures, ' +
+    'trace.json is for ui.perfetto.dev.';

@@ -1,0 +1,26 @@
+// Samples as figures of a timeline.
+#pragma once
+
+#include <vector>
+
+#include "recpack/probe/gpu_sampler.h"
+#include "recpack/probe/system_rates.h"
+#include "recpack/probe/timeline.h"
+#include "recpack/probe/verdict.h"
+
+namespace recpack {
+
+// Groups "cpu", "cores", "pressure", "disks", "network", "memory".
+void AppendValues(const SystemRates& rates, std::vector<TimelineValue>& values);
+
+// Group "devices", of "GPU N". What is unavailable is missing.
+void AppendValues(const GpuSample& sample, std::vector<TimelineValue>& values);
+
+// Of one loader between two samples: groups "loader" and, as shares of the workers' time, "stages".
+void AppendValues(const LoaderSample& first, const LoaderSample& second,
+                  std::vector<TimelineValue>& values);
+
+// The sample without processes and threads: what the machine's figures need.
+SystemSample MachineOf(const SystemSample& sample);
+
+}  // namespace recpack

@@ -1,0 +1,41 @@
+"""What the tests of the recprobe program share."""
+import json
+import os
+import subprocess
+import sys
+
+from support import CIFAR, CliTest, DONE
+
+RECPROBE = os.environ['RECPROBE']
+RECTRAIN = os.environ.get('RECTRAIN')
+
+# A program that tells of 100 steps, each 30 % wait and else the device's work.
+EVENTS = [sys.executable, '-c', '''
+import os, struct, time
+log = open(f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-test.events", "wb", buffering=0)
+def put(kind, device, lane, begin, end, value=0):
+    log.write(struct.pack("<BBHIIIqqQ", kind, 0, device, lane, 0, 0, begin, end, value))
+put(0, 65535, os.getpid(), time.monotonic_ns(), 0, 0x315456454b504352)
+at = time.monotonic_ns()
+for step in range(100):
+    put(3, 0, 1, at, at + 3_000)
+    put(4, 0, 1, at + 3_000, at + 10_000)
+    put(2, 0, 1, at, at + 10_000, step)
+    at += 10_000
+''']
+
+
+class ProbeCase(CliTest):
+    def probe(self, *words, code=DONE, **options):
+        done = subprocess.run([RECPROBE, *map(str, words)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=240, **options)
+        self.assertEqual(done.returncode, code, f'{words}\n{done.stdout}\n{done.stderr}')
+        return done
+
+    def verdict(self, *words, code=DONE, **options):
+        done = self.probe(*words, code=code, **options)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def train(self, *flags):
+        self.pack(CIFAR)
+        return [RECTRAIN, 'train', self.folder / 'out', '--batch-size', '8', *flags]

@@ -1,0 +1,150 @@
+"""recprobe --report as a user gets it: the three files, of trainings and of what goes wrong."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from probe_program import EVENTS, ProbeCase, RECTRAIN
+from support import DONE, FAILURE, GOLDEN
+
+
+class Files(ProbeCase):
+    def report(self, *words, code=DONE, **options):
+        folder = self.folder / 'report'
+        done = self.probe(*words[:1], '--report', folder, *words[1:], code=code, **options)
+        self.assertIn(f'report: {folder}/report.html', done.stderr)
+        self.assertEqual(sorted(os.listdir(folder)), ['report.html', 'report.json', 'trace.json'])
+        self.trace = json.loads((folder / 'trace.json').read_text())
+        return json.loads((folder / 'report.json').read_text())
+
+    @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
+    def test_of_a_training(self):
+        got = self.report('run', '--job', 'small', '--',
+                          *self.train('--devices', 'sim:30ms', '--epochs', '100', '--max-steps',
+                                      '40'))
+        self.assertEqual(got['version'], 1)
+        job = got['job']
+        self.assertEqual((job['name'], job['exit_code']), ('small', 0))
+        self.assertEqual(job['command'][1], 'train')
+        self.assertGreater(job['seconds'], 1)
+        self.assertRegex(job['begin'], r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$')
+        self.assertEqual(got['verdict']['steps'] + got['verdict']['left_out'], 40)
+        self.assertEqual([series['steps'] for series in got['steps']], [40])
+        self.assertLessEqual(got['steps'][0]['end_s'][-1], job['seconds'] + 0.5)
+        timeline = got['timeline']
+        rows = len(timeline['begin_s'])
+        self.assertGreater(rows, 5)
+        for group, figures in timeline.items():
+            for figure in figures if not group.endswith('_s') else []:
+                self.assertEqual(len(figure['values']), rows, figure['name'])
+        self.assertGreater(max(timeline['cpu'][0]['values']), 0)
+        self.assertTrue(any(stage['name'] == 'decode' for stage in got['stages']))
+        steps = [event for event in self.trace['traceEvents'] if event.get('cat') == 'step']
+        self.assertEqual(len(steps), 40)
+
+    def test_ranks_are_those_of_the_launcher(self):
+        env = {**os.environ, 'RANK': '3', 'WORLD_SIZE': '4', 'LOCAL_RANK': '1',
+               'LOCAL_WORLD_SIZE': '2', 'SLURM_JOB_NAME': 'imagenet'}
+        job = self.report('run', '--', 'true', env=env)['job']
+        self.assertEqual((job['rank'], job['world_size'], job['name']), (3, 4, 'imagenet'))
+
+    def test_ranks_that_make_no_sense_are_unseen_with_the_reason(self):
+        got = self.report('run', '--', 'true', env={**os.environ, 'RANK': '3'})
+        self.assertIsNone(got['job']['rank'])
+        self.assertIn('WORLD_SIZE', ' '.join(got['unseen']))
+
+    def test_exit_codes_are_kept_and_told(self):
+        got = self.report('run', '--', 'sh', '-c', 'exit 7', code=7)
+        self.assertEqual(got['job']['exit_code'], 7)
+
+    def test_of_a_process_that_runs(self):
+        script = 'import sys, time; print(1, flush=True); time.sleep(60)'
+        process = subprocess.Popen([sys.executable, '-c', script], stdout=subprocess.PIPE,
+                                   env={**os.environ, 'RANK': '1', 'WORLD_SIZE': '2'})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        job = self.report('attach', '--pid', process.pid, '--seconds', '0.5')['job']
+        self.assertEqual((job['process'], job['rank'], job['command'][1]), (process.pid, 1, '-c'))
+        self.assertIsNone(job['exit_code'])
+        process.stdout.close()
+
+    def test_of_traces(self):
+        got = self.report('read', GOLDEN / 'kineto' / 'cuda.json')
+        self.assertEqual(got['job']['name'], 'cuda.json')
+        self.assertIsNone(got['job']['host'])
+        self.assertGreater(len(got['tables']), 0)
+        kinds = {event.get('cat') for event in self.trace['traceEvents']}
+        self.assertIn('device', kinds)
+        self.assertIn('copy', kinds)
+
+    def test_show_prints_the_screen_of_a_report(self):
+        got = self.report('run', '--', *EVENTS)
+        shown = self.probe('show', self.folder / 'report').stdout
+        self.assertTrue(shown.startswith('verdict: highly input-bound'), shown)
+        again = json.loads(self.probe('show', self.folder / 'report' / 'report.json',
+                                      '--json').stdout)
+        self.assertEqual(again, got['verdict'])
+        done = self.probe('show', self.folder, code=FAILURE)
+        self.assertIn('report.json', done.stderr)
+
+    def test_a_program_without_steps_has_a_report_still(self):
+        got = self.report('run', '--', 'sleep', '0.3')
+        self.assertEqual((got['verdict']['verdict'], got['steps']), ('unknown', []))
+        self.assertIn('input wait: unavailable', ' '.join(got['unseen']))
+
+    def test_what_a_page_must_not_obey(self):
+        evil = '</script><img src=x onerror=alert(1)>'
+        self.report('run', '--job', evil, '--', 'true', evil)
+        page = (self.folder / 'report' / 'report.html').read_text()
+        self.assertNotIn('<img', page)
+
+
+class Faults(ProbeCase):
+    def test_a_folder_that_holds_something_is_refused_before_the_start(self):
+        (self.folder / 'mine').write_text('x')
+        done = self.probe('run', '--report', self.folder, '--', 'touch', self.folder / 'ran',
+                          code=FAILURE)
+        self.assertIn(str(self.folder), done.stderr)
+        self.assertIn('new folder', done.stderr)
+        self.assertFalse((self.folder / 'ran').exists())
+
+    @unittest.skipUnless(os.geteuid() != 0, 'root may write anywhere')
+    def test_a_folder_that_may_not_be_made(self):
+        (self.folder / 'closed').mkdir(mode=0o500)
+        done = self.probe('run', '--report', self.folder / 'closed' / 'x', '--', 'true',
+                          code=FAILURE)
+        self.assertIn('Permission denied', done.stderr)
+
+    def test_where_the_disk_fills_meanwhile_the_verdict_is_shown_and_the_exit_code_kept(self):
+        # Somebody puts something where the report was to go.
+        folder = self.folder / 'report'
+        for code in 0, 7:
+            done = self.probe('run', '--report', folder, '--', 'sh', '-c',
+                              f'mkdir {folder}; touch {folder}/x; exit {code}', code=code)
+            self.assertIn('verdict: ', done.stderr)
+            self.assertIn('no report was written', done.stderr)
+            self.assertEqual(os.listdir(folder), ['x'])
+            self.assertEqual(os.listdir(self.folder), ['report'])
+            (folder / 'x').unlink()
+            folder.rmdir()
+
+
+@unittest.skipUnless(os.geteuid() == 0, 'only root may mount')
+class FullDisk(ProbeCase):
+    def test_is_told_and_the_verdict_shown(self):
+        disk = self.folder / 'disk'
+        disk.mkdir()
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16k', 'none', disk],
+                          capture_output=True).returncode != 0:
+            self.skipTest('this container may not mount')
+        self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        done = self.probe('run', '--report', disk / 'report', '--', *EVENTS, code=0)
+        self.assertIn('verdict: ', done.stderr)
+        self.assertIn('No space left', done.stderr)
+        self.assertEqual(os.listdir(disk), [])
+
+
+if __name__ == '__main__':
+    unittest.main()

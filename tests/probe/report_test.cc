@@ -1,0 +1,232 @@
+#include "recpack/probe/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "recpack/base/error.h"
+#include "recpack/probe/show.h"
+#include "tests/base/faulty_files.h"
+#include "tests/base/temporary_folder.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kBegin = 5'000 * kMs;  // of watching
+
+// Steps of 10 ms: 3 wait, 1 copies, 6 computes.
+TrainerSteps Trainer(int steps) {
+  TrainerSteps trainer{.process = 7, .lane = 8, .device = 0, .device_seen = true};
+  for (int i = 0; i < steps; ++i) {
+    const int64_t begin = kBegin + i * 10 * kMs;
+    trainer.steps.push_back({.number = static_cast<uint64_t>(i),
+                             .begin = begin,
+                             .end = begin + 10 * kMs,
+                             .input_wait = 3 * kMs,
+                             .uncovered_wait = 3 * kMs,
+                             .copies = kMs,
+                             .device = 6 * kMs});
+  }
+  return trainer;
+}
+
+Report Made(int steps = 100, Job job = {}) {
+  const Evidence evidence{.trainers = {Trainer(steps)}, .unseen = {"the weather: no window"}};
+  TimelineRecorder timeline;
+  for (int i = 0; i < 20; ++i) {
+    timeline.Add(kBegin + i * 100 * kMs, kBegin + (i + 1) * 100 * kMs,
+                 {{"cpu", "", "the program", "cores", 1.5}});
+  }
+  return MakeReport({.recprobe = "1.2.3",
+                     .job = std::move(job),
+                     .begin = kBegin,
+                     .timeline = timeline.Collected()},
+                    evidence, Decide(evidence));
+}
+
+TEST(Report, HasWhatItsFormatNames) {
+  const json report = json::parse(ReportJson(Made(
+      100, {.name = "resnet", .command = {"python", "a.py"}, .begin = 1'700'000'000'250'000'000})));
+  EXPECT_EQ(report["version"], kReportVersion);
+  EXPECT_EQ(report["recprobe"], "1.2.3");
+  EXPECT_EQ(report["job"]["name"], "resnet");
+  EXPECT_EQ(report["job"]["command"], json({"python", "a.py"}));
+  EXPECT_EQ(report["job"]["begin"], "2023-11-14T22:13:20.250Z");
+  EXPECT_EQ(report["verdict"]["verdict"], "highly input-bound");
+  for (const char* member : {"stages", "devices", "tables", "unseen", "how"}) {
+    EXPECT_TRUE(report[member].is_array()) << member;
+  }
+  for (const char* group : {"cpu", "devices", "pressure"}) {
+    EXPECT_TRUE(report["timeline"][group].is_array()) << group;
+  }
+}
+
+TEST(Report, WhatIsNotKnownIsNullWithItsReason) {
+  const json report = json::parse(ReportJson(Made()));
+  for (const char* member : {"rank", "world_size", "begin", "exit_code", "gpus", "host", "user"}) {
+    EXPECT_TRUE(report["job"][member].is_null()) << member;
+  }
+  EXPECT_THAT(report["unseen"].dump(), HasSubstr("which GPUs"));
+  EXPECT_THAT(report["unseen"].dump(), HasSubstr("the weather"));
+}
+
+TEST(Report, StepsAreMeansOfStretchesAndNoneIsLost) {
+  for (const int steps : {1, 480, 481, 5000}) {
+    const json series = json::parse(ReportJson(Made(steps)))["steps"][0];
+    EXPECT_EQ(series["steps"], steps);
+    const size_t rows = series["count"].size();
+    EXPECT_LE(rows, 480u);
+    size_t count = 0;
+    for (size_t i = 0; i < rows; ++i) {
+      count += series["count"][i].get<size_t>();
+      EXPECT_NEAR(series["step_s"][i], 0.010, 1e-6);
+      EXPECT_NEAR(series["input_wait_s"][i], 0.003, 1e-6);
+      EXPECT_NEAR(series["copies_s"][i], 0.001, 1e-6);
+      EXPECT_NEAR(series["device_s"][i], 0.006, 1e-6);
+      EXPECT_NEAR(series["other_s"][i], 0, 1e-6);
+    }
+    EXPECT_EQ(count, static_cast<size_t>(steps));
+    EXPECT_NEAR(series["begin_s"][0], 0, 1e-9);
+    EXPECT_NEAR(series["end_s"][rows - 1], 0.01 * steps, 1e-6);
+  }
+}
+
+TEST(Report, TheDevicesWorkIsInTheTimelineWhileStepsRan) {
+  const json timeline = json::parse(ReportJson(Made(100)))["timeline"];  // the first of two seconds
+  const json& device = timeline["devices"][0];
+  EXPECT_EQ(device["of"], "device 0 of process 7");
+  EXPECT_NEAR(device["values"][3], 0.6, 1e-3);
+  EXPECT_TRUE(device["values"][15].is_null());
+}
+
+TEST(Report, ThePageCannotBeLeftByWhatAProgramSays) {
+  const std::string evil = "</script><script>alert(1)</script><!--";
+  const std::string page = ReportPage(Made(20, {.name = evil, .command = {evil, "{{data}}"}}));
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(page, Not(HasSubstr("<!--")));
+  EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)"));
+  const size_t begin = page.find(R"(id="data">)") + 10;
+  const json inside = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  EXPECT_EQ(inside["job"]["name"], evil);
+  EXPECT_EQ(inside["job"]["command"][1], "{{data}}");
+}
+
+TEST(Report, ThePageNeedsNoNetwork) {
+  const std::string page = ReportPage(Made());
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  for (const char* way : {"src=\"http", "href=\"http", "url(", "@import", "fetch(", "import("}) {
+    EXPECT_THAT(page, Not(HasSubstr(way)));
+  }
+}
+
+Report Full() {
+  Job job{.name = "a", .command = {"x", "y z"}, .host = "h", .user = "u", .rank = 2};
+  job.world_size = 4;
+  job.process = 77;
+  job.begin = 1'700'000'000'250'000'000;
+  job.seconds = 12.5;
+  job.exit_code = 3;
+  job.gpus = 8;
+  return Made(100, std::move(job));
+}
+
+TEST(ReadReport, GivesBackWhatWasWritten) {
+  const TemporaryFolder folder;
+  const Report report = Full();
+  WriteReportFiles(PosixFiles(), folder.path(), {{"report.json", ReportJson(report)}});
+  for (const std::string& path : {folder.path(), folder / "report.json"}) {
+    const KeptReport read = ReadReport(path);
+    EXPECT_EQ(read.job.name, "a");
+    EXPECT_EQ(read.job.command, report.job.command);
+    EXPECT_EQ(read.job.rank, 2);
+    EXPECT_EQ(read.job.world_size, 4);
+    EXPECT_EQ(read.job.begin, report.job.begin);
+    EXPECT_EQ(read.job.seconds, 12.5);
+    EXPECT_EQ(read.job.exit_code, 3);
+    EXPECT_EQ(read.job.gpus, 8);
+    EXPECT_EQ(read.unseen, report.unseen);
+    EXPECT_EQ(VerdictText(read.verdict), VerdictText(report.verdict));
+    EXPECT_EQ(VerdictJson(read.verdict), VerdictJson(report.verdict));
+  }
+}
+
+TEST(ReadReport, WhatIsNoneIsRefusedWithItsPath) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "report.json";
+  const std::string whole = ReportJson(Full());
+  const auto kind_of = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    try {
+      ReadReport(path);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.place().path, path);
+      return error.kind();
+    }
+    ADD_FAILURE() << text;
+    return ErrorKind::kDevice;
+  };
+  for (const size_t size : {size_t{0}, size_t{1}, whole.size() / 2, whole.size() - 2}) {
+    EXPECT_EQ(kind_of(whole.substr(0, size)), ErrorKind::kCorrupt) << size;
+  }
+  EXPECT_EQ(kind_of("[]"), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(R"({"version":1})"), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(R"({"version":1,"job":{"seconds":"x"},"verdict":{}})"), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(R"({"version":2})"), ErrorKind::kUnsupported);
+  fs::remove(path);
+  EXPECT_THROW(ReadReport(path), Error);
+  EXPECT_THROW(ReadReport(folder.path()), Error);
+}
+
+TEST(ReportFiles, AreThereAllAtOnce) {
+  const TemporaryFolder folder;
+  const std::string to = folder / "new";
+  CheckReportFolder(to);
+  WriteReportFiles(PosixFiles(), to, {{"a.json", "{}"}, {"b.html", "<p>"}});
+  std::ifstream file(to + "/b.html");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "<p>");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(ReportFiles, MayFillAnEmptyFolder) {
+  const TemporaryFolder folder;
+  CheckReportFolder(folder.path() + "/");
+  WriteReportFiles(PosixFiles(), folder.path() + "/", {{"a", "1"}});
+  EXPECT_TRUE(fs::exists(folder / "a"));
+}
+
+TEST(ReportFiles, AFolderThatHoldsSomethingIsRefused) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "mine") << "x";
+  EXPECT_THROW(CheckReportFolder(folder.path()), Error);
+  EXPECT_THROW(CheckReportFolder(folder / "mine"), Error);
+  EXPECT_THROW(CheckReportFolder(folder / "mine/deeper"), Error);
+  EXPECT_THROW(WriteReportFiles(PosixFiles(), folder.path(), {{"a", "1"}}), Error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(ReportFiles, AFullDiskLeavesNothingBehindAndSaysSo) {
+  const TemporaryFolder folder;
+  FaultyFiles files;
+  files.room = 5;
+  try {
+    WriteReportFiles(files, folder / "new", {{"a", "1234"}, {"b", "5678"}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("No space left"));
+    EXPECT_THAT(error.what(), HasSubstr("no report was written"));
+    EXPECT_EQ(error.place().path, folder / "new");
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace recpack

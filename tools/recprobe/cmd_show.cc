@@ -1,0 +1,38 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "recpack/probe/report.h"
+#include "recpack/probe/show.h"
+#include "tools/recprobe/command.h"
+
+namespace recpack::tool {
+namespace {
+
+struct Flags {
+  std::string report;
+  bool json = false;
+};
+
+void RunShow(const Flags& flags) {
+  const KeptReport report = ReadReport(flags.report);
+  const std::string text =
+      flags.json ? VerdictJson(report.verdict) + "\n" : VerdictText(report.verdict);
+  std::fputs(text.c_str(), stdout);
+}
+
+}  // namespace
+
+void AddShow(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report once more.");
+  const auto flags = std::make_shared<Flags>();
+  command.add_option("report", flags->report, "The report's folder, or its report.json.")
+      ->required();
+  command.add_flag("--json", flags->json, "Print the verdict as one JSON object.");
+  command.callback([flags, &exit_code] {
+    RunShow(*flags);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,25 @@
+// Whom a report is about.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/probe/report.h"
+
+namespace recpack::tool {
+
+// The environment of the program that is watched, "NAME=value"; nothing: it could not be read.
+using ProgramEnvironment = std::optional<std::vector<std::string>>;
+
+// Those of this process.
+std::vector<std::string> OwnEnvironment();
+std::string OwnUser();  // a name or number
+std::string OwnHost();  // empty: the system does not tell
+
+// A job that begins now. `name`: empty: what a job of Slurm is called, else the program's or
+// script's file. What stands in the way of knowing a rank goes to `unseen`.
+Job JobOf(const std::string& name, const std::vector<std::string>& command,
+          const ProgramEnvironment& environment, std::vector<std::string>& unseen);
+
+}  // namespace recpack::tool

@@ -1,0 +1,35 @@
+#include "tools/recprobe/report_flag.h"
+
+#include <cstdio>
+#include <exception>
+
+#include "recpack/base/error.h"
+#include "recpack/probe/chrome_trace.h"
+
+namespace recpack::tool {
+
+void AddReportFlag(CLI::App& command, ReportFlag& flag) {
+  command.add_option("--report", flag.folder,
+                     "New folder for report.html, report.json and trace.json (for Perfetto); "
+                     "docs/format/report.md.");
+}
+
+void WriteReport(const ReportFlag& flag, const Report& report,
+                 const std::vector<TimedEvent>& events, uint64_t events_left_out) {
+  if (!flag.wanted()) return;
+  WriteReportFiles(PosixFiles(), flag.folder,
+                   {{"report.json", ReportJson(report)},
+                    {"report.html", ReportPage(report)},
+                    {"trace.json", ChromeTrace(report, events, events_left_out)}});
+  std::fprintf(stderr, "\nreport: %s/report.html\n", flag.folder.c_str());
+}
+
+void TryToWriteReport(const ReportFlag& flag, const Report& report, const KeptEvents& events) {
+  try {
+    WriteReport(flag, report, events.All(), events.left_out());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "recprobe: %s\n", error.what());
+  }
+}
+
+}  // namespace recpack::tool
