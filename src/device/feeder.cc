@@ -11,6 +11,7 @@
 #include "recpack/base/event_log.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
+#include "src/device/gain_lead.h"
 #include "src/device/gate.h"
 #include "src/device/lane.h"
 #include "src/device/releaser.h"
@@ -87,6 +88,8 @@ LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocato
 struct Queue {
   std::shared_ptr<Lane> lane;
   std::deque<std::optional<DeviceBatch>> batches;  // nothing: the end of an epoch
+  bool waited_for = false;                         // by its consumer
+  GainPlan::Block block = {};                      // of the last batch that was taken
 };
 
 }  // namespace
@@ -117,12 +120,21 @@ struct DeviceFeeder::State {
                             : MakeHostLane(layout, target.depth),
                         {}});
     }
+    loader->CountSteps(static_cast<uint32_t>(target.devices.size()));
+    if (loader->in_gain_run()) {
+      mark = GainMark{.loader = loader->stats().number, .batch_size = loader->options().batch_size};
+    }
     thread = std::jthread([this] { Run(); });
   }
 
   ~State() {
     gate->Stop();
     for (const Queue& queue : queues) queue.lane->pool()->Stop();
+    {
+      const std::lock_guard lock(mutex);
+      stopped = true;
+    }
+    changed.notify_all();
     if (thread.joinable()) thread.join();
     releaser.reset();  // all copies are done, and the loader has its slabs
     queues.clear();
@@ -145,6 +157,7 @@ struct DeviceFeeder::State {
   bool BringStep() {
     std::vector<DeviceBatch> step;
     std::shared_ptr<const Batch> batch;
+    KeepLead();
     for (size_t i = 0; i < queues.size(); ++i) {
       const auto slot = TakeSlot(i);
       if (!slot) return false;
@@ -165,6 +178,20 @@ struct DeviceFeeder::State {
     }
     Publish(std::move(step), batch->token());
     return true;
+  }
+
+  void KeepLead() {
+    if (!mark) return;
+    const auto ahead = [&] {
+      std::ptrdiff_t fewest = PTRDIFF_MAX;
+      for (const Queue& queue : queues) {
+        const auto waiting = static_cast<std::ptrdiff_t>(queue.batches.size());
+        fewest = std::min(fewest, waiting - (queue.waited_for ? 1 : 0));
+      }
+      return fewest;
+    };
+    lead.Keep(loader->NextMode() == LoaderMode::kLive, mutex, changed, ahead,
+              [&] { return stopped || abort_reason; });
   }
 
   // `step` lacks batches of its last devices, or has none; `last` is its last one's.
@@ -216,6 +243,7 @@ struct DeviceFeeder::State {
     result.arrays_ = layout.arrays;
     result.epoch_ = batch.epoch();
     result.step_ = steps_taken;
+    result.gain_block_ = batch.gain_block();
     return result;
   }
 
@@ -240,6 +268,8 @@ struct DeviceFeeder::State {
 
   std::optional<DeviceBatch> Next(Queue& queue) {
     std::unique_lock lock(mutex);
+    queue.waited_for = queue.batches.empty();
+    if (mark && queue.waited_for) changed.notify_all();
     while (queue.batches.empty() || abort_reason) {
       if (abort_reason) throw Error(ErrorKind::kDevice, *abort_reason);
       if (failure) std::rethrow_exception(failure);
@@ -253,8 +283,19 @@ struct DeviceFeeder::State {
     }
     std::optional<DeviceBatch> batch = std::move(queue.batches.front());
     queue.batches.pop_front();
+    queue.waited_for = false;
     if (batch && batch->slot_) batch->slot_->Deliver();
+    if (mark) changed.notify_all();
     return batch;
+  }
+
+  // Of the batch that the consumer takes; null: an epoch ends.
+  void Tell(const DeviceBatch* batch, size_t index) {
+    Queue& queue = queues[index];
+    GainMark told = *mark;
+    if (batch != nullptr && batch->gain_block_) queue.block = *batch->gain_block_;
+    told.kind = batch == nullptr ? GainMark::kEndOfEpoch : queue.block.kind;
+    told.Tell(queue.block.number, static_cast<uint16_t>(index));
   }
 
   // Throws where a step is not brought because a consumer keeps what the loader needs, or takes
@@ -285,6 +326,7 @@ struct DeviceFeeder::State {
   const DeviceLayout layout;
   std::shared_ptr<Gate> gate;
   std::unique_ptr<Releaser> releaser;
+  std::optional<GainMark> mark;     // in a run of recprobe gain
   std::atomic<int> waits_for = -1;  // the index whose consumer is to make room
 
   std::mutex mutex;
@@ -292,7 +334,9 @@ struct DeviceFeeder::State {
   std::deque<Queue> queues;    // their batches
   std::exception_ptr failure;  // behind what the queues hold
   std::optional<std::string> abort_reason;
+  bool stopped = false;
   uint64_t steps_taken = 0;  // the feeder's thread alone
+  GainLead lead;             // the same
   std::jthread thread;
 };
 
@@ -316,8 +360,13 @@ std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
                 format("there is no consumer {} of {}", index, state_->queues.size()), {},
                 "they count from 0, as the feeder's `devices`");
   }
-  const InputWaitSpan span(static_cast<uint16_t>(index));
-  return state_->Next(state_->queues[index]);
+  std::optional<DeviceBatch> batch;
+  {
+    const InputWaitSpan span(static_cast<uint16_t>(index));
+    batch = state_->Next(state_->queues[index]);
+  }
+  if (state_->mark) state_->Tell(batch ? &*batch : nullptr, index);
+  return batch;
 }
 
 void DeviceFeeder::Abort(const std::string& reason) {

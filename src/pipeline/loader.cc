@@ -10,6 +10,7 @@
 #include "src/pipeline/consumer_account.h"
 #include "src/pipeline/crew.h"
 #include "src/pipeline/forks.h"
+#include "src/pipeline/gain_run.h"
 #include "src/pipeline/ledger.h"
 #include "src/pipeline/make_cache.h"
 #include "src/pipeline/playback.h"
@@ -118,7 +119,10 @@ struct Loader::State {
     account.emplace(page->blocks());
     ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
                                   *options.slabs, page);
-    playback.emplace(page->blocks(), ring, plan.chunks);
+    playback.emplace(page->blocks(), ring, slab_bytes, plan.chunks, *options.slabs);
+    if (const auto asked = GainPlan::FromEnvironment(); asked && options.in_gain_runs) {
+      gain.emplace(*asked, options, page->blocks().header.number);
+    }
     for (uint32_t i = 0; i < worker_count; ++i) {
       workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i),
                                                  i > 0 ? workers.front().get() : nullptr));
@@ -241,6 +245,7 @@ struct Loader::State {
   std::optional<ConsumerAccount> account;
   std::shared_ptr<Ring> ring;
   std::optional<Playback> playback;
+  std::optional<GainRun> gain;
   std::vector<std::unique_ptr<Worker>> workers;
   uint64_t next = 0;           // batch
   uint64_t epochs_ended = 0;   // in this run
@@ -266,17 +271,43 @@ Loader::Loader(const Mixture& samples, LoaderOptions options) {
 
 Loader::~Loader() { state_->Stop(); }
 
+LoaderMode Loader::NextMode() {
+  const auto& gain = state_->gain;
+  return gain ? static_cast<LoaderMode>(gain->Block().kind) : state_->playback->Wanted();
+}
+
+bool Loader::in_gain_run() const noexcept { return state_->gain.has_value(); }
+
+void Loader::CountSteps(uint32_t batches) noexcept {
+  if (state_->gain) state_->gain->CountSteps(batches);
+}
+
 std::optional<Batch> Loader::Next() {
+  auto& gain = state_->gain;
+  if (!gain) return Take(NextMode());
+  const GainPlan::Block block = gain->Block();
+  std::optional<Batch> batch = Take(static_cast<LoaderMode>(block.kind));
+  if (batch) {
+    batch->gain_block_ = block;
+    gain->Gave(block);
+  } else {
+    gain->EndEpoch();
+  }
+  return batch;
+}
+
+std::optional<Batch> Loader::Take(LoaderMode mode) {
   State& state = *state_;
   if (state.failure) std::rethrow_exception(state.failure);
   if (state.mark.inherited()) {
     Refuse("the loader was made before this process was forked, its threads are the parent's",
            "make the loader in the process that uses it");
   }
-  if (const LoaderMode mode = state.playback->Wanted(); mode != LoaderMode::kLive) {
+  if (mode != LoaderMode::kLive) {
     if (auto batch = Experiment(mode)) return batch;
   }
   state.playback->Enter(LoaderMode::kLive);
+  if (!state.gain) state.playback->Forget();
   const BatchPlan plan = state.plan.schedule.Plan(state.next);
   if (plan.epoch > state.plan.options.epoch + state.epochs_ended) {
     ++state.epochs_ended;
@@ -296,6 +327,10 @@ std::optional<Batch> Loader::Next() {
     if (state.audit.key().epoch != plan.epoch) state.StartAudit(plan.epoch);
     state.Charge(number);
     state.Audit(slot, plan.samples);
+    if (state.gain && state.gain->warms_up() && state.playback->HasRoom() &&
+        plan.samples == state.plan.options.batch_size) {
+      state.playback->Keep(number);
+    }
   } catch (...) {
     state.failure = std::current_exception();
     throw;
@@ -305,7 +340,7 @@ std::optional<Batch> Loader::Next() {
   state.account->Give(plan.samples, ready);
 
   Batch batch = Of(plan);
-  Show(slot, state.playback->TakeHold(number), batch);
+  Show(slot, {&slot, [ring = state.ring, number](void*) { ring->Release(number); }}, batch);
   batch.live_ = true;
   return batch;
 }
@@ -314,20 +349,32 @@ std::optional<Batch> Loader::Next() {
 std::optional<Batch> Loader::Experiment(LoaderMode mode) {
   State& state = *state_;
   if (mode == LoaderMode::kSynthetic) {
+    const auto& made = state.playback->MadeUp(*state.plan.arrays, state.plan.options.batch_size);
     state.playback->Enter(mode);
-    const auto& made = state.playback->MadeUp(*state.plan.arrays, state.plan.options.batch_size,
-                                              state.slab_bytes, *state.plan.options.slabs);
     Batch batch = Of({.epoch = state.at.epoch, .samples = state.plan.options.batch_size});
-    Show(*made, std::const_pointer_cast<Playback::Synthetic>(made), batch);
+    Show(*made, std::const_pointer_cast<Playback::Kept>(made), batch);
     return batch;
   }
-  state.Wait(state.next);
-  if (state.ring->slot(state.next).failure) return std::nullopt;
+  if (!state.playback->HasAny() && !KeepReady()) return std::nullopt;
   state.playback->Enter(mode);
-  const Playback::Repeated& repeated = state.playback->Repeat(state.next);
-  Batch batch = Of(state.plan.schedule.Plan(repeated.number));
-  Show(state.ring->slot(repeated.number), repeated.hold, batch);
+  const auto& kept = state.playback->Repeat();
+  Batch batch = Of(state.plan.schedule.Plan(kept->number));
+  Show(*kept, std::const_pointer_cast<Playback::Kept>(kept), batch);
   return batch;
+}
+
+// Waits for the next batch and keeps it, with those behind it that are ready. False: it failed.
+bool Loader::KeepReady() {
+  State& state = *state_;
+  state.ring->Pause(false);
+  state.Wait(state.next);
+  const auto whole = [&](uint64_t number) {
+    return state.ring->Ready(number) && !state.ring->slot(number).failure;
+  };
+  for (uint64_t number = state.next; state.playback->HasRoom() && whole(number); ++number) {
+    state.playback->Keep(number);
+  }
+  return state.playback->HasAny();
 }
 
 // Without its arrays.

@@ -1,6 +1,7 @@
 #include "src/pipeline/playback.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "recpack/base/bytes.h"
 #include "recpack/base/random.h"
@@ -9,6 +10,7 @@ namespace recpack {
 namespace {
 
 constexpr uint64_t kSyntheticSeed = 0x73796e7468;  // "synth"
+constexpr size_t kMostKeptBytes = 256 << 20;
 
 // Floats in [0.5, 1): no value that a step has to treat apart.
 void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
@@ -37,8 +39,15 @@ void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
 
 }  // namespace
 
-Playback::Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, uint32_t chunks)
-    : control_(page.control), ring_(std::move(ring)), chunks_(chunks) {}
+Playback::Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, size_t slab_bytes,
+                   uint32_t chunks, SlabAllocator& slabs)
+    : control_(page.control),
+      ring_(std::move(ring)),
+      slab_bytes_(slab_bytes),
+      chunks_(chunks),
+      slabs_(slabs),
+      most_(
+          std::clamp<size_t>(kMostKeptBytes / std::max<size_t>(slab_bytes, 1), 1, ring_->size())) {}
 
 LoaderMode Playback::Wanted() noexcept {
   uint64_t request = control_.request.load(std::memory_order_acquire);
@@ -59,46 +68,40 @@ void Playback::Enter(LoaderMode mode) noexcept {
     ring_->ForbidExtra();
   }
   if (mode != LoaderMode::kLive) control_.given.fetch_add(1, std::memory_order_relaxed);
+  ring_->Pause(mode != LoaderMode::kLive);
   if (mode == mode_) return;
   mode_ = mode;
   at_ = 0;
-  if (mode == LoaderMode::kLive || mode == LoaderMode::kSynthetic) {
-    control_.held.store(0, std::memory_order_relaxed);
-  }
+  const bool repeats = mode == LoaderMode::kReplay || mode == LoaderMode::kReplayAndWork;
+  control_.held.store(repeats ? kept_.size() : 0, std::memory_order_relaxed);
   control_.mode.store(static_cast<uint64_t>(mode), std::memory_order_release);
 }
 
-const Playback::Repeated& Playback::Repeat(uint64_t next) {
-  if (at_ == 0) {
-    for (uint64_t number = next + repeated_.size(); number < next + ring_->size(); ++number) {
-      if (!ring_->Ready(number) || ring_->slot(number).failure) break;
-      repeated_.push_back({number, Hold(number)});
-    }
-    control_.held.store(repeated_.size(), std::memory_order_relaxed);
-    size_ = repeated_.size();
+void Playback::Keep(uint64_t number) {
+  const RingSlot& slot = ring_->slot(number);
+  const auto copy = std::make_shared<Kept>();
+  try {
+    copy->slab = slabs_.Allocate(slab_bytes_);
+  } catch (const std::exception&) {
+    if (kept_.empty()) throw;
+    most_ = kept_.size();
+    return;
   }
-  return repeated_[at_++ % size_];
+  std::copy_n(slot.bytes(), slab_bytes_, static_cast<uint8_t*>(copy->slab.get()));
+  copy->ids = slot.ids;
+  copy->views = slot.views;
+  copy->mask = slot.mask;
+  copy->number = number;
+  kept_.push_back(copy);
 }
 
-std::shared_ptr<void> Playback::Hold(uint64_t number) {
-  return {&ring_->slot(number), [ring = ring_, number](void*) { ring->Release(number); }};
-}
-
-std::shared_ptr<void> Playback::TakeHold(uint64_t number) {
-  if (repeated_.empty()) return Hold(number);
-  auto hold = std::move(repeated_.front().hold);
-  repeated_.pop_front();
-  return hold;
-}
-
-const std::shared_ptr<const Playback::Synthetic>& Playback::MadeUp(
-    const std::vector<ArraySpec>& arrays, uint32_t samples, size_t slab_bytes,
-    SlabAllocator& slabs) {
+const std::shared_ptr<const Playback::Kept>& Playback::MadeUp(const std::vector<ArraySpec>& arrays,
+                                                              uint32_t samples) {
   if (synthetic_) return synthetic_;
-  const auto made = std::make_shared<Synthetic>();
-  made->slab = slabs.Allocate(slab_bytes);
+  const auto made = std::make_shared<Kept>();
+  made->slab = slabs_.Allocate(slab_bytes_);
   auto* const bytes = static_cast<uint8_t*>(made->slab.get());
-  std::fill_n(bytes, slab_bytes, uint8_t{0});
+  std::fill_n(bytes, slab_bytes_, uint8_t{0});
   for (const ArraySpec& array : arrays) FillAtRandom(array, samples, bytes + array.offset);
   made->ids.resize(samples);
   made->views.resize(samples);

@@ -1,7 +1,6 @@
 // What a loader gives while an experiment asks for other batches than those of the data set.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -13,50 +12,50 @@ namespace recpack {
 // The consumer's thread.
 class Playback {
  public:
-  // Arrays of a batch that is made up.
-  struct Synthetic {
+  // A batch in memory of its own.
+  struct Kept {
     std::shared_ptr<void> slab;
     std::vector<uint64_t> ids;
     std::vector<uint32_t> views;
     std::vector<uint8_t> mask;
-  };
-  // A batch of the ring that is repeated, and what keeps it from being written anew.
-  struct Repeated {
-    uint64_t number;
-    std::shared_ptr<void> hold;
+    uint64_t number = 0;  // of the live batch that it is a copy of
   };
 
-  Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, uint32_t chunks);
+  // `slab_bytes`: of a batch. `chunks`: of one.
+  Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, size_t slab_bytes, uint32_t chunks,
+           SlabAllocator& slabs);
 
   // What is asked for now, by the page. A request whose time is over is taken back.
   LoaderMode Wanted() noexcept;
 
-  // Takes on a mode: says so on the page, and lets the workers work, or not.
+  // Takes on a mode: says so on the page, and lets the workers work, or not. They go on with what
+  // they had begun, and with live batches where they stood, as if nothing had been in between.
   void Enter(LoaderMode mode) noexcept;
 
-  // The next batch to repeat, of those that are ready from `next` on. `next` is ready.
-  const Repeated& Repeat(uint64_t next);
+  // Copies of live batches, to be repeated: as many as the ring has slabs, or as 256 MB hold.
+  bool HasRoom() const noexcept { return kept_.size() < most_; }
+  bool HasAny() const noexcept { return !kept_.empty(); }
+  // The batch is ready. Throws what the allocator throws where there is no memory for the first.
+  void Keep(uint64_t number);
+  void Forget() noexcept { kept_.clear(); }
 
-  // What holds the live batch `number`: it goes back to the ring with the last batch that has it,
-  // live or repeated.
-  std::shared_ptr<void> TakeHold(uint64_t number);
+  // The next of the copies, of which there are some.
+  const std::shared_ptr<const Kept>& Repeat() noexcept { return kept_[at_++ % kept_.size()]; }
 
   // Made at the first call: bytes and floats at random, integers 0.
-  const std::shared_ptr<const Synthetic>& MadeUp(const std::vector<ArraySpec>& arrays,
-                                                 uint32_t samples, size_t slab_bytes,
-                                                 SlabAllocator& slabs);
+  const std::shared_ptr<const Kept>& MadeUp(const std::vector<ArraySpec>& arrays, uint32_t samples);
 
  private:
-  std::shared_ptr<void> Hold(uint64_t number);
-
   ControlBlock& control_;
   const std::shared_ptr<Ring> ring_;
-  const uint32_t chunks_;  // of a batch
+  const size_t slab_bytes_;
+  const uint32_t chunks_;
+  SlabAllocator& slabs_;
   LoaderMode mode_ = LoaderMode::kLive;
-  std::deque<Repeated> repeated_;  // in order, from the next live one on
-  size_t at_ = 0;                  // repeated so far
-  size_t size_ = 0;                // of them, those that are repeated in this phase
-  std::shared_ptr<const Synthetic> synthetic_;
+  size_t most_;
+  size_t at_ = 0;  // repeated in this mode
+  std::vector<std::shared_ptr<const Kept>> kept_;
+  std::shared_ptr<const Kept> synthetic_;
 };
 
 }  // namespace recpack

@@ -28,7 +28,7 @@ Ring::Turn Ring::WaitForRoom(uint64_t batch) {
   for (;;) {
     const uint32_t seen = changes_.load(std::memory_order_acquire);
     if (stopped_) return Turn::kStop;
-    if (slot(batch).turn.load(std::memory_order_acquire) == batch) return Turn::kRoom;
+    if (!paused_ && slot(batch).turn.load(std::memory_order_acquire) == batch) return Turn::kRoom;
     if (TakeExtra()) return Turn::kExtra;
     changes_.wait(seen, std::memory_order_acquire);
   }
@@ -37,6 +37,10 @@ Ring::Turn Ring::WaitForRoom(uint64_t batch) {
 void Ring::WakeWorkers() noexcept {
   changes_.fetch_add(1, std::memory_order_release);
   changes_.notify_all();
+}
+
+void Ring::Pause(bool paused) noexcept {
+  if (paused_.exchange(paused) && !paused) WakeWorkers();
 }
 
 void Ring::AllowExtra(uint32_t chunks) noexcept {

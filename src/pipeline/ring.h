@@ -54,6 +54,10 @@ class Ring {
   // Workers: waits for something to do.
   Turn WaitForRoom(uint64_t batch);
 
+  // Consumer: workers begin no further chunk of a batch until they may again; what is made so far
+  // stays, as it is.
+  void Pause(bool paused) noexcept;
+
   // Consumer: workers that wait for room may make so many more chunks, but no more than the ring
   // holds ahead of what was asked for.
   void AllowExtra(uint32_t chunks) noexcept;
@@ -98,6 +102,7 @@ class Ring {
   const ForkMark mark_;
   std::vector<std::unique_ptr<RingSlot>> slots_;
   std::atomic<bool> stopped_ = false;
+  std::atomic<bool> paused_ = false;
   std::atomic<uint32_t> extra_ = 0;    // chunks
   std::atomic<uint32_t> changes_ = 0;  // of what waiting workers look at
   std::mutex mutex_;

@@ -243,9 +243,11 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
               "recpack verify lists all damage, recpack repair saves what is whole");
 }
 
-// The work on a chunk ahead, for an experiment. Its failures are those of nobody.
+// The work on a chunk half an epoch ahead, for an experiment: what comes next is not in the page
+// cache because of it. Its failures are those of nobody.
 void Worker::ThrowChunkAway(uint64_t ticket) {
-  const uint64_t ahead = ticket + plan_.thrown.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t ahead = ticket + plan_.schedule.steps_of_others() / 2 * plan_.chunks +
+                         plan_.thrown.fetch_add(1, std::memory_order_relaxed);
   const BatchPlan at = plan_.schedule.Plan(ahead / plan_.chunks);
   const auto begin = static_cast<uint32_t>(ahead % plan_.chunks) * plan_.chunk_samples;
   const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/gain.h"
 #include "src/base/format.h"
 #include "src/train/make_model.h"
 #include "src/train/seconds.h"
@@ -116,7 +117,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     AddUp(all, epoch, now);
     const auto of_steps = StepLosses(all, epoch.steps);
     const std::string audited =
-        options.input == InputKind::kReal ? audit.OfAll(all) : std::string();
+        options.input == InputKind::kReal && !IsGainRun() ? audit.OfAll(all) : std::string();
     if (index > 0) continue;
     losses.insert(losses.end(), of_steps.begin(), of_steps.end());
     if (all.rank() > 0) continue;

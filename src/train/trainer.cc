@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/gain.h"
 #include "src/base/format.h"
 #include "src/train/check_processes.h"
+#include "src/train/gain_options.h"
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
@@ -36,7 +38,7 @@ bool Simulated(const TrainerOptions& options) {
 
 LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
   const auto steps = static_cast<int64_t>(steps_per_epoch);
-  return {.peak = options.optimizer.rate,
+  return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
           .warmup_steps = static_cast<int64_t>(options.warmup_epochs * static_cast<double>(steps)),
           .steps =
               options.max_steps ? options.max_steps : steps * static_cast<int64_t>(options.epochs)};
@@ -80,8 +82,9 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
 Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice) {
   const auto world = std::make_shared<const ProcessWorld>(options.join, FedDevices(options).size());
   try {
-    state_ = std::make_unique<State>(world, CompleteOptions(std::move(options)),
-                                     world->rank() == 0 ? notice : TrainerNotice());
+    const TrainerNotice tell = world->rank() == 0 ? notice : TrainerNotice();
+    state_ =
+        std::make_unique<State>(world, CompleteOptions(OfGainRun(std::move(options), tell)), tell);
   } catch (const std::exception& error) {
     world->Abort(error.what());
     throw;

@@ -32,6 +32,7 @@ LoaderOptions LoaderOf(const TrainerOptions& options, const ProcessWorld& world,
   loader.batch_size = options.batch_size;
   loader.seed = options.seed;
   loader.threads = options.loader_threads;
+  loader.in_gain_runs = training;
   if (world.processes() > 1) {
     loader.share = RankShare::kBatches;
     loader.world_size = static_cast<uint32_t>(world.towers());

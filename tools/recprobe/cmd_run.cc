@@ -13,6 +13,7 @@
 #include "src/base/format.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
+#include "tools/recprobe/run_command.h"
 #include "tools/recprobe/watch_flags.h"
 
 namespace recpack::tool {
@@ -135,13 +136,9 @@ int RunAndWatch(const Flags& flags) {
   ReportParts parts{.recprobe = RECPACK_VERSION,
                     .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment(), unseen),
                     .begin = EventLog::Now()};
-  std::unique_ptr<ChildCommand> child;
-  try {
-    child = std::make_unique<ChildCommand>(flags.command, environment);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "recprobe: %s\n", error.what());
-    return StartExitCode(error);
-  }
+  int not_started = kDone;
+  const auto child = StartOrTell(flags.command, environment, not_started);
+  if (!child) return not_started;
   parts.job.process = child->process();
   Watch watch({.roots = {child->process()},
                .adopter = ::getpid(),

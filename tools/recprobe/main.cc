@@ -8,5 +8,5 @@ int main(int argc, char** argv) {
                     "where, and what fixing it would gain.\n"
                     "Exit codes: those of the command that is run; else 0 done, 1 a finding "
                     "(--fail-above), 2 usage or failure.",
-                    {AddRun, AddAttach, AddRead, AddShow}, argc, argv);
+                    {AddRun, AddAttach, AddGain, AddRead, AddShow}, argc, argv);
 }

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "recpack/base/gain.h"
 #include "recpack/device/runtime.h"
 #include "recpack/pipeline/batch.h"
 
@@ -72,6 +74,7 @@ class DeviceBatch {
   uint64_t epoch_ = 0;
   uint64_t step_ = 0;
   uint32_t size_ = 0;
+  std::optional<GainPlan::Block> gain_block_;
 };
 
 }  // namespace recpack

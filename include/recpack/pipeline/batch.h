@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "recpack/base/gain.h"
 #include "recpack/pipeline/array_spec.h"
 
 namespace recpack {
@@ -34,8 +36,10 @@ class Batch {
   const void* Raw(const std::string& name) const;
   const void* Raw(size_t array) const noexcept { return slab_.get() + (*arrays_)[array].offset; }
 
-  // Off: an experiment asked for it (RequestMode()), and it is repeated or made up.
+  // Off: an experiment asked for it (RequestMode(), recprobe gain), and it is repeated or made up.
   bool live() const noexcept { return live_; }
+  // In a run of recprobe gain: the block that it belongs to.
+  const std::optional<GainPlan::Block>& gain_block() const noexcept { return gain_block_; }
 
   // By sample: the record's ordinal in the split; of a substituted record, the one taken in its
   // place.
@@ -61,6 +65,7 @@ class Batch {
   uint64_t number_ = 0;
   uint32_t size_ = 0;
   bool live_ = false;
+  std::optional<GainPlan::Block> gain_block_;
   std::string token_;
 };
 

@@ -71,6 +71,9 @@ struct LoaderOptions {
   // where their number changes: all merged, for one rank, and nothing for the others.
   std::optional<EpochAudit> audit;
   bool audit_counts = false;  // a byte a record, so that the audit can name what differs
+  // Whether it takes part where `recprobe gain` has batches repeated or made up (docs/gain.md). Off
+  // for what is no training: evaluation then stays what it is.
+  bool in_gain_runs = true;
   std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
   // An automatic backend is kMapped where records are below 16 KiB on average; that one handles
   // SIGBUS for its own copies and hands others' on.
@@ -109,6 +112,15 @@ class Loader {
   // inherited.
   std::optional<Batch> Next();
 
+  // What the next batch will be, as things stand: live, but in experiments.
+  LoaderMode NextMode();
+  // Whether it takes part in a run of recprobe gain.
+  bool in_gain_run() const noexcept;
+  // Before the first batch: so many batches make a step of the consumer, between which experiments
+  // change from one mode to the other, and whoever calls this tells of the batches that the
+  // consumer takes (GainMark). Otherwise a step is a batch of each of `local_ranks`.
+  void CountSteps(uint32_t batches) noexcept;
+
   // Where the consumer stands: behind the last batch that Next() gave.
   std::string Token() const;
 
@@ -131,7 +143,9 @@ class Loader {
 
  private:
   struct State;
+  std::optional<Batch> Take(LoaderMode mode);
   std::optional<Batch> Experiment(LoaderMode mode);
+  bool KeepReady();
   Batch Of(const BatchPlan& plan) const;
   template <typename From>
   static void Show(const From& from, std::shared_ptr<void> hold, Batch& batch);

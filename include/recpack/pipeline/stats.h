@@ -45,9 +45,9 @@ struct WorkerStats {
 // What a loader gives.
 enum class LoaderMode : uint8_t {
   kLive,           // the batches of the data set
-  kReplay,         // the ready batches again and again; the workers are idle
+  kReplay,         // copies of the ready batches, again and again; the workers pause
   kReplayAndWork,  // the same, and the workers make batches that are thrown away
-  kSynthetic,      // one batch that was made up once; the workers are idle
+  kSynthetic,      // one batch that was made up once; the workers pause
 };
 
 const char* LoaderModeName(LoaderMode mode) noexcept;

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""recprobe gain on trainings whose input suffers from one thing, which is known.
+
+    python3 bench/probe/gain.py --cases 20 --seed N --out bench/results/probe-gain.json
+
+Each case is drawn from the seed: what is planted, how strong, how long a step. The truth is that of
+runs with and without it, before and after recprobe gain measured it within one run. Nothing else
+should run.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+import planted
+from harness import machine
+
+CAUSES = ('none', 'function', 'storage', 'background', 'decode')
+BATCH = 8  # of planted_trainer
+ENDLESS = 10_000_000
+
+
+def draw(number: int, seed: int, decoding_ms: float) -> planted.Case:
+    """The causes take turns; all else is chance."""
+    chance = random.Random(f'{seed} {number}')
+    cause = CAUSES[number % len(CAUSES)]
+    strength = 0 if cause in ('none', 'background') else round(chance.uniform(0.02, 0.7), 3)
+    ranks = chance.choice((1, 1, 2))
+    step_ms = round(chance.uniform(5, 12), 2)
+    if cause == 'decode':  # the input is what it is: steps are as short as that asks for
+        step_ms = round(decoding_ms * ranks * (1 - strength), 3)
+    return planted.Case(cause, strength, 'sim', ranks, step_ms, chance.getrandbits(31))
+
+
+def rate(bench: planted.Bench, case: planted.Case, *more: str) -> float:
+    return BATCH * case.ranks / bench.train(case, *more)[0]['step_seconds']
+
+
+def measure(bench: planted.Bench, case: planted.Case, seconds: float) -> dict:
+    command = [bench.recprobe, 'gain', '--json', '--seconds', seconds, '--precision', 1, '--',
+               bench.trainer, bench.data, '--cause', case.cause, '--strength', case.strength,
+               '--ranks', case.ranks, '--step-ms', case.step_ms, '--steps', ENDLESS, '--seed',
+               case.seed]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run(bench: planted.Bench, case: planted.Case, seconds: float) -> dict:
+    truths, lives = [], []
+
+    def truth() -> None:
+        lives.append(rate(bench, case))
+        truths.append(rate(bench, case, '--perfect-input', '1') - lives[-1])
+
+    truth()
+    said = measure(bench, case, seconds)
+    truth()
+    live = statistics.mean(lives)
+    gain = said['gain']
+    return {**dataclasses.asdict(case), 'live_samples_per_s': live, 'truths': truths, 'said': said,
+            'error': (gain['value'] - statistics.mean(truths)) / live,
+            'covered': gain['low'] <= max(truths) and gain['high'] >= min(truths)}
+
+
+def summary(cases: list[dict]) -> dict:
+    errors = [abs(case['error']) for case in cases]
+    return {'cases': len(cases), 'coverage': sum(c['covered'] for c in cases) / len(cases),
+            'median_error_of_live_rate': statistics.median(errors),
+            'largest_error_of_live_rate': max(errors)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--build', type=pathlib.Path, default=pathlib.Path('build/release'))
+    parser.add_argument('--cases', type=int, default=20)
+    parser.add_argument('--seed', type=int, required=True)
+    parser.add_argument('--seconds', type=float, default=30, help='of a measurement, at most')
+    parser.add_argument('--out', type=pathlib.Path)
+    given = parser.parse_args()
+    work = pathlib.Path(tempfile.mkdtemp(prefix='gain-'))
+    try:
+        bench = planted.Bench(given.build.resolve(), work)
+        decoding_ms = bench.decoding_ms()
+        cases = []
+        for number in range(given.cases):
+            case = draw(number, given.seed, decoding_ms)
+            cases.append(run(bench, case, given.seconds))
+            done = cases[-1]
+            gain = done['said']['gain']
+            print(f"{number:3} {case.cause:11} {case.strength:.2f} x{case.ranks} live "
+                  f"{done['live_samples_per_s']:8.1f} truth {statistics.mean(done['truths']):8.1f} "
+                  f"said {gain['value']:8.1f} [{gain['low']:.1f}, {gain['high']:.1f}] "
+                  f"{done['said']['rounds']} rounds {'' if done['covered'] else 'interval'}",
+                  flush=True)
+        results = {'date': machine.today(), 'machine': machine.describe(work), 'seed': given.seed,
+                   'load_average': os.getloadavg(), 'summary': summary(cases), 'cases': cases}
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(json.dumps(results['summary'], indent=1))
+    if given.out:
+        given.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()

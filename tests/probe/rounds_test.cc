@@ -1,0 +1,82 @@
+#include "recpack/probe/rounds.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace recpack {
+namespace {
+
+// Of seconds a step: how many more steps a second the second kind makes.
+double Gain(const std::vector<double>& means) { return 1 / means[1] - 1 / means[0]; }
+
+TEST(Rounds, FiguresAreOfTheMeans) {
+  const Estimate gain = EstimateOf({{0.1, 0.04}, {0.3, 0.06}}, Gain);
+  EXPECT_DOUBLE_EQ(gain.value, 1 / 0.05 - 1 / 0.2);
+  EXPECT_LT(gain.low, gain.value);
+  EXPECT_GT(gain.high, gain.value);
+}
+
+TEST(Rounds, EqualRoundsLeaveNoDoubt) {
+  const Estimate gain = EstimateOf(Rounds(5, {0.2, 0.1}), Gain);
+  EXPECT_NEAR(gain.low, 5, 1e-9);
+  EXPECT_NEAR(gain.high, 5, 1e-9);
+}
+
+TEST(Rounds, OneRoundSaysNothingOfTheError) {
+  const Estimate gain = EstimateOf({{0.2, 0.1}}, Gain);
+  EXPECT_DOUBLE_EQ(gain.value, 5);
+  EXPECT_TRUE(std::isinf(gain.low) && gain.low < 0);
+  EXPECT_TRUE(std::isinf(gain.high) && gain.high > 0);
+}
+
+// What all kinds of a round share, as a machine that is slower for a while, is no error.
+TEST(Rounds, WhatAllKindsShareCancels) {
+  Rounds rounds;
+  for (const double slower : {1.0, 1.5, 0.8, 1.2}) rounds.push_back({0.2 * slower, 0.1 * slower});
+  const Estimate ratio = EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
+  EXPECT_NEAR(ratio.low, 2, 1e-6);
+  EXPECT_NEAR(ratio.high, 2, 1e-6);
+}
+
+TEST(Rounds, StudentsT) {
+  EXPECT_TRUE(std::isinf(StudentT(0)));
+  EXPECT_NEAR(StudentT(1), 12.706, 1e-3);
+  EXPECT_NEAR(StudentT(10), 2.228, 1e-3);
+  EXPECT_NEAR(StudentT(11), 2.201, 1e-3);
+  EXPECT_NEAR(StudentT(30), 2.042, 1e-3);
+  EXPECT_NEAR(StudentT(1000), 1.962, 1e-3);
+}
+
+// How often of 500 the interval has the truth. `memory`: how much a round has of the one before.
+double Held(size_t count, double memory) {
+  constexpr int kRuns = 500;
+  const double truth = 1 / 0.1 - 1 / 0.2;
+  int held = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    std::mt19937 random(static_cast<uint32_t>(run));
+    std::normal_distribution<double> noise;
+    double before = noise(random);
+    Rounds rounds;
+    for (size_t i = 0; i < count; ++i) {
+      before = memory * before + std::sqrt(1 - memory * memory) * noise(random);
+      rounds.push_back({0.2 + 0.01 * before, 0.1 + 0.002 * noise(random)});
+    }
+    const Estimate gain = EstimateOf(rounds, Gain);
+    held += gain.low <= truth && truth <= gain.high ? 1 : 0;
+  }
+  return held / double{kRuns};
+}
+
+TEST(Rounds, TheIntervalHoldsTheTruthAsOftenAsItSays) {
+  for (const size_t count : {4, 6, 10, 40}) {
+    EXPECT_GE(Held(count, 0), 0.91) << count;
+    EXPECT_LE(Held(count, 0), 0.99) << count;
+  }
+}
+
+TEST(Rounds, AlsoWhereRoundsDependOnEachOther) { EXPECT_GE(Held(40, 0.3), 0.90); }
+
+}  // namespace
+}  // namespace recpack

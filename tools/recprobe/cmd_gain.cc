@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "recpack/base/gain.h"
+#include "recpack/base/scratch_folder.h"
+#include "recpack/probe/event_reader.h"
+#include "recpack/probe/gain.h"
+#include "src/base/format.h"
+#include "tools/recprobe/command.h"
+#include "tools/recprobe/gain_against.h"
+#include "tools/recprobe/run_command.h"
+
+namespace recpack::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook(200);
+constexpr size_t kFewestRounds = 6;  // before an interval may be narrow enough
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  recprobe gain -- rectrain train shards/cifar10\n"
+    "  recprobe gain --seconds 60 --json -- mpirun -n 2 rectrain train shards/cifar10\n"
+    "  recprobe gain --against 'python train.py --cached' -- python train.py\n";
+
+struct Flags {
+  PairedFlags paired;  // the command, and what is shared
+  double seconds = 120;
+  double precision = 2;  // percent of the live rate
+  uint64_t seed = 0;
+  uint32_t block_steps = 24;
+};
+
+bool IsNarrow(const GainResult& result, double precision) {
+  if (result.rounds < kFewestRounds) return false;
+  const double reach = (result.gain.high - result.gain.low) / 2;
+  return reach <= precision / 100 * result.rate(LoaderMode::kLive).value;
+}
+
+// Why there is no result.
+std::string WhyUnknown(const GainBlocks& blocks, const GainResult& result, bool ended_here) {
+  if (blocks.batches() == 0) {
+    return format(
+        "no loader of ours gave a batch{}: gain changes what recpack's loader gives; of other "
+        "programs say what to compare with: recprobe gain --against 'COMMAND WITH CACHED INPUT'",
+        ended_here ? " until the time was over (--seconds)" : "");
+  }
+  const uint32_t needed = result.block_steps * (1 + GainPlan::kKinds) + 1;
+  return format(
+      "the program {} after {} batches, before a round was over; a round takes {} steps of each "
+      "device: {}, or shorten blocks (--block-steps)",
+      ended_here ? "was ended" : "ended", blocks.batches(), needed,
+      ended_here ? "give it more --seconds" : "let it train longer");
+}
+
+int Finish(const Flags& flags, const GainBlocks& blocks, const CommandEnd& end, bool ended_here) {
+  GainResult result = blocks.Result();
+  if (result.rounds == 0) result.notes.push_back(WhyUnknown(blocks, result, ended_here));
+  if (result.rounds == 1) {
+    result.notes.push_back("one round has no interval: give it more --seconds");
+  }
+  const bool failed = !ended_here && end.exit_code != 0;
+  if (failed) result.notes.push_back("the command " + end.Text());
+  if (flags.paired.json) {
+    std::printf("%s\n", GainJson(result).c_str());
+    std::fflush(stdout);
+  } else {
+    std::fprintf(stderr, "%s", GainText(result).c_str());
+  }
+  if (blocks.batches() > 0) {
+    std::fprintf(stderr,
+                 "recprobe: what this run has trained is worth nothing: most of its "
+                 "batches were repeated or made up\n");
+  }
+  if (failed) return end.exit_code;
+  return result.rounds == 0 ? kFailure : kDone;
+}
+
+int RunGain(const Flags& flags) {
+  const GainPlan plan(flags.seed, flags.block_steps);
+  const ScratchFolder events;
+  std::fprintf(stderr,
+               "recprobe: an experiment: the program gets repeated and made up batches between its "
+               "own, and is ended after %.0f s or as soon as the gain is known to %.3g %%\n",
+               flags.seconds, flags.precision);
+  int not_started = kDone;
+  const auto child = StartOrTell(
+      flags.paired.command, {{"RECPACK_EVENTS", events.path()}, {GainPlan::kVariable, plan.Text()}},
+      not_started);
+  if (!child) return not_started;
+  EventReader reader(events.path());
+  GainBlocks blocks(flags.block_steps);
+  std::optional<CommandEnd> end;
+  bool ended_here = false;
+  auto begin = Clock::now();
+  for (size_t rounds = 0; !end;) {
+    end = child->Wait(kLook);
+    const bool before = blocks.batches() == 0;
+    blocks.Add(reader.Poll());
+    if (before && blocks.batches() > 0) begin = Clock::now();
+    const GainResult now = blocks.Result();
+    const bool narrow = now.rounds > rounds && IsNarrow(now, flags.precision);
+    rounds = now.rounds;
+    const std::chrono::duration<double> ran = Clock::now() - begin;
+    if (!end && (narrow || ran.count() > flags.seconds)) {
+      ended_here = true;
+      end = EndCommand(*child);
+    }
+  }
+  blocks.Add(reader.Poll());
+  return Finish(flags, blocks, *end, ended_here || child->passed_on() != 0);
+}
+
+}  // namespace
+
+void AddGain(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand(
+      "gain",
+      "Measure what fixing the input of a training would gain: recprobe gain [OPTIONS] -- "
+      "COMMAND...");
+  command.footer(kExamples);
+  const auto flags = std::make_shared<Flags>();
+  PairedFlags& paired = flags->paired;
+  command.add_option("command", paired.command, "The command, behind --.")->required();
+  CLI::Option* against = command.add_option(
+      "--against", paired.against,
+      "Of programs without our loader: a second command (of the shell), with cached input or a "
+      "simplified model. Both run in turn, to their ends.");
+  const auto alone = [&](CLI::Option* option) { return option->excludes(against); };
+  alone(command.add_option("--seconds", flags->seconds,
+                           "How long the training goes on at most, from its first batch on."))
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  alone(command.add_option("--precision", flags->precision,
+                           "End it once the gain is known to within so many percent of the live "
+                           "rate; 0: do not."))
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  alone(command.add_option("--block-steps", flags->block_steps,
+                           "Steps of a block of batches of one kind."))
+      ->capture_default_str()
+      ->check(CLI::Range(GainPlan::kFewestSteps, 1'000'000U));
+  alone(command.add_option("--seed", flags->seed, "Of the order of the blocks."))
+      ->capture_default_str();
+  command.add_option("--rounds", paired.rounds, "Of both commands.")
+      ->needs(against)
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1000));
+  command
+      .add_option("--run-seconds", paired.run_seconds,
+                  "End each run after so long; 0: it goes to its end.")
+      ->needs(against)
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command.add_flag("!--no-hook", paired.hook, "Leave Python programs as they are.")->needs(against);
+  command.add_flag("--json", paired.json, "Print one JSON object to stdout.");
+  command.callback([flags, &exit_code] {
+    exit_code = flags->paired.against.empty() ? RunGain(*flags) : RunPairs(flags->paired);
+  });
+}
+
+}  // namespace recpack::tool

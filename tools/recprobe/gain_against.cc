@@ -1,0 +1,130 @@
+#include "tools/recprobe/gain_against.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "recpack/base/error.h"
+#include "recpack/base/scratch_folder.h"
+#include "recpack/probe/python_hook.h"
+#include "recpack/probe/rounds.h"
+#include "recpack/probe/watch.h"
+#include "src/base/format.h"
+#include "tools/program.h"
+#include "tools/recprobe/run_command.h"
+
+namespace recpack::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kSampled(100);
+
+struct Run {
+  double steps_per_second = 0;
+  CommandEnd end;
+  bool ended_here = false;
+  std::string notes;
+};
+
+std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder& events, bool hook) {
+  if (!hook) return {{"RECPACK_EVENTS", events.path()}};
+  const char* path = std::getenv("PYTHONPATH");
+  return PreparePythonHook(events.path(), path == nullptr ? "" : path);
+}
+
+Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
+  const ScratchFolder events;
+  Run run;
+  const auto child = StartOrTell(command, Environment(events, flags.hook), run.end.exit_code);
+  if (!child) return run;
+  Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
+  std::optional<CommandEnd> end;
+  const auto begin = Clock::now();
+  for (auto next = begin; !end;) {
+    watch.Sample();
+    next = std::max(next + kSampled, Clock::now());
+    end = child->Wait(next - Clock::now());
+    const std::chrono::duration<double> ran = Clock::now() - begin;
+    if (!end && flags.run_seconds > 0 && ran.count() > flags.run_seconds) {
+      run.ended_here = true;
+      end = EndCommand(*child);
+    }
+  }
+  watch.Sample();
+  const Verdict verdict = Decide(watch.Collected());
+  run.end = *end;
+  run.steps_per_second = verdict.steps_per_second;
+  for (const std::string& note : verdict.notes) run.notes += "\n  - " + note;
+  return run;
+}
+
+std::string RangeOf(const Estimate& estimate, const char* unit) {
+  return format("{:.3f}{} [{:.3f}, {:.3f}]", estimate.value, unit, estimate.low, estimate.high);
+}
+
+nlohmann::ordered_json JsonOf(const Estimate& estimate) {
+  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+// `rounds`: seconds a step of the command, and of the other one.
+void Print(const Rounds& rounds, bool json) {
+  const auto rate = [](size_t kind) {
+    return [kind](const std::vector<double>& means) { return 1 / means[kind]; };
+  };
+  const Estimate own = EstimateOf(rounds, rate(0)), other = EstimateOf(rounds, rate(1));
+  const Estimate ratio = EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
+  const Estimate gain =
+      EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
+  if (json) {
+    const nlohmann::ordered_json all = {{"rounds", rounds.size()},
+                                        {"steps_per_s", JsonOf(own)},
+                                        {"against_steps_per_s", JsonOf(other)},
+                                        {"gain", JsonOf(gain)},
+                                        {"ratio", JsonOf(ratio)}};
+    std::printf("%s\n", all.dump().c_str());
+    return;
+  }
+  std::fprintf(stderr,
+               "gain against the other command: %s\n  %s times as fast, 95 %% intervals; %zu "
+               "rounds\n\nwhat each gave\n  the command        %s\n  the other command  %s\n",
+               RangeOf(gain, " steps/s").c_str(), RangeOf(ratio, "").c_str(), rounds.size(),
+               RangeOf(own, " steps/s").c_str(), RangeOf(other, " steps/s").c_str());
+}
+
+}  // namespace
+
+int RunPairs(const PairedFlags& flags) {
+  const std::vector<std::string> commands[] = {flags.command, {"/bin/sh", "-c", flags.against}};
+  const char* const names[] = {"the command", "the other command"};
+  Rounds rounds;
+  for (size_t round = 0; round < flags.rounds; ++round) {
+    std::vector<double> seconds(2);
+    for (size_t turn = 0; turn < 2; ++turn) {
+      const size_t which = (round + turn) % 2;
+      const Run run = RunOnce(commands[which], flags);
+      if (!run.ended_here && run.end.exit_code != 0) {
+        std::fprintf(stderr, "recprobe: %s %s in round %zu\n", names[which], run.end.Text().c_str(),
+                     round + 1);
+        return run.end.exit_code;
+      }
+      if (!(run.steps_per_second > 0)) {
+        throw Error(ErrorKind::kNotFound,
+                    format("no steps of {} were seen{}", names[which], run.notes), {},
+                    "compare programs that `recprobe run` sees the steps of");
+      }
+      seconds[which] = 1 / run.steps_per_second;
+      std::fprintf(stderr, "recprobe: round %zu of %zu: %s made %.3f steps/s\n", round + 1,
+                   flags.rounds, names[which], run.steps_per_second);
+    }
+    rounds.push_back(std::move(seconds));
+  }
+  Print(rounds, flags.json);
+  return kDone;
+}
+
+}  // namespace recpack::tool

@@ -1,0 +1,23 @@
+// Begins and ends commands that are watched.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recpack/probe/child_command.h"
+
+namespace recpack::tool {
+
+// Null where the command cannot be started: why is said on stderr, and `exit_code` is what a shell
+// gives for it.
+std::unique_ptr<ChildCommand> StartOrTell(
+    const std::vector<std::string>& command,
+    const std::vector<std::pair<std::string, std::string>>& environment, int& exit_code);
+
+// Asks the command and its descendants to end (SIGTERM), and makes those that go on after some
+// seconds (SIGKILL).
+CommandEnd EndCommand(ChildCommand& child);
+
+}  // namespace recpack::tool
