@@ -1,6 +1,6 @@
 # RECPACK_HAVE_CUDNN says whether the trainer's CUDA half is built: where there is a CUDA compiler
 # and cudnn.h of version 9, in RECPACK_CUDNN_ROOT (a wheel's nvidia/cudnn, say), in the toolkit (as
-# tools/setup.sh --cuda lays it out), or where the system has it. cuDNN and cuBLAS are loaded when a
+# tools/setup.sh --cuda lays it out), or where the system has it. cuDNN and cuBLASLt are loaded when a
 # device is asked for: programs start where neither they nor a driver are.
 set(RECPACK_CUDNN_ROOT "" CACHE PATH "A folder with include/cudnn.h and lib/libcudnn.so.9")
 set(RECPACK_HAVE_CUDNN OFF)
@@ -21,7 +21,7 @@ if(RECPACK_CUDNN_INCLUDE AND EXISTS ${RECPACK_CUDNN_INCLUDE}/cudnn_version.h)
   string(REGEX REPLACE "[^0-9]*([0-9]+)[^0-9]*([0-9]+)[^0-9]*([0-9]+).*" "\\1.\\2.\\3"
          recpack_cudnn_version "${recpack_cudnn_lines}")
 endif()
-find_path(RECPACK_CUBLAS_INCLUDE cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_path(RECPACK_CUBLAS_INCLUDE cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 mark_as_advanced(RECPACK_CUBLAS_INCLUDE)
 if(NOT recpack_cudnn_version VERSION_GREATER_EQUAL 9 OR NOT RECPACK_CUBLAS_INCLUDE)
   message(STATUS "cuDNN: none of version 9 found; the trainer is built for CPUs")

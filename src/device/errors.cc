@@ -5,20 +5,28 @@
 
 namespace recpack {
 
-Error DeviceError(const std::string& call, int device, const std::string& text,
-                  const std::string& advice) {
+namespace {
+
+std::string Text(const std::string& call, int device, const std::string& text) {
   const std::string where = device < 0 ? "" : format(" on device {}", device);
-  return {ErrorKind::kDevice, format("{}{}: {}", call, where, text), {}, advice};
+  return format("{}{}: {}", call, where, text);
 }
 
-Error DeviceMemoryError(const std::string& call, int device, size_t bytes,
-                        const std::string& text) {
-  return DeviceError(format("{} of {} bytes", call, bytes), device, text,
+}  // namespace
+
+Error DeviceError(const std::string& call, int device, const std::string& text,
+                  const std::string& advice) {
+  return {ErrorKind::kDevice, Text(call, device, text), {}, advice};
+}
+
+OutOfMemory DeviceMemoryError(const std::string& call, int device, size_t bytes,
+                              const std::string& text) {
+  return OutOfMemory(Text(format("{} of {} bytes", call, bytes), device, text),
                      "lower the feeder's `depth` or the batch size, or free memory of the device");
 }
 
-Error PinError(const std::string& call, size_t bytes, const std::string& text) {
-  return DeviceError(format("{} of {} bytes of the host's memory", call, bytes), -1, text,
+OutOfMemory PinError(const std::string& call, size_t bytes, const std::string& text) {
+  return OutOfMemory(Text(format("{} of {} bytes of the host's memory", call, bytes), -1, text),
                      "lower `prefetch` or the batch size, or raise the limit of locked memory "
                      "(ulimit -l)");
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "recpack/base/error.h"
+#include "recpack/base/out_of_memory.h"
 
 namespace recpack {
 
@@ -13,7 +13,8 @@ Error DeviceError(const std::string& call, int device, const std::string& text,
                   const std::string& advice = "");
 
 // The same of memory of a device, and of the host's that was to be pinned.
-Error DeviceMemoryError(const std::string& call, int device, size_t bytes, const std::string& text);
-Error PinError(const std::string& call, size_t bytes, const std::string& text);
+OutOfMemory DeviceMemoryError(const std::string& call, int device, size_t bytes,
+                              const std::string& text);
+OutOfMemory PinError(const std::string& call, size_t bytes, const std::string& text);
 
 }  // namespace recpack

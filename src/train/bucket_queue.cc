@@ -9,7 +9,8 @@
 namespace recpack {
 
 BucketQueue::BucketQueue(Ops& ops, const Variables& variables, size_t bucket_elements, Work work)
-    : gradients_(ops, variables, BucketsOf(variables, bucket_elements)),
+    : ops_(ops),
+      gradients_(ops, variables, BucketsOf(variables, bucket_elements)),
       bucket_of_(BucketOfVariable(variables, buckets())),
       work_(std::move(work)),
       done_(buckets().size()) {
@@ -27,22 +28,30 @@ BucketQueue::~BucketQueue() {
 
 void BucketQueue::BeginStep() {
   const std::lock_guard lock(mutex_);
-  missing_.clear();
-  for (const Bucket& bucket : buckets()) missing_.push_back(bucket.variables.size());
+  whole_.assign(buckets().size(), false);
   done_ = 0;
 }
 
+void BucketQueue::BeginBackward() {
+  missing_.clear();
+  missing_.reserve(buckets().size());
+  for (const Bucket& bucket : buckets()) missing_.push_back(bucket.variables.size());
+}
+
 void BucketQueue::Ready(size_t variable) {
-  gradients_.Ready(bucket_of_[variable]);
+  const size_t bucket = bucket_of_[variable];
+  if (--missing_[bucket] > 0) return;
+  gradients_.Ready(bucket);
+  if (ops_.Capturing()) return;  // they are there once that is replayed
   const std::lock_guard lock(mutex_);
-  if (--missing_[bucket_of_[variable]] == 0) changed_.notify_all();
+  whole_[bucket] = true;
+  changed_.notify_all();
 }
 
 void BucketQueue::Run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock,
-                  [&] { return ended_ || (done_ < buckets().size() && missing_[done_] == 0); });
+    changed_.wait(lock, [&] { return ended_ || (done_ < buckets().size() && whole_[done_]); });
     if (ended_) return;
     const size_t bucket = done_;
     lock.unlock();
@@ -64,6 +73,8 @@ double BucketQueue::EndStep() {
   const ExchangeWaitSpan span;
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
+  whole_.assign(buckets().size(), true);  // those of a replay
+  changed_.notify_all();
   changed_.wait(lock, [&] { return failure_ || done_ == buckets().size(); });
   if (failure_) std::rethrow_exception(failure_);
   gradients_.Join();

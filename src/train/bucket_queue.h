@@ -26,6 +26,9 @@ class BucketQueue {
   ExchangedGradients& gradients() noexcept { return gradients_; }
 
   void BeginStep();
+  // As VariableStrategy has them: they may be captured. What a replay of them makes whole is handed
+  // on by EndStep().
+  void BeginBackward();
   void Ready(size_t variable);
   // Waits for the step's last bucket, but not for what `work` enqueued: that comes before all that
   // the Ops is given next. Returns the seconds that took. Throws what `work` threw.
@@ -34,13 +37,15 @@ class BucketQueue {
  private:
   void Run();
 
+  const Ops& ops_;
   ExchangedGradients gradients_;
   const std::vector<size_t> bucket_of_;
   const Work work_;
+  std::vector<size_t> missing_;  // by bucket: variables that this backward pass has not made ready
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<size_t> missing_;  // by bucket: variables without a gradient in this step
-  size_t done_ = 0;              // buckets of this step
+  std::vector<bool> whole_;  // by bucket: its gradients were enqueued in this step
+  size_t done_ = 0;          // buckets of this step
   bool ended_ = false;
   std::exception_ptr failure_;
   std::thread thread_;

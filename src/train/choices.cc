@@ -86,6 +86,12 @@ const TrainerChoices& GraphChoices() {
   return choices;
 }
 
+const TrainerChoices& WeightStreamChoices() {
+  static const TrainerChoices choices = {Choice("on", &TrainerOptions::weights_beside, true),
+                                         Choice("off", &TrainerOptions::weights_beside, false)};
+  return choices;
+}
+
 const TrainerChoices& OptimizerChoices() {
   static const auto choice = [](const char* name, std::optional<OptimizerKind> kind) {
     return TrainerChoice{name, [kind](TrainerOptions& options) { options.optimizer.kind = kind; }};

@@ -30,7 +30,8 @@ class Dispatch {
   // `index`: of the tower, for who watches. `steps`: of a dispatch, at least 1.
   Dispatch(Tower& tower, size_t index, size_t steps, Take take);
 
-  // Enqueues a step; the batch may go once this returned.
+  // Enqueues a step, or keeps it until there are as many as the strategy takes at once: batches
+  // stay for that many calls, or until Finish().
   void Step(DeviceBatch& batch, const UpdateStep& step);
   // Waits until all steps were made and told of. The next one begins a dispatch.
   void Finish();
@@ -40,16 +41,18 @@ class Dispatch {
     std::unique_ptr<Readback> sums;
     std::vector<StepResult> steps;  // without sums
   };
+  void Give(size_t at_once);
   void Read(Part& part);
 
   Tower& tower_;
   const StepEvents events_;
-  const size_t steps_;
+  const size_t steps_, at_once_;
   const Take take_;
   const bool late_;
   std::array<Part, 2> parts_;  // the one that is filled, and the one before
   size_t filled_ = 0;
-  uint64_t last_ = 0;  // step that was enqueued
+  std::vector<Tower::Step> waiting_;  // the last ones of the part that is filled
+  uint64_t last_ = 0;                 // step that was enqueued
 };
 
 }  // namespace recpack

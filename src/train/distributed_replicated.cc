@@ -8,8 +8,11 @@ namespace recpack {
 
 DistributedReplicated::DistributedReplicated(std::shared_ptr<MasterCopy> master,
                                              std::unique_ptr<Collective> local,
-                                             size_t bucket_elements)
-    : master_(std::move(master)), local_(std::move(local)), bucket_elements_(bucket_elements) {}
+                                             size_t bucket_elements, bool repeats)
+    : master_(std::move(master)),
+      local_(std::move(local)),
+      bucket_elements_(bucket_elements),
+      repeats_(repeats) {}
 
 // Variables of all devices are the same, of the same seed.
 void DistributedReplicated::Start(Ops& ops, Variables& variables) {

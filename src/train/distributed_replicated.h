@@ -17,14 +17,16 @@ namespace recpack {
 class DistributedReplicated final : public VariableStrategy {
  public:
   // `master`: of this process, used by its first device. `local`: of its devices, in the host's
-  // memory.
+  // memory. `repeats`: what a step is up to the sums is the same work each time.
   DistributedReplicated(std::shared_ptr<MasterCopy> master, std::unique_ptr<Collective> local,
-                        size_t bucket_elements);
+                        size_t bucket_elements, bool repeats);
 
   int slots() const override { return 0; }
+  bool Repeats() const override { return repeats_; }
   void Start(Ops& ops, Variables& variables) override;
   void BeginStep(const UpdateStep& step) override;
   void Need(size_t) override {}
+  void BeginBackward(size_t) override { queue_->BeginBackward(); }
   void Ready(size_t variable) override { queue_->Ready(variable); }
   void EndStep() override;
   void Settle() override;
@@ -41,6 +43,7 @@ class DistributedReplicated final : public VariableStrategy {
   const std::shared_ptr<MasterCopy> master_;
   const std::unique_ptr<Collective> local_;
   const size_t bucket_elements_;
+  const bool repeats_;
   Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
   UpdateStep step_;

@@ -31,6 +31,11 @@ void ExchangedGradients::Return(size_t bucket) {
   if (beside_) beside_->Upload(there.data(), here.data(), here.size_bytes());
 }
 
+void ExchangedGradients::CopyTo(size_t bucket, float* to, size_t count) {
+  beside_->Copy(to, Await(bucket).data(), count * sizeof(float));
+  beside_->Wait();
+}
+
 std::span<float> ExchangedGradients::Await(size_t bucket) {
   if (beside_) beside_->Await(bucket);
   return In(variables_.gradients(), bucket);

@@ -20,7 +20,7 @@ class ExchangedGradients {
 
   const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
 
-  // The thread of the Ops: the gradient of one more variable of the bucket is enqueued.
+  // The thread of the Ops: the gradients of the bucket are enqueued, or captured.
   void Ready(size_t bucket);
 
   // The exchange, once all variables of the bucket are ready: its gradients in the host's memory,
@@ -28,6 +28,10 @@ class ExchangedGradients {
   std::span<float> Fetch(size_t bucket);
   void Return(size_t bucket);
   float* all() const noexcept { return host_; }
+
+  // The exchange, of a device with a stream: copies the first `count` of them to memory of a
+  // device, and returns when they are there.
+  void CopyTo(size_t bucket, float* to, size_t count);
 
   // The exchange, for sums in the device's memory, which are enqueued on stream().
   std::span<float> Await(size_t bucket);

@@ -35,7 +35,13 @@ GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorl
                   [](const DeviceSpec& device) { return device.kind == DeviceKind::kCuda; });
   if (!gpus || world.towers() == 1 || IsPlaced(options)) return {};
   if (options.strategy == StrategyKind::kParameterServer) {
-    return {false, "variables and gradients go through the host's memory"};
+    if (options.variables == VariablePlace::kCpu) {
+      return {false, "variables and gradients go through the host's memory"};
+    }
+    const bool host = std::any_of(options.devices.begin(), options.devices.end(),
+                                  [](auto& device) { return device.kind != DeviceKind::kCuda; });
+    return {false, format("variables and gradients are copied from GPU to GPU{}",
+                          host ? ", those of CPU devices through the host's memory" : "")};
   }
   if (!options.between_gpus.make) return {false, kOnHost};
   const std::string why = WhyOnHost(options, world);

@@ -3,6 +3,14 @@
 #include <utility>
 
 namespace recpack {
+namespace {
+
+// Gradients of weights, which nothing of the backward pass reads.
+void OfWeights(const ModelContext& context, const std::function<void()>& work) {
+  context.weights_beside ? context.ops->Beside(work) : work();
+}
+
+}  // namespace
 
 void Activations::Allocate(const ModelContext& context, Shape shape, ValueType type) {
   value = {.type = type, .shape = std::move(shape), .layout = context.layout};
@@ -59,8 +67,10 @@ void ConvolutionLayer::Forward(const ModelContext& context, const void* x, bool 
 void ConvolutionLayer::Backward(const ModelContext& context, const void* x, void* dx,
                                 const GradientReady& ready) {
   const Variables& variables = *context.variables;
-  operation_->BackwardWeights(x, out_.gradient.data, variables.Gradient(weight_),
-                              spec_.bias ? variables.Gradient(bias_) : nullptr);
+  OfWeights(context, [&] {
+    operation_->BackwardWeights(x, out_.gradient.data, variables.Gradient(weight_),
+                                spec_.bias ? variables.Gradient(bias_) : nullptr);
+  });
   if (dx) operation_->BackwardData(out_.gradient.data, dx);
   if (spec_.bias) ready(bias_);
   ready(weight_);
@@ -140,8 +150,10 @@ void DenseLayer::Forward(const ModelContext& context, const void* x, bool traini
 
 void DenseLayer::Backward(const ModelContext& context, const void* x, void* dx,
                           const GradientReady& ready) {
-  operation_->BackwardWeights(x, out_.gradient.data, context.variables->Gradient(weight_),
-                              context.variables->Gradient(bias_));
+  OfWeights(context, [&] {
+    operation_->BackwardWeights(x, out_.gradient.data, context.variables->Gradient(weight_),
+                                context.variables->Gradient(bias_));
+  });
   if (dx) operation_->BackwardData(out_.gradient.data, dx);
   ready(bias_);
   ready(weight_);

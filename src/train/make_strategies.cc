@@ -1,13 +1,15 @@
 #include "src/train/make_strategies.h"
 
+#include <algorithm>
+
 #include "recpack/base/error.h"
 #include "recpack/train/collective.h"
 #include "recpack/train/cpu_ops.h"
 #include "src/train/distributed_replicated.h"
 #include "src/train/make_ops.h"
-#include "src/train/parameter_server.h"
 #include "src/train/repetition.h"
 #include "src/train/replicated.h"
+#include "src/train/served_variables.h"
 #include "src/train/single_device.h"
 
 namespace recpack {
@@ -17,9 +19,16 @@ constexpr size_t kBucketElements = 256 * 1024;  // 1 MiB
 
 using Strategies = std::vector<std::unique_ptr<VariableStrategy>>;
 
+bool AllAreGpus(const TrainerOptions& options) {
+  return std::all_of(options.devices.begin(), options.devices.end(),
+                     [](const DeviceSpec& device) { return device.kind == DeviceKind::kCuda; });
+}
+
 Strategies Served(const TrainerOptions& options) {
-  ParameterServerOptions server{
-      .optimizer = options.optimizer, .devices = options.devices.size(), .async = options.async};
+  ParameterServerOptions server{.optimizer = options.optimizer,
+                                .devices = options.devices.size(),
+                                .async = options.async,
+                                .on_host = !AllAreGpus(options)};
   const auto on_device = [&options](size_t i) {
     return [options, i] { return MakeOps(options, i); };
   };
@@ -43,13 +52,13 @@ Strategies Served(const TrainerOptions& options) {
 }
 
 // The master copy is in the host's memory, as are gradients while they are summed.
-Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world) {
+Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world, bool repeats) {
   const auto master = std::make_shared<MasterCopy>(options.optimizer, world.ProcessExchange(),
                                                    MakeCpuOps({.threads = 1}));
   Strategies strategies;
   for (auto& local : ThreadCollectives(static_cast<int>(options.devices.size()))) {
-    strategies.push_back(
-        std::make_unique<DistributedReplicated>(master, std::move(local), kBucketElements));
+    strategies.push_back(std::make_unique<DistributedReplicated>(master, std::move(local),
+                                                                 kBucketElements, repeats));
   }
   return strategies;
 }
@@ -64,13 +73,16 @@ Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& wor
                 "replicated variables cannot be updated asynchronously", {},
                 "choose the parameter server");
   }
-  if (options.strategy == StrategyKind::kDistributedReplicated) return Distributed(options, world);
+  const bool repeats = WhyNotRepeated(options, world.towers()).empty();
+  if (options.strategy == StrategyKind::kDistributedReplicated) {
+    return Distributed(options, world, repeats);
+  }
   Strategies strategies;
   if (world.towers() == 1) {
     strategies.push_back(std::make_unique<SingleDevice>(
-        options.optimizer, WhyNotRepeated(options, world.towers()).empty()
-                               ? SingleDevice::Update::kBeside
-                               : SingleDevice::Update::kAfterStep));
+        options.optimizer,
+        repeats ? SingleDevice::Update::kBeside : SingleDevice::Update::kAfterStep,
+        StepsAtOnce(options, world.towers())));
     return strategies;
   }
   for (auto& collective : world.Exchange()) {
@@ -81,8 +93,8 @@ Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& wor
         return make(std::move(host), device);
       };
     }
-    strategies.push_back(std::make_unique<Replicated>(options.optimizer, std::move(collective),
-                                                      kBucketElements, std::move(on_devices)));
+    strategies.push_back(std::make_unique<Replicated>(
+        options.optimizer, std::move(collective), kBucketElements, repeats, std::move(on_devices)));
   }
   return strategies;
 }

@@ -1,6 +1,9 @@
 // What strategies share whose devices hold all variables.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "src/train/optimizer.h"
 
 namespace recpack {
@@ -39,9 +42,33 @@ class OwnVariables : public VariableStrategy {
     for (size_t i = 0; i < count; ++i) variables_->queue(i).Join();
   }
 
+  // Rates of this many steps are in the memory of `ops` from here on: an update is then the same
+  // work each time.
+  void KeepRates(Ops& ops, size_t steps = 1) {
+    ops_ = &ops;
+    rates_ = ops.Allocate(steps * sizeof(UpdateRates));
+  }
+  void SetSteps(std::span<const UpdateStep> steps) {
+    step_ = steps.front();
+    if (ops_ == nullptr) return;
+    std::vector<UpdateRates> rates;
+    rates.reserve(steps.size());
+    for (const UpdateStep& step : steps) rates.push_back(RatesOf(options_, step));
+    ops_->Upload(rates_.data(), rates.data(), rates.size() * sizeof(UpdateRates));
+    TakeStep(0);
+  }
+  // What is updated from here on is so by step number `step` of those that were set.
+  void TakeStep(size_t step) {
+    if (ops_ != nullptr) step_.rates = rates_.As<UpdateRates>() + step;
+  }
+
   const OptimizerOptions options_;
   Variables* variables_ = nullptr;
   UpdateStep step_;
+
+ private:
+  Ops* ops_ = nullptr;  // that keeps rates
+  DeviceArray rates_;
 };
 
 }  // namespace recpack

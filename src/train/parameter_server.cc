@@ -16,16 +16,19 @@ struct ParameterServer::Variable {
   size_t size = 0;
   bool decayed = true;
   Keeper* keeper = nullptr;
-  DeviceArray value, gradient;  // of the keeper, as are the slots
+  DeviceArray value;  // of the keeper, as are the slots
   std::vector<DeviceArray> slots;
+  // By device, of a keeper that has a stream: where gradients are brought to.
+  std::vector<DeviceArray> arrived_there;
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::vector<float>> sent;  // by device
-  std::vector<bool> full;                // by device: sent and not used yet
+  bool kept = false;         // the keeper has begun
+  std::vector<float*> sent;  // by device: in the host's memory; null: it was brought to the keeper
+  std::vector<bool> full;    // by device: sent and not used yet
   size_t arrived = 0;
   UpdateStep step;
-  std::vector<float> published;
+  std::vector<float> published;  // in the host's memory; where nobody reads it there, the first
   std::vector<std::vector<float>> slots_at_first;
   uint64_t updates = 0;
 };
@@ -33,6 +36,9 @@ struct ParameterServer::Variable {
 struct ParameterServer::Keeper {
   std::unique_ptr<Ops> ops;
   size_t elements = 0;  // that it keeps
+
+  bool on_device() const { return ops->Stream() != nullptr; }
+
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::pair<Variable*, size_t>> work;  // with the device, where updates are async
@@ -70,7 +76,7 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
                           return a->elements < b->elements;
                         })->get();
       variable.keeper->elements += variable.size;
-      variable.sent.assign(options_.devices, std::vector<float>(variable.size));
+      variable.sent.assign(options_.devices, nullptr);
       variable.full.assign(options_.devices, false);
       variable.published.resize(variable.size);
       variable.slots_at_first.assign(SlotNames(options_.optimizer).size(),
@@ -124,15 +130,16 @@ double ParameterServer::WaitFor(Variable& variable, std::unique_lock<std::mutex>
 }
 
 double ParameterServer::Push(size_t device, size_t number, const UpdateStep& step,
-                             const std::function<void(float* to)>& download) {
+                             const Send& send) {
   Begin();
   Variable& variable = *variables_[number];
   double waited = 0;
   {
     std::unique_lock lock(variable.mutex);
-    waited = WaitFor(variable, lock, [&] { return !variable.full[device]; });
+    waited = WaitFor(variable, lock, [&] { return variable.kept && !variable.full[device]; });
   }
-  download(variable.sent[device].data());
+  const bool there = variable.keeper->on_device();
+  variable.sent[device] = send(there ? variable.arrived_there[device].As<float>() : nullptr);
   {
     const std::lock_guard lock(variable.mutex);
     variable.full[device] = true;
@@ -148,13 +155,17 @@ double ParameterServer::Push(size_t device, size_t number, const UpdateStep& ste
   return waited;
 }
 
-double ParameterServer::Pull(size_t number, uint64_t updates,
-                             const std::function<void(const float*)>& upload) {
+double ParameterServer::Pull(size_t number, uint64_t updates, bool reaches,
+                             const Receive& receive) {
   Variable& variable = *variables_[number];
   std::unique_lock lock(variable.mutex);
   const double waited =
       WaitFor(variable, lock, [&] { return options_.async || variable.updates >= updates; });
-  upload(variable.published.data());
+  if (reaches && variable.updates > 0 && variable.keeper->on_device()) {
+    receive(nullptr, variable.value.As<float>());
+  } else {
+    receive(variable.published.data(), nullptr);
+  }
   return waited;
 }
 
@@ -179,12 +190,17 @@ void ParameterServer::Keep(Keeper& keeper) {
       const size_t bytes = variable->size * sizeof(float);
       const std::lock_guard lock(variable->mutex);
       variable->value = keeper.ops->Allocate(bytes);
-      variable->gradient = keeper.ops->Allocate(bytes);
+      for (size_t i = 0; keeper.on_device() && i < options_.devices; ++i) {
+        variable->arrived_there.push_back(keeper.ops->Allocate(bytes));
+      }
       keeper.ops->Upload(variable->value.data(), variable->published.data(), bytes);
       for (const std::vector<float>& slot : variable->slots_at_first) {
         variable->slots.push_back(keeper.ops->Allocate(bytes));
         keeper.ops->Upload(variable->slots.back().data(), slot.data(), bytes);
       }
+      keeper.ops->Synchronise();
+      variable->kept = true;
+      variable->changed.notify_all();
     }
     std::unique_lock lock(keeper.mutex);
     for (;;) {
@@ -201,23 +217,43 @@ void ParameterServer::Keep(Keeper& keeper) {
   }
 }
 
-// Nobody writes what was sent while it is marked as full.
-void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) {
-  std::vector<float>& sum = variable.sent[options_.async ? device : 0];
-  if (!options_.async) {
-    for (size_t i = 1; i < options_.devices; ++i) {
+// In the devices' order.
+float* ParameterServer::Sum(Keeper& keeper, Variable& variable, size_t device) {
+  const size_t first = options_.async ? device : 0,
+               end = options_.async ? device + 1 : options_.devices;
+  if (!keeper.on_device()) {
+    float* const sum = variable.sent[first];
+    for (size_t i = first + 1; i < end; ++i) {
       for (size_t k = 0; k < variable.size; ++k) sum[k] += variable.sent[i][k];
     }
+    return sum;
   }
-  const size_t bytes = variable.size * sizeof(float);
-  keeper.ops->Upload(variable.gradient.data(), sum.data(), bytes);
+  const auto there = [&](size_t i) -> Tensor {
+    return {
+        variable.arrived_there[i].data(), ValueType::kF32, {static_cast<int64_t>(variable.size)}};
+  };
+  for (size_t i = first; i < end; ++i) {
+    if (variable.sent[i]) keeper.ops->Upload(there(i).data, variable.sent[i], there(i).bytes());
+    if (i > first) keeper.ops->Add(there(i), there(first));
+  }
+  return there(first).As<float>();
+}
+
+// Nobody writes what was sent while it is marked as full.
+void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) {
+  const float* const gradient = Sum(keeper, variable, device);
   std::vector<float*> slots;
   for (const DeviceArray& slot : variable.slots) slots.push_back(slot.As<float>());
-  UpdateValues(*keeper.ops, options_.optimizer, variable.step, variable.decayed,
-               variable.value.As<float>(), variable.gradient.As<float>(), slots, variable.size);
   {
     const std::lock_guard lock(variable.mutex);
-    keeper.ops->Download(variable.published.data(), variable.value.data(), bytes);
+    UpdateValues(*keeper.ops, options_.optimizer, variable.step, variable.decayed,
+                 variable.value.As<float>(), gradient, slots, variable.size);
+    if (options_.on_host || !keeper.on_device()) {
+      keeper.ops->Download(variable.published.data(), variable.value.data(),
+                           variable.size * sizeof(float));
+    } else {
+      keeper.ops->Synchronise();
+    }
     if (options_.async) {
       variable.full[device] = false;
     } else {
@@ -227,45 +263,6 @@ void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) 
     ++variable.updates;
   }
   variable.changed.notify_all();
-}
-
-void ServedVariables::Start(Ops& ops, Variables& variables) {
-  ops_ = &ops;
-  variables_ = &variables;
-  server_->Start(variables, ops);
-}
-
-void ServedVariables::Need(size_t variable) {
-  const size_t bytes = variables_->size(variable) * sizeof(float);
-  account_.waited += server_->Pull(variable, step_, [&](const float* from) {
-    ops_->Upload(variables_->At(variable), from, bytes);
-  });
-  ++account_.calls;
-  account_.bytes += bytes;
-}
-
-void ServedVariables::Ready(size_t variable) {
-  const size_t bytes = variables_->size(variable) * sizeof(float);
-  account_.waited += server_->Push(device_, variable, update_, [&](float* to) {
-    ops_->Download(to, variables_->Gradient(variable), bytes);
-  });
-  ++account_.calls;
-  account_.bytes += bytes;
-}
-
-void ServedVariables::VariablesSet() {
-  for (size_t i = 0; i < variables_->specs().size(); ++i) {
-    if (!variables_->specs()[i].trained) continue;
-    server_->SetValue(i, [&](float* to) {
-      ops_->Download(to, variables_->At(i), variables_->size(i) * sizeof(float));
-    });
-  }
-}
-
-void ServedVariables::Settle() {
-  for (size_t i = 0; i < variables_->specs().size(); ++i) {
-    if (variables_->specs()[i].trained) Need(i);
-  }
 }
 
 }  // namespace recpack

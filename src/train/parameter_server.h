@@ -16,6 +16,8 @@ struct ParameterServerOptions {
   OptimizerOptions optimizer;
   size_t devices = 1;  // that send gradients
   bool async = false;  // each gradient is an update of its own, as soon as it comes
+  // Whether some of the devices have no stream: they read variables in the host's memory.
+  bool on_host = true;
   // What keeps the variables: each has a thread and memory of its own; variables are dealt to them
   // so that they hold about equally much.
   std::vector<std::function<std::unique_ptr<Ops>()>> keepers;
@@ -35,14 +37,20 @@ class ParameterServer {
   // devices are the same, of the same seed.
   void Start(const Variables& variables, Ops& ops);
 
+  // Copies a gradient to `there`, memory of the keeper's device, and returns null; or returns where
+  // it is in the host's memory, which it stays in, and may be written to, until the next call.
+  // Null: the keeper is the host's.
+  using Send = std::function<float*(float* there)>;
   // Sends the gradient of a device, for this update. Waits where the one
   // before it was not used yet. Returns the seconds it waited.
-  double Push(size_t device, size_t variable, const UpdateStep& step,
-              const std::function<void(float* to)>& download);
+  double Push(size_t device, size_t variable, const UpdateStep& step, const Send& send);
 
-  // Copies the variable to `to` once it was updated `updates` times; async: as it is. Returns the
+  // Takes a variable from the host's memory, or from the keeper's device; the other is null.
+  using Receive = std::function<void(const float* host, const float* there)>;
+  // Calls it once the variable was updated `updates` times; async: as it is, which it stays until
+  // the call returns. `reaches`: whether the caller's device copies from others. Returns the
   // seconds it waited.
-  double Pull(size_t variable, uint64_t updates, const std::function<void(const float*)>& upload);
+  double Pull(size_t variable, uint64_t updates, bool reaches, const Receive& receive);
 
   // Before the first push, or while none is under way.
   void SetValue(size_t variable, const std::function<void(float* to)>& download);
@@ -57,6 +65,7 @@ class ParameterServer {
   struct Keeper;
   void Begin();
   void Keep(Keeper& keeper);
+  float* Sum(Keeper& keeper, Variable& variable, size_t device);
   void Update(Keeper& keeper, Variable& variable, size_t device);
   double WaitFor(Variable& variable, std::unique_lock<std::mutex>& lock,
                  const std::function<bool()>& met);
@@ -68,37 +77,6 @@ class ParameterServer {
   std::mutex mutex_;                                  // of what follows
   std::string reason_;
   std::atomic<bool> aborted_ = false;
-};
-
-// The side of one device.
-class ServedVariables final : public VariableStrategy {
- public:
-  ServedVariables(std::shared_ptr<ParameterServer> server, size_t device)
-      : server_(std::move(server)), device_(device) {}
-
-  int slots() const override { return 0; }
-  void Start(Ops& ops, Variables& variables) override;
-  void BeginStep(const UpdateStep& step) override { update_ = step; }
-  void Need(size_t variable) override;
-  void Ready(size_t variable) override;
-  void EndStep() override { ++step_; }
-  void Settle() override;
-  void ReadSlot(size_t slot, size_t variable, float* to) override {
-    server_->ReadSlot(slot, variable, to);
-  }
-  void WriteSlot(size_t slot, size_t variable, const float* from) override {
-    server_->WriteSlot(slot, variable, from);
-  }
-  void VariablesSet() override;
-  void Abort(const std::string& reason) noexcept override { server_->Abort(reason); }
-
- private:
-  const std::shared_ptr<ParameterServer> server_;
-  const size_t device_;
-  Ops* ops_ = nullptr;
-  Variables* variables_ = nullptr;
-  UpdateStep update_;
-  uint64_t step_ = 0;
 };
 
 }  // namespace recpack

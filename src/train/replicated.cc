@@ -7,10 +7,11 @@
 namespace recpack {
 
 Replicated::Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
-                       size_t bucket_elements, OnDevices on_devices)
+                       size_t bucket_elements, bool repeats, OnDevices on_devices)
     : OwnVariables(options),
       host_(std::move(host)),
       bucket_elements_(bucket_elements),
+      repeats_(repeats),
       make_on_devices_(std::move(on_devices)) {}
 
 void Replicated::Start(Ops& ops, Variables& variables) {
@@ -20,6 +21,9 @@ void Replicated::Start(Ops& ops, Variables& variables) {
   Share(variables.trained(), variables.trained_size());
   Share(variables.statistics(), variables.statistics_size());
   queue_.emplace(ops, variables, bucket_elements_, [this](size_t bucket) { Sum(bucket); });
+  if (!repeats_) return;
+  KeepRates(ops);
+  update_.emplace(ops);
 }
 
 void Replicated::Share(float* values, size_t count) {
@@ -42,7 +46,7 @@ void Replicated::Sum(size_t bucket) {
 }
 
 void Replicated::BeginStep(const UpdateStep& step) {
-  step_ = step;
+  SetSteps({&step, 1});
   queue_->BeginStep();
 }
 
@@ -50,7 +54,8 @@ void Replicated::EndStep() {
   account_.waited += queue_->EndStep();
   account_.calls += queue_->buckets().size();
   account_.bytes += variables_->trained_size() * sizeof(float);
-  UpdateAll();
+  const auto update = [this] { UpdateAll(); };
+  update_ ? update_->Do({}, update) : update();
 }
 
 // The collective goes once its work is done, which its side stream waits for.

@@ -9,6 +9,7 @@
 #include "recpack/train/collective.h"
 #include "src/train/bucket_queue.h"
 #include "src/train/own_variables.h"
+#include "src/train/repeated_work.h"
 
 namespace recpack {
 
@@ -20,13 +21,16 @@ using OnDevices = std::function<std::unique_ptr<Collective>(std::shared_ptr<Coll
 class Replicated final : public OwnVariables {
  public:
   // `host`: of all devices, in the host's memory. `on_devices`: called by the devices' threads, of
-  // all or of none; empty: gradients are summed in the host's memory.
+  // all or of none; empty: gradients are summed in the host's memory. `repeats`: what a step is
+  // before the sums and behind them is the same work each time, by rates in the device's memory.
   Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
-             size_t bucket_elements, OnDevices on_devices = {});
+             size_t bucket_elements, bool repeats, OnDevices on_devices = {});
 
+  bool Repeats() const override { return repeats_; }
   void Start(Ops& ops, Variables& variables) override;
   void BeginStep(const UpdateStep& step) override;
   void Need(size_t) override {}
+  void BeginBackward(size_t) override { queue_->BeginBackward(); }
   void Ready(size_t variable) override { queue_->Ready(variable); }
   void EndStep() override;
   void Settle() override {}
@@ -41,10 +45,12 @@ class Replicated final : public OwnVariables {
 
   const std::shared_ptr<Collective> host_;
   const size_t bucket_elements_;
+  const bool repeats_;
   const OnDevices make_on_devices_;
   Ops* ops_ = nullptr;
   std::unique_ptr<Collective> on_devices_;  // null: sums are the host's
   std::optional<BucketQueue> queue_;
+  std::optional<RepeatedWork> update_;
 };
 
 }  // namespace recpack

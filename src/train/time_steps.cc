@@ -36,7 +36,7 @@ double Longest(Collective& control, double seconds) {
 }
 
 StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options, InputKind kind) {
-  TowerInput input(device.feeder, device.index, kind);
+  TowerInput input(device.feeder, device.index, kind, device.held);
   TakeSteps(device, input, options.warmup);
   device.settle();
   device.control.Barrier();

@@ -16,6 +16,7 @@ struct TimedDevice {
   DeviceFeeder& feeder;
   size_t index;         // in the feeder
   Collective& control;  // of all devices
+  size_t held = 1;      // calls of `step` that a batch stays for, unless it settles before
   std::function<void(DeviceBatch& batch)> step;
   std::function<void()> settle;              // returns when all is done that steps have begun
   std::function<ExchangeAccount()> account;  // since the device was made

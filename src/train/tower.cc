@@ -9,6 +9,10 @@
 namespace recpack {
 namespace {
 
+// Places of batches. Of single steps there are as many as the feeder's depth. Those of several have
+// more nodes, and change when an epoch ends in between: few are kept.
+constexpr size_t kMostPlaces = 64, kMostSeveral = 4;
+
 std::vector<float> Floats(Ops& ops, const Tensor& tensor) {
   const Tensor flat{tensor.data, tensor.type, {tensor.elements()}};
   std::vector<float> values(static_cast<size_t>(tensor.elements()));
@@ -37,16 +41,16 @@ void Tower::Build(const MakeModel& make, uint64_t seed) {
   model_->WaitBefore([this](size_t variable) { strategy_->Need(variable); });
   model_->Build(strategy_->slots(), seed);
   OnFirst([this] {
-    sums_ = ops().Allocate(sizeof(LossSums));
+    sums_ = ops().Allocate(strategy_->StepsAtOnce() * sizeof(LossSums));
     mask_ = ops().Allocate(static_cast<size_t>(model_->context().batch));
   });
   strategy_->Start(ops(), model_->variables());
 }
 
-void Tower::RepeatSteps(RepeatedStep::Refused refused) {
+void Tower::RepeatSteps(RepeatedWork::Refused refused) {
   if (!strategy_->Repeats()) return;
-  repeated_.emplace(
-      ops(), [this](const BatchArrays& batch) { Compute(batch); }, std::move(refused));
+  repeated_.emplace(ops(), kMostPlaces, refused);
+  several_.emplace(ops(), kMostSeveral, std::move(refused));
 }
 
 void Tower::OnFirst(const std::function<void()>& work) {
@@ -59,21 +63,33 @@ std::unique_ptr<Readback> Tower::MakeReadback(size_t bytes) {
   return readback;
 }
 
-void Tower::ReadSums(Readback& readback, size_t offset) {
-  OnFirst([&] { readback.Enqueue(offset, sums_.data(), sizeof(LossSums)); });
-}
-
-void Tower::Train(DeviceBatch& batch, const UpdateStep& step) {
-  batch.OnStream(ops().Stream());
-  strategy_->BeginStep(step);
-  if (repeated_) return repeated_->Do(batch);
-  Compute(BatchPlaces(batch));
-}
-
-void Tower::Compute(const BatchArrays& batch) {
-  model_->Forward(batch, nullptr, true, scale_, sums_.As<LossSums>());
-  model_->Backward(batch, [this](size_t variable) { strategy_->Ready(variable); });
+void Tower::Train(std::span<const Step> steps, Readback& sums, size_t offset) {
+  const auto batches = std::make_shared<std::vector<BatchPlaces>>();
+  RepeatedWork::Places places;
+  std::vector<UpdateStep> updates;
+  updates.reserve(steps.size());
+  batches->reserve(steps.size());
+  for (const Step& step : steps) {
+    step.batch->OnStream(ops().Stream());
+    const BatchPlaces& arrays = batches->emplace_back(*step.batch);
+    places.insert(places.end(), arrays.all().begin(), arrays.all().end());
+    updates.push_back(step.update);
+  }
+  strategy_->BeginSteps(updates);
+  const auto compute = [this, batches] {
+    for (size_t i = 0; i < batches->size(); ++i) Compute((*batches)[i], i);
+  };
+  auto& repeated = steps.size() > 1 ? several_ : repeated_;
+  repeated ? repeated->Do(places, compute) : compute();
   strategy_->EndStep();
+  OnFirst([&] { sums.Enqueue(offset, sums_.data(), steps.size() * sizeof(LossSums)); });
+}
+
+void Tower::Compute(const BatchArrays& batch, size_t step) {
+  model_->Forward(batch, nullptr, true, scale_, sums_.As<LossSums>() + step);
+  strategy_->BeginBackward(step);
+  model_->Backward(batch, [this](size_t variable) { strategy_->Ready(variable); });
+  ops().Rejoin();
 }
 
 LossSums Tower::Evaluate(DeviceBatch& batch) {

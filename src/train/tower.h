@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 #include "recpack/train/model.h"
 #include "recpack/train/placement.h"
 #include "recpack/train/strategy.h"
-#include "src/train/repeated_step.h"
+#include "src/train/repeated_work.h"
 
 namespace recpack {
 
@@ -32,13 +33,17 @@ class Tower {
   void Build(const MakeModel& make, uint64_t seed);
 
   // Steps are captured and repeated where the strategy's are: before the first one.
-  void RepeatSteps(RepeatedStep::Refused refused);
+  void RepeatSteps(RepeatedWork::Refused refused);
 
-  // Enqueues a step. The batch may go once this returned.
-  void Train(DeviceBatch& batch, const UpdateStep& step);
-  // Of the first device; the sums of the last step, before the next step or evaluation.
+  // Enqueues steps, VariableStrategy::StepsAtOnce() or one, and copies of their sums to `sums`, in
+  // bytes from `offset` on. The batches may go once this returned.
+  struct Step {
+    DeviceBatch* batch = nullptr;
+    UpdateStep update;
+  };
+  void Train(std::span<const Step> steps, Readback& sums, size_t offset);
+  // Of the first device.
   std::unique_ptr<Readback> MakeReadback(size_t bytes);
-  void ReadSums(Readback& readback, size_t offset);
   LossSums Evaluate(DeviceBatch& batch);
 
   const std::vector<std::unique_ptr<Ops>>& devices() const noexcept { return ops_; }
@@ -57,7 +62,8 @@ class Tower {
 
  private:
   Ops& ops() noexcept { return *ops_[0]; }
-  void Compute(const BatchArrays& batch);
+  // `step`: of those that were begun.
+  void Compute(const BatchArrays& batch, size_t step);
   // By the thread that the first device is attached to.
   void OnFirst(const std::function<void()>& work);
 
@@ -66,8 +72,8 @@ class Tower {
   std::unique_ptr<VariableStrategy> strategy_;
   const float scale_;
   std::unique_ptr<Model> model_;
-  DeviceArray sums_, mask_;
-  std::optional<RepeatedStep> repeated_;
+  DeviceArray sums_, mask_;                         // sums of each step of those at once
+  std::optional<RepeatedWork> repeated_, several_;  // of a step, and of those at once
 };
 
 }  // namespace recpack

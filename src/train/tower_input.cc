@@ -12,8 +12,8 @@ constexpr size_t kCached = 2;  // batches; the feeder's depth leaves one more
 
 }  // namespace
 
-TowerInput::TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind)
-    : feeder_(feeder), index_(index), kind_(kind) {}
+TowerInput::TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind, size_t held)
+    : feeder_(feeder), index_(index), kind_(kind), held_(held) {}
 
 DeviceBatch* TowerInput::Next() {
   const auto begin = std::chrono::steady_clock::now();
@@ -23,15 +23,15 @@ DeviceBatch* TowerInput::Next() {
 }
 
 void TowerInput::Release() noexcept {
-  batch_.reset();
+  batches_.clear();
   kept_.clear();
 }
 
 DeviceBatch* TowerInput::Take() {
   if (kind_ == InputKind::kReal) {
-    batch_.reset();
-    batch_ = feeder_.Next(index_);
-    return batch_ ? &*batch_ : nullptr;
+    if (batches_.size() == held_) batches_.pop_front();
+    auto batch = feeder_.Next(index_);
+    return batch ? &batches_.emplace_back(std::move(*batch)) : nullptr;
   }
   if (given_ == feeder_.steps_per_epoch()) {
     given_ = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <vector>
 
 #include "recpack/device/feeder.h"
@@ -13,9 +13,11 @@ namespace recpack {
 // Used by the tower's thread.
 class TowerInput {
  public:
-  TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind);
+  // `held`: how many calls of Next() a batch stays for.
+  TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind, size_t held = 1);
+  TowerInput(TowerInput&&) noexcept = default;
 
-  // The next batch, which stays until the next call; null at the end of an epoch.
+  // The next batch; null at the end of an epoch.
   DeviceBatch* Next();
 
   // Gives back what is held.
@@ -29,9 +31,10 @@ class TowerInput {
   DeviceFeeder& feeder_;
   const size_t index_;
   const InputKind kind_;
-  std::optional<DeviceBatch> batch_;
-  std::vector<DeviceBatch> kept_;  // of the kinds that repeat
-  uint64_t given_ = 0;             // in this epoch, of those
+  const size_t held_;
+  std::deque<DeviceBatch> batches_;  // the one given longest ago is first
+  std::vector<DeviceBatch> kept_;    // of the kinds that repeat
+  uint64_t given_ = 0;               // in this epoch, of those
   double waited_ = 0;
 };
 

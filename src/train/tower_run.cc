@@ -7,6 +7,8 @@
 #include "recpack/base/gain.h"
 #include "src/base/format.h"
 #include "src/train/make_model.h"
+#include "src/train/make_ops.h"
+#include "src/train/memory_errors.h"
 #include "src/train/seconds.h"
 #include "src/train/step_events.h"
 #include "src/train/time_steps.h"
@@ -37,11 +39,21 @@ UpdateStep UpdateAt(uint64_t step, double rate) {
 
 void Trainer::State::RunTower(size_t index) noexcept {
   try {
-    TrainAndEvaluate(index);
+    WithMemoryErrors(NameOfTower(index), options.batch_size, [&] { TrainAndEvaluate(index); });
   } catch (const std::exception& error) {
     Fail(index, error.what());
   }
   towers[index]->strategy().End();
+}
+
+// The devices that it is on.
+std::string Trainer::State::NameOfTower(size_t index) const {
+  if (!IsPlaced(options)) return DeviceName(options.devices[index]);
+  std::string names;
+  for (const DeviceSpec& device : options.devices) {
+    names += (names.empty() ? "" : ", ") + DeviceName(device);
+  }
+  return names;
 }
 
 // The first failure is what is told; what it brings upon the others is not. They stop at their next
@@ -66,7 +78,8 @@ void Trainer::State::Build(size_t index) {
                          .batch = options.batch_size,
                          .type = options.type,
                          .layout = options.layout,
-                         .fused_norm = options.fused_norm};
+                         .fused_norm = options.fused_norm,
+                         .weights_beside = options.weights_beside && !placed};
     if (options.norm_sync && world->towers() > 1) {
       context.sum_over_devices = [collective = norms[index].get()](float* values, size_t count) {
         collective->AllReduce({values, count});
@@ -87,7 +100,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
   Build(index);
   Collective& all = *control[index];
   VariableStrategy& strategy = towers[index]->strategy();
-  TowerInput input(*feeder, index, options.input);
+  TowerInput input(*feeder, index, options.input, strategy.StepsAtOnce());
   CheckpointInfo at = checkpoints->begin();
   RunAudit audit(at, index);
   TowerEpoch epoch;
@@ -167,6 +180,7 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
       .feeder = *feeder,
       .index = index,
       .control = *control[index],
+      .held = strategy.StepsAtOnce(),
       .step = [&](DeviceBatch& batch) { dispatch.Step(batch, UpdateAt(step++, 0)); },
       .settle =
           [&] {

@@ -13,6 +13,7 @@
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
 #include "src/train/make_strategies.h"
+#include "src/train/memory_errors.h"
 #include "src/train/repetition.h"
 #include "src/train/simulated.h"
 #include "src/train/time_steps.h"
@@ -83,8 +84,11 @@ Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice) {
   const auto world = std::make_shared<const ProcessWorld>(options.join, FedDevices(options).size());
   try {
     const TrainerNotice tell = world->rank() == 0 ? notice : TrainerNotice();
-    state_ =
-        std::make_unique<State>(world, CompleteOptions(OfGainRun(std::move(options), tell)), tell);
+    TrainerOptions complete = CompleteOptions(OfGainRun(std::move(options), tell));
+    const size_t batch_size = complete.batch_size;
+    WithMemoryErrors("this process's devices", batch_size, [&] {
+      state_ = std::make_unique<State>(world, std::move(complete), tell);
+    });
   } catch (const std::exception& error) {
     world->Abort(error.what());
     throw;

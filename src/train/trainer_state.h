@@ -48,6 +48,7 @@ struct Trainer::State {
   std::mutex mutex;  // of what follows
   std::exception_ptr failure;
 
+  std::string NameOfTower(size_t index) const;
   void Build(size_t index);
   void RunTower(size_t index) noexcept;
   void TrainAndEvaluate(size_t index);

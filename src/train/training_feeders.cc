@@ -1,11 +1,13 @@
 #include "src/train/training_feeders.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
+#include "src/train/repetition.h"
 
 namespace recpack {
 namespace {
@@ -78,7 +80,12 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                        options.batch_size, world.towers()),
                 {.path = options.data}, "choose a smaller batch, or fewer devices");
   }
-  return std::make_unique<DeviceFeeder>(data, std::move(loader), FeederOf(options));
+  DeviceFeederOptions feeder = FeederOf(options);
+  // One half is with the tower, the other on its way.
+  if (const size_t held = StepsAtOnce(options, world.towers()); held > 1) {
+    feeder.depth = std::max(feeder.depth, static_cast<uint32_t>(2 * held));
+  }
+  return std::make_unique<DeviceFeeder>(data, std::move(loader), std::move(feeder));
 }
 
 std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options,

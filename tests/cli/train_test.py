@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import unittest
 
@@ -61,7 +62,8 @@ class Train(CliTest):
             told = self.train('--epochs', '1', '--no-evaluation', '--json', *flags).stdout
             return json.loads(told)['epochs'][0]['train']['loss']
         usual = loss()
-        for flags in ('--bind-threads',), ('--steps-per-dispatch', '3'), ('--cuda-graphs', 'off'):
+        for flags in (('--bind-threads',), ('--steps-per-dispatch', '3'),
+                      ('--cuda-graphs', 'off'), ('--weight-stream', 'off')):
             self.assertEqual(loss(*flags), usual, flags)
         for flags in ('--layout', 'nchw'), ('--norm', 'unfused'):
             self.assertAlmostEqual(loss(*flags), usual, delta=0.05, msg=flags)
@@ -69,6 +71,25 @@ class Train(CliTest):
             ('--optimizer', 'adam'), ('--momentum', '0.5'), ('--decay', '0.1'),
             ('--warmup-epochs', '0'))]
         self.assertEqual(len(set(losses)), len(losses), losses)
+
+    def test_says_which_memory_ended_and_leaves_what_was_there(self):
+        run = self.folder / 'run'
+        flags = ('--model', 'alexnet', '--dense', '40', '--checkpoints', run)
+        self.train('--epochs', '1', *flags)
+        before = {path.name: path.read_bytes() for path in run.iterdir()}
+        limit = 3 << 30
+        def limited(*arguments):
+            return subprocess.run(
+                [RECTRAIN, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        if limited('--version').returncode != 0:
+            self.skipTest('the program does not begin in so little memory: it is being sanitized')
+        got = limited('train', self.out, '--threads', '1', '--batch-size', '8', '--model',
+                      'alexnet', '--dense', '40000', '--checkpoints', run, '--epochs', '2')
+        self.assertEqual(got.returncode, 2, got.stderr)
+        self.assertRegex(got.stderr, r'the CPU has no memory for \d+ more bytes, for batches of 8 '
+                                     r'samples on cpu:0; use a smaller')
+        self.assertEqual({path.name: path.read_bytes() for path in run.iterdir()}, before)
 
     def test_tells_of_bad_records(self):
         self.damage_records(5, 40)

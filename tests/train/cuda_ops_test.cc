@@ -71,6 +71,21 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
   }
 }
 
+// Few bytes go as arguments of kernels, more are copied.
+TEST(CudaOps, UploadsAnyNumberOfBytes) {
+  const auto ops = CudaOpsIfThere({});
+  if (!ops) GTEST_SKIP() << "no such device here";
+  ops->Attach();
+  for (const size_t bytes : {0, 1, 64, 65, 200, 1024, 1025}) {
+    const DeviceArray array = ops->Allocate(2048);
+    std::vector<uint8_t> expected(2048), back(2048, 1);
+    for (size_t i = 0; i < bytes; ++i) expected[i] = static_cast<uint8_t>(i * 7 + 1);
+    ops->Upload(array.data(), expected.data(), bytes);
+    ops->Download(back.data(), array.data(), back.size());
+    EXPECT_EQ(back, expected) << bytes;
+  }
+}
+
 TEST(CudaDevices, ThatAreNotThereAreRefused) {
   for (const int device : {-1, 1000}) {
     try {
@@ -82,7 +97,7 @@ TEST(CudaDevices, ThatAreNotThereAreRefused) {
   }
 }
 
-// Needs no device: cuDNN and cuBLAS load without, where they are.
+// Needs no device: cuDNN and cuBLASLt load without, where they are.
 TEST(CudaLibraries, HaveTheFunctionsByTheirNames) {
   try {
     EXPECT_GE(LoadCudaLibraries().cudnn.GetVersion(), 90000u);

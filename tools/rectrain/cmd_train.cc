@@ -136,7 +136,9 @@ void AddTrain(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
   AddChoice(command, "--cuda-graphs", options, GraphChoices(),
-            "A step on one GPU is captured once and repeated, where it can be.");
+            "A step on a GPU is captured once and repeated, where it can be.");
+  AddChoice(command, "--weight-stream", options, WeightStreamChoices(),
+            "Of a GPU: gradients of weights beside those of inputs, on a second stream.");
   command
       .add_option("--steps-per-dispatch", options.steps_per_dispatch,
                   "Steps that a device is given before their losses are read.")

@@ -26,11 +26,12 @@ const TrainerChoices& StrategyChoices();  // replicated, distributed_replicated,
 // distributed_replicated, parameter_server, parameter_server/device, parameter_server/spread,
 // async, async/device, async/spread.
 const TrainerChoices& WholeStrategyChoices();
-const TrainerChoices& VariableChoices();   // cpu, device, spread
-const TrainerChoices& BindingChoices();    // free, bound
-const TrainerChoices& GraphChoices();      // on, off
-const TrainerChoices& OptimizerChoices();  // auto (the model's), sgd, adam
-const TrainerChoices& BadRecordChoices();  // fail, substitute
-const TrainerChoices& InputChoices();      // real, cached, synthetic
+const TrainerChoices& VariableChoices();      // cpu, device, spread
+const TrainerChoices& BindingChoices();       // free, bound
+const TrainerChoices& GraphChoices();         // on, off
+const TrainerChoices& WeightStreamChoices();  // on, off
+const TrainerChoices& OptimizerChoices();     // auto (the model's), sgd, adam
+const TrainerChoices& BadRecordChoices();     // fail, substitute
+const TrainerChoices& InputChoices();         // real, cached, synthetic
 
 }  // namespace recpack

@@ -15,7 +15,8 @@ class ExchangeStream {
  public:
   virtual ~ExchangeStream() = default;  // waits for its work; before its Ops goes
 
-  // The thread of the Ops: all that the Ops was given up to here is behind mark number `mark`.
+  // The thread of the Ops: all that the Ops was given up to here is before mark number `mark`.
+  // Captured with it, the mark is set anew by each replay.
   virtual void Mark(size_t mark) = 0;
   // The other thread: what this is given from here on is done after all before the mark, as it was
   // last set.
@@ -25,6 +26,11 @@ class ExchangeStream {
   // HostMemory() and stays as it is until Join() and what the Ops is given next are done.
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
+  // Either thread: from memory of a device to memory of a device, this one and another or the same;
+  // directly where the two reach each other. Both stay as they are until it is done.
+  virtual void Copy(void* to, const void* from, size_t bytes) = 0;
+  // Returns once all that this was given is done.
+  virtual void Wait() = 0;
   // For work of others on it.
   virtual DeviceStream Stream() const noexcept = 0;
 

@@ -24,6 +24,9 @@ struct ModelContext {
   ValueType type = ValueType::kF32;  // of activations
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
+  // Gradients of weights are computed beside those of inputs, until Ops::Rejoin(): strategies are
+  // told of them within, and wait for them. Of models on one device.
+  bool weights_beside = false;
   std::function<void(float* values, size_t count)> sum_over_devices = {};  // BatchNormSpec
   // Called in the forward pass of training before a variable is read: it may still be on its way.
   std::function<void(size_t variable)> need = [](size_t) {};
@@ -38,7 +41,8 @@ struct Activations {
   void Allocate(const ModelContext& context, Shape shape, ValueType type);
 };
 
-// Called once a variable's gradient is whole and the backward pass reads the variable no more.
+// Called once a variable's gradient was enqueued, for Ops::Beside() or for what is behind
+// Ops::Rejoin() to read it, and the backward pass reads the variable no more.
 using GradientReady = std::function<void(size_t variable)>;
 
 // Of square kernels, padded so that with stride 1 the picture keeps its size. `in`: its shape.

@@ -256,7 +256,10 @@ class Ops {
   // call returns. Throws what it throws, and Error (kUnsupported) for what cannot be captured; then
   // nothing was done.
   virtual std::unique_ptr<CapturedWork> Capture(std::function<void()> work);
-  // Updates that `work` enqueues may be done beside what is enqueued after it, until Rejoin().
+  // Within `work`: whether it is captured now, and done later.
+  virtual bool Capturing() const noexcept { return false; }
+  // What `work` enqueues, behind all that was, may be done beside what is enqueued after it, until
+  // Rejoin(): gradients of weights and updates. Works beside are done in their order.
   virtual void Beside(const std::function<void()>& work) { work(); }
   // What is enqueued from here on sees them.
   virtual void Rejoin() {}

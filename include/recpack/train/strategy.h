@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "recpack/train/variables.h"
@@ -38,20 +39,28 @@ struct ExchangeAccount {
 };
 
 // One object a device, used by its thread. A step is BeginStep(), the forward pass with Need()
-// before a variable is read, the backward pass with Ready() when a gradient is whole, EndStep().
+// before a variable is read, BeginBackward(), the backward pass with Ready() when a gradient is
+// whole, Ops::Rejoin(), EndStep().
 class VariableStrategy {
  public:
   virtual ~VariableStrategy() = default;
 
   // Slots of the optimizer that the device itself holds.
   virtual int slots() const = 0;
-  // Whether Ops::Capture() may take Need(), Ready() and EndStep(), to be replayed behind further
-  // calls of BeginStep(): they enqueue the same work in each step, on the device alone.
+  // Whether Ops::Capture() may take what is between BeginStep() and EndStep(), to be replayed
+  // between further calls of both: it enqueues the same work in each step, on the device alone.
   virtual bool Repeats() const { return false; }
   // Before the first step: all devices get the variables of the first.
   virtual void Start(Ops& ops, Variables& variables) = 0;
+  // How many steps BeginSteps() takes. Those are then computed one behind the other, and ended by
+  // one EndStep().
+  virtual size_t StepsAtOnce() const { return 1; }
   virtual void BeginStep(const UpdateStep& step) = 0;
+  virtual void BeginSteps(std::span<const UpdateStep> steps) { BeginStep(steps.front()); }
   virtual void Need(size_t variable) = 0;
+  // Of step number `step` of those begun. Ready() comes for all trained variables, or came in part:
+  // work whose capture was refused.
+  virtual void BeginBackward(size_t /*step*/) {}
   virtual void Ready(size_t variable) = 0;
   virtual void EndStep() = 0;
   // Variables and statistics are up to date and the same on all devices, to be evaluated or stored.

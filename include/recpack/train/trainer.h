@@ -91,6 +91,9 @@ struct TrainerOptions {
   // A step is captured once and repeated, where one device trains the whole model and the variables
   // are its own: one CUDA graph in place of some hundred launches. The same bits as without.
   bool cuda_graphs = true;
+  // Gradients of weights are computed on a second stream of a GPU, beside those of the inputs of
+  // the layers before. Takes a second workspace. The same bits as without.
+  bool weights_beside = true;
   // Steps whose losses the host reads at once; at least 1. It does not wait for a device within
   // them, and hears of a loss that is not a number that much later. The same bits for all.
   int64_t steps_per_dispatch = 1;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "recpack/base/cpu.h"
+#include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
 #include "src/train/cpu/losses.h"
 #include "src/train/cpu/onednn.h"
@@ -198,8 +199,8 @@ class CpuOps final : public Ops {
     const bool fits = blocks <= std::numeric_limits<size_t>::max() / kAlignment;
     void* memory = fits ? std::aligned_alloc(kAlignment, blocks * kAlignment) : nullptr;
     if (!memory) {
-      throw Error(ErrorKind::kDevice, format("the CPU has no memory for {} more bytes", bytes), {},
-                  "use a smaller batch or model");
+      throw OutOfMemory(format("the CPU has no memory for {} more bytes", bytes),
+                        "use a smaller batch or model");
     }
     return memory;
   }

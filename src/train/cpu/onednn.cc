@@ -1,6 +1,10 @@
 #include "src/train/cpu/onednn.h"
 
+#include <new>
+
+#include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
+#include "src/train/cpu/out_of_memory.h"
 
 namespace recpack {
 
@@ -36,12 +40,16 @@ memory::desc DnnlDense(const Shape& shape, ValueType type) {
   return {shape, DnnlType(type), strides};
 }
 
-Error DnnlError(const char* what, const dnnl::error& error) {
-  const bool memory = error.status == dnnl_out_of_memory;
-  return {memory ? ErrorKind::kDevice : ErrorKind::kUnsupported,
-          format("oneDNN cannot make {}: {}", what, error.message),
-          {},
-          memory ? "use a smaller batch" : "choose another type or layout"};
+void ThrowDnnlError(const char* what, const dnnl::error& error) {
+  const std::string reason = format("oneDNN cannot make {}: {}", what, error.message);
+  if (IsOutOfMemory(error)) throw OutOfMemory(reason, "use a smaller batch or model");
+  throw Error(ErrorKind::kUnsupported, reason, {}, "choose another type or layout");
+}
+
+bool IsOutOfMemory(const std::exception& error) noexcept {
+  const auto* const of_dnnl = dynamic_cast<const dnnl::error*>(&error);
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         (of_dnnl != nullptr && of_dnnl->status == dnnl_out_of_memory);
 }
 
 DnnlArray::DnnlArray(const CpuContext& context, const memory::desc& ours,

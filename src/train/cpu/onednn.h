@@ -22,7 +22,8 @@ dnnl::memory::data_type DnnlType(ValueType type);
 dnnl::memory::desc DnnlPicture(const Shape& shape, ValueType type, ImageLayout layout);
 dnnl::memory::desc DnnlDense(const Shape& shape, ValueType type);
 
-Error DnnlError(const char* what, const dnnl::error& error);
+// Throws Error: OutOfMemory, or kUnsupported.
+[[noreturn]] void ThrowDnnlError(const char* what, const dnnl::error& error);
 
 // Makes something of oneDNN, or says as an Error what could not be made.
 template <typename Body>
@@ -30,7 +31,7 @@ auto WithDnnl(const char* what, const Body& body) {
   try {
     return body();
   } catch (const dnnl::error& error) {
-    throw DnnlError(what, error);
+    ThrowDnnlError(what, error);
   }
 }
 

@@ -11,7 +11,7 @@ CudaBias::CudaBias(CudaContext& context, const ByChannel& shape)
                         cudaMemcpyHostToDevice, context.stream()),
         "cudaMemcpyAsync");
   Check(cudaStreamSynchronize(context.stream()), "cudaStreamSynchronize");
-  context.Reserve(NormPartials(shape) * sizeof(float));
+  context.ReserveOnEither(NormPartials(shape) * sizeof(float));
 }
 
 void CudaBias::Add(const float* bias, void* y) const {

@@ -58,7 +58,7 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
     }
     way.algorithm = candidate.algo;
     way.workspace = bytes;
-    context.Reserve(bytes);
+    context.ReserveOnEither(bytes);
     return way;
   }
   throw Error(ErrorKind::kUnsupported,

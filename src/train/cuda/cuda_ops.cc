@@ -1,21 +1,22 @@
 #include "recpack/train/cuda_ops.h"
 
 #include <algorithm>
-#include <set>
 
 #include "src/base/format.h"
 #include "src/train/cuda/exchange_stream.h"
 #include "src/train/cuda/graph.h"
 #include "src/train/cuda/kernels.h"
+#include "src/train/cuda/peer_access.h"
 #include "src/train/cuda/readback.h"
-#include "src/train/cuda/side_stream.h"
 
 namespace recpack {
 namespace {
 
+constexpr size_t kMostStored = 1024;  // bytes that kernels bring as their arguments
+
 class CudaOps final : public Ops {
  public:
-  explicit CudaOps(const CudaOptions& options) : context_(options), side_(context_.stream()) {}
+  explicit CudaOps(const CudaOptions& options) : context_(options) {}
 
   std::string Describe() const override {
     cudaDeviceProp properties;
@@ -26,14 +27,10 @@ class CudaOps final : public Ops {
                   context_.tf32() ? ", f32 by TF32" : "");
   }
   void Attach() override { Check(cudaSetDevice(context_.device()), "cudaSetDevice"); }
-  DeviceStream Stream() const noexcept override { return context_.stream(); }
+  DeviceStream Stream() const noexcept override { return context_.first_stream(); }
 
   void Upload(void* to, const void* from, size_t bytes) override {
-    FewBytes few{};
-    if (bytes <= sizeof few.of) {
-      std::copy_n(static_cast<const uint8_t*>(from), bytes, few.of);
-      return LaunchStore(to, few, bytes, stream());
-    }
+    if (bytes <= kMostStored) return StoreFew(to, from, bytes);
     Copy(to, from, bytes, cudaMemcpyHostToDevice);
     Synchronise();  // of pinned memory it is not read yet
   }
@@ -53,19 +50,20 @@ class CudaOps final : public Ops {
     if (cuda == nullptr) return Ops::CopyFrom(other, to, from, bytes);
     const int source = cuda->context_.device();
     if (source == context_.device()) return Copy(to, from, bytes);
-    if (peers_.insert(source).second) LetReadPeer(source);
+    peers_.Reach(context_.device(), source);
     Check(cudaMemcpyPeerAsync(to, context_.device(), from, source, bytes, stream()),
           "cudaMemcpyPeerAsync");
   }
   std::unique_ptr<ExchangeStream> MakeExchangeStream(size_t marks) override {
-    return MakeCudaExchangeStream(context_.device(), context_.stream(), marks);
+    return MakeCudaExchangeStream(context_.device(), context_.side(), marks);
   }
 
   std::unique_ptr<CapturedWork> Capture(std::function<void()> work) override {
     return CaptureGraph(context_, work);
   }
-  void Beside(const std::function<void()>& work) override { side_.Do(work); }
-  void Rejoin() override { side_.Rejoin(); }
+  bool Capturing() const noexcept override { return context_.capturing(); }
+  void Beside(const std::function<void()>& work) override { context_.side().Do(work); }
+  void Rejoin() override { context_.side().Rejoin(); }
   std::unique_ptr<Readback> MakeReadback(size_t bytes) override {
     return MakeCudaReadback(context_, bytes);
   }
@@ -125,24 +123,19 @@ class CudaOps final : public Ops {
   }
 
  private:
-  cudaStream_t stream() const noexcept { return side_.current(); }
+  cudaStream_t stream() const noexcept { return context_.stream(); }
   static size_t Count(const Tensor& tensor) { return static_cast<size_t>(tensor.elements()); }
 
   void Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     if (bytes > 0) Check(cudaMemcpyAsync(to, from, bytes, kind, stream()), "cudaMemcpyAsync");
   }
 
-  // Where the two cannot reach each other, the driver brings copies through the host.
-  static void LetReadPeer(int source) {
-    int device = 0, reaches = 0;
-    Check(cudaGetDevice(&device), "cudaGetDevice");
-    Check(cudaDeviceCanAccessPeer(&reaches, device, source), "cudaDeviceCanAccessPeer");
-    if (!reaches) return;
-    const cudaError_t error = cudaDeviceEnablePeerAccess(source, 0);
-    if (error == cudaErrorPeerAccessAlreadyEnabled) {
-      cudaGetLastError();
-    } else {
-      Check(error, "cudaDeviceEnablePeerAccess");
+  void StoreFew(void* to, const void* from, size_t bytes) {
+    FewBytes few{};
+    for (size_t at = 0; at < bytes; at += sizeof few.of) {
+      const size_t count = std::min(bytes - at, sizeof few.of);
+      std::copy_n(static_cast<const uint8_t*>(from) + at, count, few.of);
+      LaunchStore(static_cast<uint8_t*>(to) + at, few, count, stream());
     }
   }
 
@@ -150,8 +143,7 @@ class CudaOps final : public Ops {
   void FreeBytes(void* memory) noexcept override { cudaFree(memory); }
 
   CudaContext context_;
-  SideStream side_;
-  std::set<int> peers_;  // GPUs that were copied from
+  PeerAccess peers_;
 };
 
 }  // namespace

@@ -2,13 +2,32 @@
 
 #include <algorithm>
 
-#include "recpack/base/error.h"
+#include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
 
 namespace recpack {
 
+namespace {
+
+constexpr char kAdvice[] =
+    "use a smaller batch, a smaller model or bf16, or fewer devices on this GPU";
+
+[[noreturn]] void ThrowOutOfMemory(const std::string& purpose) {
+  cudaGetLastError();
+  size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  int device = 0;
+  cudaGetDevice(&device);
+  throw OutOfMemory(
+      format("cuda:{} has no memory for {}: {} of {} are free", device, purpose, free, total),
+      kAdvice);
+}
+
+}  // namespace
+
 void Check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
+  if (error == cudaErrorMemoryAllocation) ThrowOutOfMemory(call);
   cudaGetLastError();  // it is told here, and by no later call
   throw Error(ErrorKind::kDevice,
               format("{}: {} ({})", call, cudaGetErrorString(error), cudaGetErrorName(error)));
@@ -18,15 +37,7 @@ void* CudaAllocate(size_t bytes) {
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, std::max<size_t>(bytes, 1));
   if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    size_t free = 0, total = 0;
-    cudaMemGetInfo(&free, &total);
-    int device = 0;
-    cudaGetDevice(&device);
-    throw Error(ErrorKind::kDevice,
-                format("cuda:{} has no memory for {} more bytes: {} of {} are free", device, bytes,
-                       free, total),
-                {}, "use a smaller batch, a smaller model or bf16, or fewer devices on this GPU");
+    ThrowOutOfMemory(format("{} more bytes", bytes));
   }
   Check(error, "cudaMalloc");
   return memory;
@@ -34,7 +45,15 @@ void* CudaAllocate(size_t bytes) {
 
 std::shared_ptr<void> CudaHostMemory(size_t bytes) {
   void* memory = nullptr;
-  Check(cudaHostAlloc(&memory, std::max<size_t>(bytes, 1), cudaHostAllocPortable), "cudaHostAlloc");
+  const cudaError_t error =
+      cudaHostAlloc(&memory, std::max<size_t>(bytes, 1), cudaHostAllocPortable);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw OutOfMemory(
+        format("the host has no memory for {} more bytes that are pinned", bytes),
+        "use a smaller batch or model, or raise the limit of locked memory (ulimit -l)");
+  }
+  Check(error, "cudaHostAlloc");
   return {memory, [](void* pinned) { cudaFreeHost(pinned); }};
 }
 

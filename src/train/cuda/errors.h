@@ -8,12 +8,12 @@
 
 namespace recpack {
 
-// Throw Error (kDevice) that names the call and the reason. An error of an earlier kernel is told
-// by the call that finds it.
+// Throw Error (kDevice) that names the call and the reason; OutOfMemory where that is it. An error
+// of an earlier kernel is told by the call that finds it.
 void Check(cudaError_t error, const char* call);
 
-// cudaMalloc on the current device, which is named if it fails, with what was asked for and what
-// there is.
+// cudaMalloc on the current device. Throws OutOfMemory that names it, with what was asked for and
+// what there is.
 void* CudaAllocate(size_t bytes);
 
 // Pinned memory of the host, for all devices.

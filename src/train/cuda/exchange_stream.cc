@@ -3,14 +3,15 @@
 #include <vector>
 
 #include "src/train/cuda/errors.h"
+#include "src/train/cuda/peer_access.h"
 
 namespace recpack {
 namespace {
 
 class CudaExchangeStream final : public ExchangeStream {
  public:
-  CudaExchangeStream(int device, cudaStream_t stream, size_t marks)
-      : device_(device), beside_(stream), marks_(marks) {
+  CudaExchangeStream(int device, SideStream& streams, size_t marks)
+      : device_(device), beside_(streams), marks_(marks) {
     Attach();
     try {
       Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
@@ -27,7 +28,13 @@ class CudaExchangeStream final : public ExchangeStream {
   CudaExchangeStream& operator=(const CudaExchangeStream&) = delete;
 
   void Mark(size_t mark) override {
-    Check(cudaEventRecord(marks_.at(mark), beside_), "cudaEventRecord");
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaStream_t last = beside_.Last();
+    Check(cudaStreamIsCapturing(last, &status), "cudaStreamIsCapturing");
+    // Of a graph: recorded when that is launched, for streams that it does not know.
+    const unsigned flags =
+        status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
+    Check(cudaEventRecordWithFlags(marks_.at(mark), last, flags), "cudaEventRecordWithFlags");
   }
   void Await(size_t mark) override {
     Attach();
@@ -35,15 +42,25 @@ class CudaExchangeStream final : public ExchangeStream {
   }
   void Download(void* to, const void* from, size_t bytes) override {
     Copy(to, from, bytes, cudaMemcpyDeviceToHost);
-    Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    Wait();
   }
   void Upload(void* to, const void* from, size_t bytes) override {
     Copy(to, from, bytes, cudaMemcpyHostToDevice);
   }
+  void Copy(void* to, const void* from, size_t bytes) override {
+    Attach();
+    for (const void* memory : {static_cast<const void*>(to), from}) {
+      cudaPointerAttributes of;
+      Check(cudaPointerGetAttributes(&of, memory), "cudaPointerGetAttributes");
+      peers_.Reach(device_, of.device);
+    }
+    Copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+  }
+  void Wait() override { Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
   DeviceStream Stream() const noexcept override { return stream_; }
   void Join() override {
     Check(cudaEventRecord(end_, stream_), "cudaEventRecord");
-    Check(cudaStreamWaitEvent(beside_, end_, 0), "cudaStreamWaitEvent");
+    Check(cudaStreamWaitEvent(beside_.first(), end_, 0), "cudaStreamWaitEvent");
   }
 
   std::shared_ptr<void> HostMemory(size_t bytes) override { return CudaHostMemory(bytes); }
@@ -70,17 +87,18 @@ class CudaExchangeStream final : public ExchangeStream {
   }
 
   const int device_;
-  const cudaStream_t beside_;
+  SideStream& beside_;
   cudaStream_t stream_ = nullptr;
   std::vector<cudaEvent_t> marks_;
   cudaEvent_t end_ = nullptr;
+  PeerAccess peers_;
 };
 
 }  // namespace
 
-std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, cudaStream_t stream,
+std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, SideStream& streams,
                                                        size_t marks) {
-  return std::make_unique<CudaExchangeStream>(device, stream, marks);
+  return std::make_unique<CudaExchangeStream>(device, streams, marks);
 }
 
 }  // namespace recpack

@@ -1,16 +1,15 @@
 // A stream beside that of a logical device.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <memory>
 
 #include "recpack/train/exchange_stream.h"
+#include "src/train/cuda/side_stream.h"
 
 namespace recpack {
 
-// `stream`: of the logical device, on the GPU `device`; both outlive it.
-std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, cudaStream_t stream,
+// `streams`: of the logical device, on the GPU `device`; they outlive it.
+std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, SideStream& streams,
                                                        size_t marks);
 
 }  // namespace recpack

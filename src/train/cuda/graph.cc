@@ -14,11 +14,13 @@ class CudaGraph final : public CapturedWork {
     Check(made, "cudaGraphInstantiate");
   }
   ~CudaGraph() override {
-    cudaStreamSynchronize(context_.stream());  // it may be under way
+    cudaStreamSynchronize(context_.first_stream());  // it may be under way
     cudaGraphExecDestroy(graph_);
   }
 
-  void Replay() override { Check(cudaGraphLaunch(graph_, context_.stream()), "cudaGraphLaunch"); }
+  void Replay() override {
+    Check(cudaGraphLaunch(graph_, context_.first_stream()), "cudaGraphLaunch");
+  }
 
  private:
   const CudaContext& context_;
@@ -30,7 +32,7 @@ class StreamCapture {
  public:
   explicit StreamCapture(CudaContext& context) : context_(context) {
     // Other threads may go on to allocate: the feeder's does.
-    Check(cudaStreamBeginCapture(context.stream(), cudaStreamCaptureModeThreadLocal),
+    Check(cudaStreamBeginCapture(context.first_stream(), cudaStreamCaptureModeThreadLocal),
           "cudaStreamBeginCapture");
     context.SetCapturing(true);
   }
@@ -52,7 +54,7 @@ class StreamCapture {
   cudaError_t End(cudaGraph_t* graph) {
     capturing_ = false;
     context_.SetCapturing(false);
-    return cudaStreamEndCapture(context_.stream(), graph);
+    return cudaStreamEndCapture(context_.first_stream(), graph);
   }
 
   CudaContext& context_;

@@ -20,16 +20,23 @@ SharedLibrary Open(const std::string& name, const std::string& folder) {
 
 CudaLibraries Load() {
   CudaLibraries all{};
-  // cuBLAS first: cuDNN then finds it loaded.
+  // cuBLASLt first: cuDNN then finds it loaded.
   const SharedLibrary blas =
-      Open("libcublas.so." RECPACK_TEXT(CUBLAS_VER_MAJOR), RECPACK_CUBLAS_FOLDER);
+      Open("libcublasLt.so." RECPACK_TEXT(CUBLAS_VER_MAJOR), RECPACK_CUBLAS_FOLDER);
   auto& cublas = all.cublas;
-  blas.Find(cublas.GetStatusString, "cublasGetStatusString");
-  blas.Find(cublas.Create, "cublasCreate_v2");
-  blas.Find(cublas.Destroy, "cublasDestroy_v2");
-  blas.Find(cublas.SetStream, "cublasSetStream_v2");
-  blas.Find(cublas.SetWorkspace, "cublasSetWorkspace_v2");
-  blas.Find(cublas.GemmEx, "cublasGemmEx");
+  blas.Find(cublas.GetStatusString, "cublasLtGetStatusString");
+  blas.Find(cublas.Create, "cublasLtCreate");
+  blas.Find(cublas.Destroy, "cublasLtDestroy");
+  blas.Find(cublas.MatmulDescCreate, "cublasLtMatmulDescCreate");
+  blas.Find(cublas.MatmulDescDestroy, "cublasLtMatmulDescDestroy");
+  blas.Find(cublas.MatmulDescSetAttribute, "cublasLtMatmulDescSetAttribute");
+  blas.Find(cublas.MatrixLayoutCreate, "cublasLtMatrixLayoutCreate");
+  blas.Find(cublas.MatrixLayoutDestroy, "cublasLtMatrixLayoutDestroy");
+  blas.Find(cublas.MatmulPreferenceCreate, "cublasLtMatmulPreferenceCreate");
+  blas.Find(cublas.MatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
+  blas.Find(cublas.MatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
+  blas.Find(cublas.MatmulAlgoGetHeuristic, "cublasLtMatmulAlgoGetHeuristic");
+  blas.Find(cublas.Matmul, "cublasLtMatmul");
 
   const SharedLibrary dnn = Open("libcudnn.so." RECPACK_TEXT(CUDNN_MAJOR), RECPACK_CUDNN_FOLDER);
   auto& cudnn = all.cudnn;

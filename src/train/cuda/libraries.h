@@ -1,8 +1,8 @@
-// cuDNN and cuBLAS, loaded when the first device is made: programs start where neither is, and do
+// cuDNN and cuBLASLt, loaded when the first device is made: programs start where neither is, and do
 // not pay for them where no device is asked for.
 #pragma once
 
-#include <cublas_v2.h>
+#include <cublasLt.h>
 #include <cudnn.h>
 
 namespace recpack {
@@ -38,16 +38,19 @@ struct CudaLibraries {
     decltype(&cudnnConvolutionBackwardFilter) ConvolutionBackwardFilter;
   } cudnn;
   struct {
-    decltype(&cublasGetStatusString) GetStatusString;
-    decltype(&cublasCreate_v2) Create;
-    decltype(&cublasDestroy_v2) Destroy;
-    decltype(&cublasSetStream_v2) SetStream;
-    decltype(&cublasSetWorkspace_v2) SetWorkspace;
-    // One of two of that name in C++.
-    cublasStatus_t (*GemmEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
-                             int k, const void* alpha, const void* a, cudaDataType, int lda,
-                             const void* b, cudaDataType, int ldb, const void* beta, void* c,
-                             cudaDataType, int ldc, cublasComputeType_t, cublasGemmAlgo_t);
+    decltype(&cublasLtGetStatusString) GetStatusString;
+    decltype(&cublasLtCreate) Create;
+    decltype(&cublasLtDestroy) Destroy;
+    decltype(&cublasLtMatmulDescCreate) MatmulDescCreate;
+    decltype(&cublasLtMatmulDescDestroy) MatmulDescDestroy;
+    decltype(&cublasLtMatmulDescSetAttribute) MatmulDescSetAttribute;
+    decltype(&cublasLtMatrixLayoutCreate) MatrixLayoutCreate;
+    decltype(&cublasLtMatrixLayoutDestroy) MatrixLayoutDestroy;
+    decltype(&cublasLtMatmulPreferenceCreate) MatmulPreferenceCreate;
+    decltype(&cublasLtMatmulPreferenceDestroy) MatmulPreferenceDestroy;
+    decltype(&cublasLtMatmulPreferenceSetAttribute) MatmulPreferenceSetAttribute;
+    decltype(&cublasLtMatmulAlgoGetHeuristic) MatmulAlgoGetHeuristic;
+    decltype(&cublasLtMatmul) Matmul;
   } cublas;
 };
 

@@ -1,11 +1,14 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/cuda/errors.h"
 #include "src/train/cuda/libraries.h"
 
 namespace recpack {
 
 void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* call) {
   if (status == CUDNN_STATUS_SUCCESS) return;
+  if (status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
+    Check(cudaErrorMemoryAllocation, call);
   char more[512] = "";
   libraries.cudnn.GetLastErrorString(more, sizeof more);
   throw Error(ErrorKind::kDevice, format("{}: {}{}{}", call, libraries.cudnn.GetErrorString(status),
@@ -14,6 +17,7 @@ void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* cal
 
 void Check(const CudaLibraries& libraries, cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) Check(cudaErrorMemoryAllocation, call);
   throw Error(ErrorKind::kDevice, format("{}: {}", call, libraries.cublas.GetStatusString(status)));
 }
 

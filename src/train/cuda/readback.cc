@@ -1,7 +1,5 @@
 #include "src/train/cuda/readback.h"
 
-#include <algorithm>
-
 #include "src/train/cuda/handles.h"
 
 namespace recpack {
@@ -13,28 +11,25 @@ class CudaReadback final : public Readback {
       // The thread sleeps: the processor is the loader's.
       : context_(context), copied_(cudaEventDisableTiming | cudaEventBlockingSync) {
     // Not those of pageable memory: a copy there would wait.
-    Check(cudaMallocHost(&memory_, std::max<size_t>(bytes, 1)), "cudaMallocHost");
+    memory_ = CudaHostMemory(bytes);
   }
-  ~CudaReadback() override {
-    cudaEventSynchronize(copied_.get());
-    cudaFreeHost(memory_);
-  }
+  ~CudaReadback() override { cudaEventSynchronize(copied_.get()); }
 
   void Enqueue(size_t offset, const void* from, size_t bytes) override {
-    Check(cudaMemcpyAsync(static_cast<std::byte*>(memory_) + offset, from, bytes,
+    Check(cudaMemcpyAsync(static_cast<std::byte*>(memory_.get()) + offset, from, bytes,
                           cudaMemcpyDeviceToHost, context_.stream()),
           "cudaMemcpyAsync");
     copied_.Record(context_.stream());
   }
   const void* Wait() override {
     Check(cudaEventSynchronize(copied_.get()), "cudaEventSynchronize");
-    return memory_;
+    return memory_.get();
   }
 
  private:
   const CudaContext& context_;
   const CudaEvent copied_;
-  void* memory_ = nullptr;
+  std::shared_ptr<void> memory_;
 };
 
 }  // namespace

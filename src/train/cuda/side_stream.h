@@ -7,27 +7,20 @@
 
 namespace recpack {
 
-// Used by one thread.
+// Used by one thread. Both streams outlive it.
 class SideStream {
  public:
-  explicit SideStream(cudaStream_t main) : main_(main) {
-    Check(cudaStreamCreateWithFlags(&side_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  }
-  ~SideStream() {
-    cudaStreamSynchronize(side_);
-    cudaStreamDestroy(side_);
-  }
+  SideStream(cudaStream_t first, cudaStream_t second) : first_(first), second_(second) {}
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
 
-  // Where work is enqueued now: the first stream, or within Do() the second.
-  cudaStream_t current() const noexcept { return doing_ ? side_ : main_; }
+  cudaStream_t first() const noexcept { return first_; }
+  // Whether work is for the second stream now: within Do().
+  bool doing() const noexcept { return doing_; }
 
   // The second stream comes behind what the first one was given up to here.
   void Do(const std::function<void()>& work) {
-    given_.Record(main_);
-    given_.HoldBack(side_);
-    apart_ = true;
+    Follow();
     const Doing doing(doing_);
     work();
   }
@@ -36,19 +29,32 @@ class SideStream {
   void Rejoin() {
     if (!apart_) return;
     apart_ = false;
-    done_.Record(side_);
-    done_.HoldBack(main_);
+    done_.Record(second_);
+    done_.HoldBack(first_);
+  }
+
+  // The stream that is behind all that both were given.
+  cudaStream_t Last() {
+    if (!apart_) return first_;
+    Follow();
+    return second_;
   }
 
  private:
   struct Doing {
-    explicit Doing(bool& doing) : flag(doing) { flag = true; }
-    ~Doing() { flag = false; }
+    explicit Doing(bool& doing) : flag(doing), before(doing) { flag = true; }
+    ~Doing() { flag = before; }
     bool& flag;
+    const bool before;
   };
 
-  const cudaStream_t main_;
-  cudaStream_t side_ = nullptr;
+  void Follow() {
+    given_.Record(first_);
+    given_.HoldBack(second_);
+    apart_ = true;
+  }
+
+  const cudaStream_t first_, second_;
   const CudaEvent given_, done_;
   bool doing_ = false, apart_ = false;
 };

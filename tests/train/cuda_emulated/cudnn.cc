@@ -1,5 +1,6 @@
 // cuDNN's convolutions on the emulated machine.
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "tests/train/cuda_emulated/cudnn_shape.h"
@@ -128,91 +129,76 @@ void FillDescriptors(CudaLibraries* all) {
   };
 }
 
-void FillForward(CudaLibraries* all) {
-  constexpr auto kRandom = CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
-  constexpr auto kFixed = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-  auto& dnn = all->cudnn;
-  dnn.GetConvolutionForwardAlgorithm =
-      [](cudnnHandle_t, const Tensor x, const Filter w, const Convolution convolution,
-         const Tensor y, const int room, int* count, cudnnConvolutionFwdAlgoPerf_t* to) {
-        return Offer(Shape{*x, *w, *convolution, *y}, room, count, to, kRandom, kFixed);
-      };
-  dnn.GetConvolutionForwardWorkspaceSize = [](cudnnHandle_t, const Tensor x, const Filter w,
-                                              const Convolution convolution, const Tensor y,
-                                              cudnnConvolutionFwdAlgo_t, size_t* bytes) {
-    return Size({*x, *w, *convolution, *y}, bytes);
-  };
-  dnn.ConvolutionForward = [](cudnnHandle_t handle, const void* alpha, const Tensor x,
-                              const void* from, const Filter w, const void* weights,
-                              const Convolution convolution, cudnnConvolutionFwdAlgo_t algorithm,
-                              void* workspace, size_t bytes, const void* beta, const Tensor y,
-                              void* to) {
-    return Compute({handle, algorithm == kFixed, workspace, bytes, alpha, beta},
-                   {*x, *w, *convolution, *y}, [=](const Shape& shape) {
-                     const auto in = Floats(from, shape.x), by = Floats(weights, shape.w);
-                     std::vector<float> sums(shape.y.elements());
-                     shape.ForEach([&](size_t i, size_t k, size_t o) { sums[o] += in[i] * by[k]; });
-                     Store(sums, to, shape.y);
-                   });
-  };
-}
+// Which of x, the weights and y one array of a call is.
+enum Role : uint8_t { kX, kW, kY };
 
-void FillBackwardData(CudaLibraries* all) {
-  constexpr auto kRandom = CUDNN_CONVOLUTION_BWD_DATA_ALGO_0;
-  constexpr auto kFixed = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
-  auto& dnn = all->cudnn;
-  dnn.GetConvolutionBackwardDataAlgorithm =
-      [](cudnnHandle_t, const Filter w, const Tensor y, const Convolution convolution,
-         const Tensor x, const int room, int* count, cudnnConvolutionBwdDataAlgoPerf_t* to) {
-        return Offer(Shape{*x, *w, *convolution, *y}, room, count, to, kRandom, kFixed);
-      };
-  dnn.GetConvolutionBackwardDataWorkspaceSize = [](cudnnHandle_t, const Filter w, const Tensor y,
-                                                   const Convolution convolution, const Tensor x,
-                                                   cudnnConvolutionBwdDataAlgo_t, size_t* bytes) {
-    return Size({*x, *w, *convolution, *y}, bytes);
-  };
-  dnn.ConvolutionBackwardData = [](cudnnHandle_t handle, const void* alpha, const Filter w,
-                                   const void* weights, const Tensor y, const void* gradient,
-                                   const Convolution convolution,
-                                   cudnnConvolutionBwdDataAlgo_t algorithm, void* workspace,
-                                   size_t bytes, const void* beta, const Tensor x, void* to) {
-    return Compute({handle, algorithm == kFixed, workspace, bytes, alpha, beta},
-                   {*x, *w, *convolution, *y}, [=](const Shape& shape) {
-                     const auto in = Floats(gradient, shape.y), by = Floats(weights, shape.w);
-                     std::vector<float> sums(shape.x.elements());
-                     shape.ForEach([&](size_t i, size_t k, size_t o) { sums[i] += in[o] * by[k]; });
-                     Store(sums, to, shape.x);
-                   });
-  };
-}
+// One way of a convolution: kA and kB are multiplied into kC, their descriptors come in this order.
+template <Role kA, Role kB, Role kC, auto kRandom, auto kFixed>
+struct Way {
+  template <Role kRole, typename A, typename B, typename C>
+  static auto Pick(A a, B b, C c) {
+    if constexpr (kRole == kA) {
+      return a;
+    } else if constexpr (kRole == kB) {
+      return b;
+    } else {
+      return c;
+    }
+  }
+  template <typename A, typename B, typename C>
+  static Shape ShapeOf(A a, B b, Convolution convolution, C c) {
+    return {*Pick<kX>(a, b, c), *Pick<kW>(a, b, c), *convolution, *Pick<kY>(a, b, c)};
+  }
 
-void FillBackwardFilter(CudaLibraries* all) {
-  constexpr auto kRandom = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0;
-  constexpr auto kFixed = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
-  auto& dnn = all->cudnn;
-  dnn.GetConvolutionBackwardFilterAlgorithm =
-      [](cudnnHandle_t, const Tensor x, const Tensor y, const Convolution convolution,
-         const Filter w, const int room, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* to) {
-        return Offer(Shape{*x, *w, *convolution, *y}, room, count, to, kRandom, kFixed);
-      };
-  dnn.GetConvolutionBackwardFilterWorkspaceSize =
-      [](cudnnHandle_t, const Tensor x, const Tensor y, const Convolution convolution,
-         const Filter w, cudnnConvolutionBwdFilterAlgo_t, size_t* bytes) {
-        return Size({*x, *w, *convolution, *y}, bytes);
-      };
-  dnn.ConvolutionBackwardFilter = [](cudnnHandle_t handle, const void* alpha, const Tensor x,
-                                     const void* from, const Tensor y, const void* gradient,
-                                     const Convolution convolution,
-                                     cudnnConvolutionBwdFilterAlgo_t algorithm, void* workspace,
-                                     size_t bytes, const void* beta, const Filter w, void* to) {
+  template <typename A, typename B, typename C, typename Candidate>
+  static cudnnStatus_t Ask(cudnnHandle_t, A a, B b, Convolution convolution, C c, int room,
+                           int* count, Candidate* to) {
+    return Offer(ShapeOf(a, b, convolution, c), room, count, to, kRandom, kFixed);
+  }
+  template <typename A, typename B, typename C, typename Algorithm>
+  static cudnnStatus_t Workspace(cudnnHandle_t, A a, B b, Convolution convolution, C c, Algorithm,
+                                 size_t* bytes) {
+    return Size(ShapeOf(a, b, convolution, c), bytes);
+  }
+  template <typename A, typename B, typename C, typename Algorithm>
+  static cudnnStatus_t Run(cudnnHandle_t handle, const void* alpha, A a, const void* first, B b,
+                           const void* second, Convolution convolution, Algorithm algorithm,
+                           void* workspace, size_t bytes, const void* beta, C c, void* to) {
     return Compute({handle, algorithm == kFixed, workspace, bytes, alpha, beta},
-                   {*x, *w, *convolution, *y}, [=](const Shape& shape) {
-                     const auto in = Floats(from, shape.x), by = Floats(gradient, shape.y);
-                     std::vector<float> sums(shape.w.elements());
-                     shape.ForEach([&](size_t i, size_t k, size_t o) { sums[k] += in[i] * by[o]; });
-                     Store(sums, to, shape.w);
+                   ShapeOf(a, b, convolution, c),
+                   [first, second, to, like_a = *a, like_b = *b, like_c = *c](const Shape& shape) {
+                     const auto left = Floats(first, like_a), right = Floats(second, like_b);
+                     std::vector<float> sums(like_c.elements());
+                     shape.ForEach([&](size_t x, size_t w, size_t y) {
+                       sums[Of<kC>(x, w, y)] += left[Of<kA>(x, w, y)] * right[Of<kB>(x, w, y)];
+                     });
+                     Store(sums, to, like_c);
                    });
-  };
+  }
+
+  template <Role kRole>
+  static size_t Of(size_t x, size_t w, size_t y) {
+    return kRole == kX ? x : kRole == kW ? w : y;
+  }
+};
+
+void FillWays(CudaLibraries* all) {
+  auto& dnn = all->cudnn;
+  using Forward = Way<kX, kW, kY, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
+                      CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM>;
+  dnn.GetConvolutionForwardAlgorithm = Forward::Ask;
+  dnn.GetConvolutionForwardWorkspaceSize = Forward::Workspace;
+  dnn.ConvolutionForward = Forward::Run;
+  using Data =
+      Way<kW, kY, kX, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1>;
+  dnn.GetConvolutionBackwardDataAlgorithm = Data::Ask;
+  dnn.GetConvolutionBackwardDataWorkspaceSize = Data::Workspace;
+  dnn.ConvolutionBackwardData = Data::Run;
+  using Filters =
+      Way<kX, kY, kW, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1>;
+  dnn.GetConvolutionBackwardFilterAlgorithm = Filters::Ask;
+  dnn.GetConvolutionBackwardFilterWorkspaceSize = Filters::Workspace;
+  dnn.ConvolutionBackwardFilter = Filters::Run;
 }
 
 }  // namespace
@@ -229,9 +215,7 @@ void FillCudnn(CudaLibraries* all) {
     return CUDNN_STATUS_SUCCESS;
   };
   FillDescriptors(all);
-  FillForward(all);
-  FillBackwardData(all);
-  FillBackwardFilter(all);
+  FillWays(all);
 }
 
 }  // namespace recpack::emulated

@@ -12,18 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kGpus[] = "cuda:0,cuda:1", kParts[] = "cuda:0/0,cuda:0/1";
-
 class EmulatedDevices : public EmulatedMachine {
  protected:
-  // The quicker network of pictures, for an epoch.
-  static TrainerOptions Short(const SmallCifar& data, const std::string& devices) {
-    TrainerOptions options = Pictures(data, devices);
-    options.model = "alexnet";
-    options.alexnet = {.filters = 4, .dense = 32};
-    options.epochs = 1;
-    return options;
-  }
   static std::string Described(const TrainerOptions& options) {
     return Trainer(options).Describe();
   }
@@ -94,6 +84,28 @@ TEST_F(EmulatedDevices, AreTheSameBitsWhateverTheOrderOfStreams) {
     EXPECT_EQ(Train(options).losses, expected) << "seed " << seed;
     options.devices = ParseDevices(kGpus);
     EXPECT_EQ(Train(options).losses, expected) << "seed " << seed;
+  }
+}
+
+// The server's sums and updates are those of replicated variables, in another place.
+TEST_F(EmulatedDevices, HaveAServerOnGpusThatGivesTheBitsOfReplicatedVariables) {
+  const SmallCifar data(48);
+  for (const char* devices : {kGpus, kParts}) {
+    TrainerOptions options = Short(data, devices);
+    const Ran expected = Train(options);
+    options.strategy = StrategyKind::kParameterServer;
+    for (const VariablePlace place : {VariablePlace::kFirstDevice, VariablePlace::kSpread}) {
+      options.variables = place;
+      EXPECT_THAT(Described(options), HasSubstr("copied from GPU to GPU"));
+      for (const uint64_t seed : {1, 2, 3}) {
+        emulated::SetUp({.seed = seed});
+        const Ran ran = Train(options);
+        EXPECT_EQ(ran.losses, expected.losses) << devices << ", seed " << seed;
+        // Each variable comes and each gradient goes in each step, and variables when it settles.
+        const uint64_t variables = 10, steps = ran.losses.size();
+        EXPECT_EQ(ran.epochs[0].exchange_calls, 2 * variables * (2 * steps + 1));
+      }
+    }
   }
 }
 
@@ -234,10 +246,11 @@ TEST_F(EmulatedDevices, ThatAreNotThereAreRefusedOrReplaced) {
 
 TEST_F(EmulatedDevices, SayWhichOneHasNoMemory) {
   const SmallCifar data(32);
-  emulated::SetUp({.memory = size_t{60} << 20});  // one device needs more than half of it
+  emulated::SetUp({.memory = size_t{5} << 20});  // one device needs more than half of it
   EXPECT_EQ(MessageOf(Short(data, kGpus)), "");
   EXPECT_THAT(MessageOf(Short(data, "cuda:1/0,cuda:1/1")),
-              AllOf(HasSubstr("cuda:1 has no memory for"), HasSubstr("fewer devices")));
+              AllOf(HasSubstr("cuda:1 has no memory for"), HasSubstr("for batches of 8 samples on"),
+                    HasSubstr("fewer devices")));
 }
 
 TEST_F(EmulatedDevices, EvaluateAndClassifyAsTheCpuDoes) {

@@ -12,6 +12,9 @@
 
 namespace recpack {
 
+// Two GPUs, and two logical devices of one.
+inline constexpr char kGpus[] = "cuda:0,cuda:1", kParts[] = "cuda:0/0,cuda:0/1";
+
 inline TrainerOptions Pictures(const SmallCifar& data, const std::string& devices) {
   TrainerOptions options;
   options.data = data.folder();
@@ -23,6 +26,15 @@ inline TrainerOptions Pictures(const SmallCifar& data, const std::string& device
   options.warmup_epochs = 0;
   options.optimizer.rate = 0.02;
   options.seed = 3;
+  return options;
+}
+
+// The quicker network of pictures, for an epoch.
+inline TrainerOptions Short(const SmallCifar& data, const std::string& devices) {
+  TrainerOptions options = Pictures(data, devices);
+  options.model = "alexnet";
+  options.alexnet = {.filters = 4, .dense = 32};
+  options.epochs = 1;
   return options;
 }
 

@@ -1,5 +1,5 @@
 // A CUDA machine in software, for tests where there is no GPU: the functions of CUDA's runtime that
-// Recpack calls, linked in their stead, and cuDNN and cuBLAS behind the trainer's table of
+// Recpack calls, linked in their stead, and cuDNN and cuBLASLt behind the trainer's table of
 // functions. Kernels are compiled for the host (kernel_language.h). What a stream is given runs
 // later: in order within the stream, in any order between streams that no event orders, when
 // somebody waits or by chance, so that a wait that is missing gives wrong results. What it cannot

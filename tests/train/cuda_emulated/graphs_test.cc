@@ -87,6 +87,37 @@ TEST_F(EmulatedGraphs, EventsOrderStreamsOfACapture) {
   }
 }
 
+// Of a stream that is no part of the capture.
+TEST_F(EmulatedGraphs, ExternalEventsAreRecordedByEachLaunch) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    emulated::SetUp({.seed = seed});
+    const TestStream stream, reader;
+    const TestEvent filled;
+    const DeviceArray32 from(kCount), to(kCount);
+    EXPECT_EQ(cudaEventRecordWithFlags(filled, stream, cudaEventRecordExternal),
+              cudaErrorInvalidValue);
+    ASSERT_EQ(Begin(stream), cudaSuccess);
+    ASSERT_EQ(Fill(from, 0, stream), cudaSuccess);
+    ASSERT_EQ(cudaEventRecordWithFlags(filled, stream, cudaEventRecordExternal), cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    for (int launch = 0; launch < 2; ++launch) {
+      ASSERT_EQ(Fill(from, 1, stream), cudaSuccess);
+      ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+      ASSERT_EQ(cudaStreamWaitEvent(reader, filled, 0), cudaSuccess);
+      ASSERT_EQ(
+          cudaMemcpyAsync(to.data(), from.data(), to.bytes(), cudaMemcpyDeviceToDevice, reader),
+          cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(reader), cudaSuccess);
+      EXPECT_EQ(to.Values(), All(0)) << "seed " << seed;
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  }
+}
+
 TEST_F(EmulatedGraphs, AStreamThatDoesNotComeBackIsRefused) {
   const TestStream stream, side;
   const TestEvent fork;

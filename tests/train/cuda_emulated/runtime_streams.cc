@@ -47,6 +47,7 @@ cudaError_t Record(const char* name, cudaEvent_t event, cudaStream_t handle, uns
     const auto stream = machine.StreamOf(handle);
     if (!stream || (*stream)->device != event->device) return cudaErrorInvalidResourceHandle;
     if (!(*stream)->capture) {
+      if ((flags & cudaEventRecordExternal) != 0) return cudaErrorInvalidValue;
       event->capture = nullptr;
       event->recorded = machine.streams.Enqueue(*stream, {.device = event->device},
                                                 machine.ImplicitOrder(*stream));

@@ -1,0 +1,33 @@
+// Memory of a CUDA device, by value.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "src/train/cuda/errors.h"
+
+namespace recpack {
+
+// Memory of the current device, not zeroed. Move-only; freeing waits for what runs there.
+class CudaArray {
+ public:
+  CudaArray() = default;
+  explicit CudaArray(size_t bytes) : data_(CudaAllocate(bytes)) {}
+  CudaArray(CudaArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  CudaArray& operator=(CudaArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~CudaArray() { cudaFree(data_); }
+
+  void* data() const noexcept { return data_; }
+  template <typename T>
+  T* As() const noexcept {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+};
+
+}  // namespace recpack

@@ -1,0 +1,50 @@
+#include "src/train/cuda/lane.h"
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+constexpr size_t kFirstWorkspace = size_t{1} << 20;
+
+}  // namespace
+
+CudaLane::CudaLane(const CudaLibraries& libraries) : libraries_(libraries) {
+  try {
+    Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    Check(libraries_, libraries_.cudnn.Create(&cudnn_), "cudnnCreate");
+    Check(libraries_, libraries_.cudnn.SetStream(cudnn_, stream_), "cudnnSetStream");
+    Reserve(kFirstWorkspace);
+  } catch (...) {
+    Release();
+    throw;
+  }
+}
+
+CudaLane::~CudaLane() { Release(); }
+
+void CudaLane::Release() noexcept {
+  if (stream_) cudaStreamSynchronize(stream_);
+  if (cudnn_) libraries_.cudnn.Destroy(cudnn_);
+  if (stream_) cudaStreamDestroy(stream_);
+}
+
+void CudaLane::Reserve(size_t bytes) {
+  if (bytes <= workspace_bytes_) return;
+  if (capturing_) {
+    throw Error(ErrorKind::kUnsupported,
+                format("this work is no CUDA graph: it needs {} bytes of workspace, and {} were "
+                       "taken when its operations were made",
+                       bytes, workspace_bytes_));
+  }
+  if (captured_) of_graphs_.push_back(std::move(workspace_));
+  // What runs may still read the one that goes; both may not fit.
+  Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  workspace_ = {};
+  workspace_bytes_ = 0;
+  workspace_ = CudaArray(bytes);
+  workspace_bytes_ = bytes;
+}
+
+}  // namespace recpack
