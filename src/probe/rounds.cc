@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
+
+#include "src/probe/student.h"
 
 namespace recpack {
 namespace {
@@ -65,30 +66,17 @@ double VarianceOfMean(const std::vector<double>& values) {
 
 }  // namespace
 
-double StudentT(size_t degrees) {
-  constexpr double kExact[] = {12.706, 4.303, 3.182, 2.776, 2.571,
-                               2.447,  2.365, 2.306, 2.262, 2.228};
-  if (degrees == 0) return std::numeric_limits<double>::infinity();
-  if (degrees <= std::size(kExact)) return kExact[degrees - 1];
-  // Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5).
-  constexpr double kNormal = 1.959964;
-  const auto n = static_cast<double>(degrees);
-  const double z = kNormal, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
-}
-
 Estimate EstimateOf(const Rounds& rounds, const FigureOfMeans& figure) {
   if (rounds.empty()) return {};
   const std::vector<double> means = MeansOf(rounds);
   const double value = figure(means);
-  if (rounds.size() < 2) {
+  if (rounds.size() < kFewestRounds) {
     constexpr double kNoEnd = std::numeric_limits<double>::infinity();
     return {value, -kNoEnd, kNoEnd};
   }
   const double error =
       std::sqrt(VarianceOfMean(Influences(rounds, means, SlopesAt(means, figure))));
-  const double reach = StudentT(rounds.size() - 1) * error;
+  const double reach = Student975(static_cast<double>(rounds.size() - 1)) * error;
   return {value, value - reach, value + reach};
 }
 

@@ -181,7 +181,7 @@ class Against(GainTest):
 
     def test_a_run_may_be_ended(self):
         endless = self.steps(0.01, 1_000_000)
-        done = self.probe('gain', '--against', ' '.join(map(str, endless)), '--rounds', '2',
+        done = self.probe('gain', '--against', ' '.join(map(str, endless)), '--rounds', '3',
                           '--run-seconds', '1', '--', *endless)
         self.assertIn('times as fast', done.stderr)
 

@@ -128,10 +128,10 @@ TEST(Hints, UtilisationAloneDecidesNothing) {
 
 TEST(Hints, BusyProcessorsAndFilesAreShownBesideALowUtilisation) {
   Evidence evidence{.trainers = Trainers({.uncovered_wait = kMs, .device = 90 * kMs}),
-                    .system = SystemRates{.tree_cores = 1.95, .allowed_cores = 2},
+                    .system = SystemRates{.tree_cores = 1.9, .allowed_cores = 2},
                     .gpus = {{.device = 0, .utilisation = 0.4}}};
   evidence.system->pressure.io.some = 0.5;
-  EXPECT_THAT(Decide(evidence).hints, Contains(HasSubstr("2.0 of 2 processors")));
+  EXPECT_THAT(Decide(evidence).hints, Contains(HasSubstr("1.9 of 2 processors")));
   EXPECT_THAT(Decide(evidence).hints, Contains(HasSubstr("I/O held some task up 50.0 %")));
   evidence.gpus[0].utilisation = 0.9;
   EXPECT_EQ(Decide(evidence).hints.size(), 1u);

@@ -167,8 +167,8 @@ TEST(Gain, TheTextIsOneScreenWithTheGainFirst) {
 }
 
 TEST(Gain, TheJsonHasAllFigures) {
-  const auto json = nlohmann::json::parse(GainJson(ResultOf({Training().Take(StepsOf(2))})));
-  EXPECT_EQ(json["rounds"], 2);
+  const auto json = nlohmann::json::parse(GainJson(ResultOf({Training().Take(StepsOf(3))})));
+  EXPECT_EQ(json["rounds"], 3);
   EXPECT_NEAR(json["gain"]["value"], 5'000, 1e-6);
   EXPECT_NEAR(json["samples_per_s"]["live"]["low"], 5'000, 1e-3);
   EXPECT_TRUE(json.contains("interference"));

@@ -10,6 +10,7 @@
 #include "recpack/base/scratch_folder.h"
 #include "recpack/probe/event_reader.h"
 #include "recpack/probe/gain.h"
+#include "recpack/probe/rounds.h"
 #include "src/base/format.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/gain_against.h"
@@ -21,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook(200);
-constexpr size_t kFewestRounds = 6;  // before an interval may be narrow enough
+constexpr size_t kRoundsToEnd = 6;  // before an interval may be narrow enough
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -38,7 +39,7 @@ struct Flags {
 };
 
 bool IsNarrow(const GainResult& result, double precision) {
-  if (result.rounds < kFewestRounds) return false;
+  if (result.rounds < kRoundsToEnd) return false;
   const double reach = (result.gain.high - result.gain.low) / 2;
   return reach <= precision / 100 * result.rate(LoaderMode::kLive).value;
 }
@@ -62,8 +63,8 @@ std::string WhyUnknown(const GainBlocks& blocks, const GainResult& result, bool 
 int Finish(const Flags& flags, const GainBlocks& blocks, const CommandEnd& end, bool ended_here) {
   GainResult result = blocks.Result();
   if (result.rounds == 0) result.notes.push_back(WhyUnknown(blocks, result, ended_here));
-  if (result.rounds == 1) {
-    result.notes.push_back("one round has no interval: give it more --seconds");
+  if (result.rounds > 0 && result.rounds < kFewestRounds) {
+    result.notes.push_back("so few rounds have no interval: give it more --seconds");
   }
   const bool failed = !ended_here && end.exit_code != 0;
   if (failed) result.notes.push_back("the command " + end.Text());
@@ -151,7 +152,7 @@ void AddGain(CLI::App& app, int& exit_code) {
   command.add_option("--rounds", paired.rounds, "Of both commands.")
       ->needs(against)
       ->capture_default_str()
-      ->check(CLI::Range(2, 1000));
+      ->check(CLI::Range(3, 1000));
   command
       .add_option("--run-seconds", paired.run_seconds,
                   "End each run after so long; 0: it goes to its end.")
