@@ -44,6 +44,7 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
        format("{} {} {} {} {} {} {}", deepconn.vocabulary, deepconn.max_tokens, deepconn.dims,
               deepconn.filters, deepconn.kernel, deepconn.latent, deepconn.factors)},
       {"strategy", std::to_string(static_cast<int>(options.strategy))},
+      {"place of sums", std::to_string(static_cast<int>(options.sums))},
       {"statistics of all devices", std::to_string(options.norm_sync)},
       {"input", std::to_string(static_cast<int>(options.input))},
       {"steps a dispatch", std::to_string(options.steps_per_dispatch)},

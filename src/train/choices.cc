@@ -66,6 +66,13 @@ const TrainerChoices& WholeStrategyChoices() {
   return choices;
 }
 
+const TrainerChoices& SumChoices() {
+  static const TrainerChoices choices = {Choice("auto", &TrainerOptions::sums, SumPlace::kAuto),
+                                         Choice("nccl", &TrainerOptions::sums, SumPlace::kGpus),
+                                         Choice("host", &TrainerOptions::sums, SumPlace::kHost)};
+  return choices;
+}
+
 const TrainerChoices& VariableChoices() {
   static const TrainerChoices choices = {
       Choice("cpu", &TrainerOptions::variables, VariablePlace::kCpu),

@@ -1,6 +1,5 @@
 #include "src/train/distributed_replicated.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -63,14 +62,12 @@ void DistributedReplicated::Settle() {
 }
 
 void DistributedReplicated::ReadSlot(size_t slot, size_t variable, float* to) {
-  const float* from = master_->slot(slot).data() + variables_->offset(variable);
-  std::copy(from, from + variables_->size(variable), to);
+  master_->ReadSlot(slot, variables_->offset(variable), {to, variables_->size(variable)});
 }
 
 void DistributedReplicated::WriteSlot(size_t slot, size_t variable, const float* from) {
   if (!first()) return;
-  std::copy(from, from + variables_->size(variable),
-            master_->slot(slot).data() + variables_->offset(variable));
+  master_->WriteSlot(slot, variables_->offset(variable), {from, variables_->size(variable)});
 }
 
 void DistributedReplicated::VariablesSet() {

@@ -13,7 +13,8 @@ struct GradientSums {
   std::string text;         // that, and why; empty where there is no GPU, or nothing to sum
 };
 
-// Of whole models on each device.
+// Of whole models on each device. All processes call it at once, and it is the same for all. Throws
+// Error (kUnsupported) where SumPlace::kGpus was asked for and cannot be.
 GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorld& world);
 
 }  // namespace recpack

@@ -78,7 +78,7 @@ Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& wor
     return Distributed(options, world, repeats);
   }
   Strategies strategies;
-  if (world.towers() == 1) {
+  if (world.towers() == 1 && !sums_on_devices) {
     strategies.push_back(std::make_unique<SingleDevice>(
         options.optimizer,
         repeats ? SingleDevice::Update::kBeside : SingleDevice::Update::kAfterStep,

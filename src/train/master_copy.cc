@@ -16,19 +16,23 @@ void MasterCopy::Start(const Variables& variables, std::vector<float> values,
   buckets_ = buckets;
   const auto count = static_cast<size_t>(processes_->size());
   const auto rank = static_cast<size_t>(processes_->rank());
+  size_t own = 0;
   for (const Bucket& bucket : buckets_) {
     Part part;
+    part.at = own;
     part.length = (bucket.end - bucket.begin + count - 1) / count;
     part.begin = std::min(bucket.begin + rank * part.length, bucket.end);
     part.end = std::min(part.begin + part.length, bucket.end);
+    own += part.end - part.begin;
     parts_.push_back(part);
   }
-  slots_.assign(SlotNames(options_).size(), std::vector<float>(values.size()));
+  slots_.assign(SlotNames(options_).size(), std::vector<float>(own));
   Set(std::move(values));
 }
 
 void MasterCopy::Update(size_t number, const float* gradients, const UpdateStep& step) {
   if (!std::exchange(attached_, true)) ops_->Attach();
+  whole_ = {};
   const Bucket& bucket = buckets_[number];
   const Part& part = parts_[number];
   padded_.assign(part.length * static_cast<size_t>(processes_->size()), 0.0F);
@@ -50,7 +54,9 @@ void MasterCopy::UpdatePart(const Bucket& bucket, const Part& part, const float*
     const size_t end = std::min(offset + variables_->size(variable), part.end);
     if (begin >= end) continue;
     std::vector<float*> slots;
-    for (std::vector<float>& slot : slots_) slots.push_back(slot.data() + begin);
+    for (std::vector<float>& slot : slots_) {
+      slots.push_back(slot.data() + part.at + (begin - part.begin));
+    }
     UpdateValues(*ops_, options_, step, variables_->specs()[variable].decayed,
                  values_.data() + begin, gradients + (begin - part.begin), slots, end - begin);
   }
@@ -67,11 +73,30 @@ float* MasterCopy::Gather(const Part& part, const float* own) {
 }
 
 void MasterCopy::GatherSlots() {
-  for (std::vector<float>& slot : slots_) {
+  const bool here = processes_->rank() == 0;
+  if (here) whole_.assign(slots_.size(), std::vector<float>(values_.size()));
+  for (size_t slot = 0; slot < slots_.size(); ++slot) {
     for (size_t i = 0; i < buckets_.size(); ++i) {
-      const float* all = Gather(parts_[i], slot.data() + parts_[i].begin);
-      std::copy(all, all + (buckets_[i].end - buckets_[i].begin), slot.data() + buckets_[i].begin);
+      const float* all = Gather(parts_[i], slots_[slot].data() + parts_[i].at);
+      if (!here) continue;
+      std::copy(all, all + (buckets_[i].end - buckets_[i].begin),
+                whole_[slot].data() + buckets_[i].begin);
     }
+  }
+}
+
+void MasterCopy::ReadSlot(size_t slot, size_t begin, std::span<float> to) const {
+  std::copy_n(whole_.at(slot).data() + begin, to.size(), to.begin());
+}
+
+void MasterCopy::WriteSlot(size_t slot, size_t begin, std::span<const float> from) {
+  for (const Part& part : parts_) {
+    const size_t first = std::max(begin, part.begin);
+    const size_t end = std::min(begin + from.size(), part.end);
+    if (first >= end) continue;
+    std::copy(from.begin() + static_cast<ptrdiff_t>(first - begin),
+              from.begin() + static_cast<ptrdiff_t>(end - begin),
+              slots_[slot].data() + part.at + (first - part.begin));
   }
 }
 

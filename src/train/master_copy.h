@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace recpack {
 
 // Of one process, in the host's memory. Of each bucket the processes have equal stretches: the
-// process sums the gradients of its own, updates it, and gets the others'. One thread at a time.
+// process sums the gradients of its own, updates it, and gets the others'. It has all values, and
+// the optimizer's slots of its stretches alone. One thread at a time.
 class MasterCopy {
  public:
   // `processes`: of all processes, for the host's memory. `ops`: of a CPU.
@@ -32,10 +34,13 @@ class MasterCopy {
   // All variables, in their order.
   const std::vector<float>& values() const noexcept { return values_; }
 
-  // A slot of the optimizer of all variables, in that order: brought here from all processes at
-  // once, and taken from there.
+  // Brings the optimizer's slots of all variables to the first process, from all at once, where
+  // they stay until the next update.
   void GatherSlots();
-  std::vector<float>& slot(size_t slot) { return slots_[slot]; }
+  // From there: as many values of a slot as fit, from this element of all variables on.
+  void ReadSlot(size_t slot, size_t begin, std::span<float> to) const;
+  // At every process, of which each takes what it has.
+  void WriteSlot(size_t slot, size_t begin, std::span<const float> from);
   // Goes on with these.
   void Set(std::vector<float> values) { values_ = std::move(values); }
 
@@ -48,6 +53,7 @@ class MasterCopy {
   struct Part {
     size_t length = 0;          // elements of each part
     size_t begin = 0, end = 0;  // of the own one, in all variables
+    size_t at = 0;              // where it begins in the own slots
   };
   float* Gather(const Part& part, const float* own);
   void UpdatePart(const Bucket& bucket, const Part& part, const float* gradients,
@@ -60,7 +66,8 @@ class MasterCopy {
   std::vector<Bucket> buckets_;
   std::vector<Part> parts_;  // by bucket
   std::vector<float> values_;
-  std::vector<std::vector<float>> slots_;  // up to date in the own parts
+  std::vector<std::vector<float>> slots_;  // the own parts, one behind the other
+  std::vector<std::vector<float>> whole_;  // as GatherSlots() brought them
   std::vector<float> padded_;              // equal parts of all processes
   bool attached_ = false;
   FirstFailure failure_;

@@ -67,6 +67,19 @@ std::shared_ptr<Collective> ProcessWorld::ProcessExchange() const {
   return exchange_ ? exchange_ : std::move(ThreadCollectives(1)[0]);
 }
 
+std::vector<std::string> ProcessWorld::OfAll(const std::string& text) const {
+  if (!control_) return {text};
+  const auto sizes = GatherValues(*control_, text.size());
+  const size_t longest = *std::max_element(sizes.begin(), sizes.end());
+  std::string own = text, all(longest * sizes.size(), '\0');
+  own.resize(longest);
+  control_->AllGather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
+  std::vector<std::string> texts;
+  texts.reserve(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) texts.push_back(all.substr(i * longest, sizes[i]));
+  return texts;
+}
+
 std::string ProcessWorld::FromFirst(const std::function<std::string()>& text) const {
   if (!control_) return text();
   std::string result = rank_ == 0 ? text() : "";

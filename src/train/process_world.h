@@ -36,6 +36,9 @@ class ProcessWorld {
   // Between processes alone, in the place of Exchange(); of one rank where there is one process.
   std::shared_ptr<Collective> ProcessExchange() const;
 
+  // What each process says, in their order. All call it at once.
+  std::vector<std::string> OfAll(const std::string& text) const;
+
   // What the first process makes of it.
   std::string FromFirst(const std::function<std::string()>& text) const;
 

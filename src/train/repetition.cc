@@ -26,6 +26,9 @@ std::string GraphsOfStep(const TrainerOptions& options, size_t towers) {
 std::string WhyNotRepeated(const TrainerOptions& options, size_t towers) {
   if (!options.cuda_graphs) return "they were not asked for";
   if (IsPlaced(options)) return "the model is over several devices";
+  if (options.sums == SumPlace::kGpus && towers == 1) {
+    return "sums of gradients lie between its parts";
+  }
   if (options.strategy == StrategyKind::kParameterServer) {
     return "the host moves variables in each step";
   }

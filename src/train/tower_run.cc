@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <span>
@@ -5,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/gain.h"
+#include "recpack/pipeline/token.h"
 #include "src/base/format.h"
 #include "src/train/make_model.h"
 #include "src/train/make_ops.h"
@@ -110,15 +112,15 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     const ExchangeAccount before = strategy.account();
     const double waited = input.waited();
     auto since = Clock::now();
-    TrainEpoch(index, at, input, epoch, audit);
+    const bool over = TrainEpoch(index, at, input, epoch, audit);
     epoch.input_waited = input.waited() - waited;
     strategy.Settle();
     all.Barrier();
     now.steps = static_cast<int64_t>(at.step);
     now.train_seconds = SecondsSince(since);
     now.transfers = towers[index]->TakeTransfers();  // one tower where there are any
-    ++at.epoch;
-    if (checkpoints->written()) Save(index, at, {}, audit);
+    at.epoch += over ? 1 : 0;  // a run that goes on from here makes the rest of it
+    if (checkpoints->written()) Save(index, at, over ? LossSums{} : epoch.train, audit);
     since = Clock::now();
     if (eval_feeder) epoch.evaluation = EvaluateAll(index);
     now.evaluation_seconds = SecondsSince(since);
@@ -141,7 +143,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
   if (!options.timing.inputs.empty()) TimeInputs(index, at.step);
 }
 
-void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
+bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
                                 TowerEpoch& epoch, RunAudit& audit) {
   const StepEvents events(index);
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
@@ -157,7 +159,10 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
       past_end = true;
       continue;
     }
-    if (!batch) break;
+    if (!batch) {
+      dispatch.Finish();
+      return true;
+    }
     past_end = true;
     dispatch.Step(*batch, UpdateAt(at.step, rate.At(static_cast<int64_t>(at.step))));
     events.Step(begin, at.step);
@@ -170,6 +175,12 @@ void Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
     Save(index, at, epoch.train, audit);
   }
   dispatch.Finish();
+  return options.input != InputKind::kReal || !HasStepsLeft(at.loader_token);
+}
+
+bool Trainer::State::HasStepsLeft(const std::string& token) const {
+  const uint64_t taken = ParseToken(token).position, all = feeder->samples().samples();
+  return all - std::min(taken, all) >= options.batch_size * world->towers();
 }
 
 void Trainer::State::TimeInputs(size_t index, uint64_t step) {

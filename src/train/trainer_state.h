@@ -52,9 +52,11 @@ struct Trainer::State {
   void Build(size_t index);
   void RunTower(size_t index) noexcept;
   void TrainAndEvaluate(size_t index);
-  // Goes on to the end of the epoch, or of the training.
-  void TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch,
+  // Goes on to the end of the epoch, or of the training. Whether the epoch is over.
+  bool TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch,
                   RunAudit& audit);
+  // In the epoch behind the batch of this token.
+  bool HasStepsLeft(const std::string& token) const;
   // Of all towers at once, which have settled.
   void Save(size_t index, CheckpointInfo at, const LossSums& train, const RunAudit& audit);
   // Throws where the step's numbers are none.

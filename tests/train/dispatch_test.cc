@@ -5,8 +5,7 @@
 
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/train/small_cifar.h"
-#include "tests/train/small_reviews.h"
+#include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
 namespace recpack {
@@ -19,15 +18,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu:0") {
-  TrainerOptions options;
-  options.data = data.folder();
-  options.resnet.width = 8;
+  TrainerOptions options = SmallPictures(data, devices);
   options.alexnet = {.filters = 8, .dense = 32};
-  options.devices = ParseDevices(devices);
-  options.threads = 1;
-  options.batch_size = 8;
-  options.epochs = 2;
-  options.seed = 3;
   return options;
 }
 

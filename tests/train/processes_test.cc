@@ -10,27 +10,13 @@
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/joined_processes.h"
-#include "tests/train/small_cifar.h"
+#include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
 namespace recpack {
 namespace {
 
 using testing::HasSubstr;
-
-TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu:0") {
-  TrainerOptions options;
-  options.data = data.folder();
-  options.resnet.width = 8;
-  options.devices = ParseDevices(devices);
-  options.threads = 1;
-  options.batch_size = 8;
-  options.epochs = 2;
-  options.warmup_epochs = 0;
-  options.optimizer.rate = 0.02;
-  options.seed = 3;
-  return options;
-}
 
 // Of the first process; none may fail.
 Ran TrainTogether(const std::vector<TrainerOptions>& options) {
@@ -62,7 +48,7 @@ TEST(Processes, WithADeviceEachAreTheDevicesOfOneBitForBit) {
   for (const auto& [processes, devices] : {std::pair(2, "cpu:0,cpu:1"), {3, "cpu:0,cpu:1,cpu:2"}}) {
     for (const bool norm_sync : {false, true}) {
       SCOPED_TRACE(format("{} {}", devices, norm_sync));
-      TrainerOptions alone = Options(data, devices), each = Options(data);
+      TrainerOptions alone = SteadyPictures(data, devices), each = SteadyPictures(data);
       alone.norm_sync = each.norm_sync = norm_sync;
       const Ran expected = Train(alone);
       EXPECT_EQ(expected.epochs[0].evaluation.samples, 80u);
@@ -79,7 +65,7 @@ TEST(Processes, TheMasterCopyOfOneProcessChangesNoBit) {
   const SmallCifar data(80);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1", "cpu:0,cpu:1,cpu:2,cpu:3"}) {
     SCOPED_TRACE(devices);
-    TrainerOptions options = Options(data, devices);
+    TrainerOptions options = SteadyPictures(data, devices);
     const Ran replicated = Train(options);
     options.strategy = StrategyKind::kDistributedReplicated;
     const Ran distributed = Train(options);
@@ -91,11 +77,11 @@ TEST(Processes, TheMasterCopyOfOneProcessChangesNoBit) {
 // Sums are made in each process first: another order than that of one process.
 TEST(Processes, WithSeveralDevicesEachAreThoseOfOneWithinRounding) {
   const SmallCifar data(80);
-  const Ran alone = Train(Options(data, "cpu:0,cpu:1,cpu:2,cpu:3"));
+  const Ran alone = Train(SteadyPictures(data, "cpu:0,cpu:1,cpu:2,cpu:3"));
   for (const auto& [first, second] :
        {std::pair("cpu:0,cpu:1", "cpu:0,cpu:1"), {"cpu:0", "cpu:0,cpu:1,cpu:2"}}) {
     SCOPED_TRACE(second);
-    std::vector options = {Options(data, first), Options(data, second)};
+    std::vector options = {SteadyPictures(data, first), SteadyPictures(data, second)};
     const Ran together = TrainTogether(options);
     ASSERT_EQ(together.losses.size(), alone.losses.size());
     EXPECT_NEAR(together.losses[0], alone.losses[0], 1e-6 * alone.losses[0]);
@@ -113,7 +99,7 @@ TEST(Processes, WithSeveralDevicesEachAreThoseOfOneWithinRounding) {
 TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
   const SmallCifar data(80);
   for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
-    TrainerOptions each = Options(data);
+    TrainerOptions each = SteadyPictures(data);
     each.strategy = strategy;
     const Ran whole = TrainTogether({each, each});
     for (const int64_t stop : {3, 5}) {  // in the middle and at the end of an epoch
@@ -139,9 +125,25 @@ TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
   }
 }
 
+TEST(Processes, GoOnInTheEpochThatTheirMostStepsEndedIn) {
+  const SmallCifar data(80);
+  TrainerOptions each = SteadyPictures(data);
+  each.optimizer.rate = 1e-30;  // a loss is that of the batch alone
+  const Ran whole = TrainTogether({each, each});
+  const TemporaryFolder folder;
+  TrainerOptions first = each, rest = each;
+  first.checkpoints = rest.resume = folder.path();
+  first.max_steps = 7;
+  TrainTogether({first, first});
+  const Ran resumed = TrainTogether({rest, rest});
+  EXPECT_EQ(resumed.losses, std::vector(whole.losses.begin() + 7, whole.losses.end()));
+  ASSERT_EQ(resumed.epochs.size(), 1u);
+  EXPECT_EQ(resumed.epochs[0].train.samples, 80u);
+}
+
 TEST(Processes, RefuseMoreDevicesThanThereAreBatches) {
   const SmallCifar data(20);
-  const TrainerOptions each = Options(data);
+  const TrainerOptions each = SteadyPictures(data);
   for (const Process& process : TrainProcesses({each, each, each})) {
     EXPECT_THAT(process.failure, HasSubstr("has no batch of 8 for each of 3 devices"));
   }
@@ -156,7 +158,7 @@ void ExpectFailure(const std::vector<Process>& processes, const std::string& rea
 
 TEST(Processes, AllHearWhyOneFails) {
   const SmallCifar data(80);
-  const TrainerOptions good = Options(data);
+  const TrainerOptions good = SteadyPictures(data);
   const auto fails = [&](const std::string& reason, auto change) {
     TrainerOptions bad = good;
     change(bad);
@@ -171,7 +173,7 @@ TEST(Processes, AllHearWhyOneFails) {
 
 TEST(Processes, ANumberThatIsNoneEndsAll) {
   const SmallCifar data(80);
-  TrainerOptions each = Options(data, "cpu:0,cpu:1");
+  TrainerOptions each = SteadyPictures(data, "cpu:0,cpu:1");
   each.optimizer.rate = 1e30;
   for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
     each.strategy = strategy;
@@ -189,7 +191,7 @@ TEST(Processes, ShareTheProcessorsOfAMachine) {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < texts.size(); ++i) {
       threads.emplace_back([&, i] {
-        TrainerOptions each = Options(data);
+        TrainerOptions each = SteadyPictures(data);
         each.threads = 0;
         each.join = joins.Of(i);
         texts[i] = Trainer(each).Describe();
@@ -206,7 +208,7 @@ TEST(Processes, ShareTheProcessorsOfAMachine) {
 TEST(Processes, RefuseWhatOnlyOneCanTrain) {
   const SmallCifar data(80);
   const auto refused = [&](const std::string& reason, auto change) {
-    TrainerOptions each = Options(data);
+    TrainerOptions each = SteadyPictures(data);
     change(each);
     for (const Process& process : TrainProcesses({each, each})) {
       EXPECT_THAT(process.failure, HasSubstr(reason));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "recpack/train/trainer.h"
-#include "tests/train/small_cifar.h"
+#include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
 namespace recpack {
@@ -12,12 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 TrainerOptions Options(const SmallCifar& data, const std::string& devices) {
-  TrainerOptions options;
-  options.data = data.folder();
-  options.resnet.width = 8;
-  options.devices = ParseDevices(devices);
-  options.threads = 1;
-  options.batch_size = 8;
+  TrainerOptions options = SmallPictures(data, devices);
   options.epochs = 0;
   options.timing = {.inputs = {InputKind::kReal, InputKind::kCached, InputKind::kSynthetic},
                     .steps = 3,

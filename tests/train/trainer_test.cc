@@ -8,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/train/small_cifar.h"
+#include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
 namespace recpack {
@@ -18,16 +18,8 @@ using testing::HasSubstr;
 
 TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu:0",
                        uint32_t batch_size = 16) {
-  TrainerOptions options;
-  options.data = data.folder();
-  options.resnet.width = 8;
-  options.devices = ParseDevices(devices);
-  options.threads = 1;
+  TrainerOptions options = SteadyPictures(data, devices);
   options.batch_size = batch_size;
-  options.epochs = 2;
-  options.warmup_epochs = 0;
-  options.optimizer.rate = 0.02;
-  options.seed = 3;
   return options;
 }
 
@@ -151,6 +143,32 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
       EXPECT_EQ(resumed.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
       EXPECT_EQ(resumed.epochs.back().train.samples, whole.epochs.back().train.samples);
       EXPECT_NEAR(resumed.epochs.back().train.loss, whole.epochs.back().train.loss, 1e-5);
+    }
+  }
+}
+
+// Its epoch is not over. Without updates a loss is that of the batch alone.
+TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
+  const SmallCifar data(80);
+  for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    TrainerOptions options = Options(data, devices, 8);
+    options.optimizer.rate = 1e-30;
+    const Ran whole = Train(options);
+    const auto steps = static_cast<int64_t>(whole.losses.size());
+    for (const int64_t stop : {steps / 4, steps / 2, steps - 1}) {
+      SCOPED_TRACE(stop);
+      const TemporaryFolder folder;
+      TrainerOptions first = options;
+      first.checkpoints = folder.path();
+      first.max_steps = stop;
+      Train(first);
+      TrainerOptions rest = options;
+      rest.resume = folder.path();
+      const Ran resumed = Train(rest);
+      EXPECT_EQ(resumed.losses, std::vector(whole.losses.begin() + stop, whole.losses.end()));
+      EXPECT_EQ(resumed.epochs.size(), stop < steps / 2 ? 2u : 1u);
+      for (const EpochReport& epoch : resumed.epochs) EXPECT_EQ(epoch.train.samples, 80u);
+      EXPECT_TRUE(resumed.epochs.back().audit && resumed.epochs.back().audit->holds);
     }
   }
 }

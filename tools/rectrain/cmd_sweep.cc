@@ -151,7 +151,8 @@ int RunSweepCommand(SweepFlags& flags) {
                                        {"input", flags.inputs},
                                        {"threads", ThreadChoices(flags.threads)},
                                        {"binding", flags.bindings}};
-  SweepReport report{.setting = SettingOf(flags, axes),
+  // As it is read again: names of files may be no UTF-8.
+  SweepReport report{.setting = Json::parse(JsonLine(SettingOf(flags, axes))),
                      .date = Today(),
                      .plan = PlanSweep(flags.base, axes),
                      .runs = {}};
@@ -160,7 +161,9 @@ int RunSweepCommand(SweepFlags& flags) {
   RunSweep(report.plan, flags.options, std::vector(report.runs), [&](const SweepRun& run) {
     report.runs.push_back(run);
     Tell(report, run);
-    if (!flags.out.empty()) Write(file, JsonOf(report).dump(1) + "\n");
+    if (!flags.out.empty()) {
+      Write(file, JsonOf(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
   });
   const std::string table = MarkdownOf(report);
   if (!flags.out.empty()) {

@@ -128,6 +128,9 @@ void AddTrain(CLI::App& app, int& exit_code) {
       command, "--strategy", options, StrategyChoices(),
       "replicated: every device has all variables; distributed_replicated: they are updated in "
       "one copy, of which each process has a part; parameter_server: they are in one place.");
+  AddChoice(command, "--collective", options, SumChoices(),
+            "What sums the gradients of GPUs: nccl, on the GPUs, each device with one to itself; "
+            "host, in the host's memory; auto: nccl where that can be.");
   AddChoice(command, "--variables", options, VariableChoices(),
             "Where a parameter server has them: cpu, device (the first one), spread.");
   command.add_flag("--async", options.async,

@@ -26,6 +26,7 @@ const TrainerChoices& StrategyChoices();  // replicated, distributed_replicated,
 // distributed_replicated, parameter_server, parameter_server/device, parameter_server/spread,
 // async, async/device, async/spread.
 const TrainerChoices& WholeStrategyChoices();
+const TrainerChoices& SumChoices();           // auto, nccl, host
 const TrainerChoices& VariableChoices();      // cpu, device, spread
 const TrainerChoices& BindingChoices();       // free, bound
 const TrainerChoices& GraphChoices();         // on, off

@@ -136,6 +136,8 @@ struct GpuCollectives {
   // them make theirs at once. Empty: there is no such kind.
   std::function<std::unique_ptr<Collective>(std::shared_ptr<Collective> host, int device)> make =
       {};
+  // Names the GPU `device` of this machine among those of all; two ranks cannot be of one place.
+  std::function<std::string(int device)> place = {};
 };
 
 // For `ranks` threads of this process, which exchange no copies: each sums a slice of all arrays in

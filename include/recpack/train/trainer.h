@@ -29,6 +29,13 @@ enum class StrategyKind : uint8_t {
 // Makes this process's part in a collective of all processes that train together.
 using JoinProcesses = std::function<std::unique_ptr<Collective>()>;
 
+// Where the gradients of replicated variables are summed.
+enum class SumPlace : uint8_t {
+  kAuto,  // kGpus where that can be, else kHost
+  kGpus,  // by TrainerOptions::between_gpus, which is used by one device alone as well
+  kHost,  // in the host's memory
+};
+
 // Where a parameter server keeps variables.
 enum class VariablePlace : uint8_t {
   kCpu,          // in the host's memory
@@ -63,9 +70,10 @@ struct TrainerOptions {
   bool log_placement = false;   // tells where each operation is, and what it reads from where
   bool soft_placement = false;  // a device that is not there is replaced by one of the CPU
   StrategyKind strategy = StrategyKind::kReplicated;
-  // What sums the gradients of replicated variables where each device has a GPU to itself:
-  // NcclCollectives(). Empty, and otherwise: they are summed in the host's memory.
+  // What sums the gradients of replicated variables where each device, of all processes, has a GPU
+  // to itself: NcclCollectives(). Empty: nothing can.
   GpuCollectives between_gpus = {};
+  SumPlace sums = SumPlace::kAuto;
   VariablePlace variables = VariablePlace::kCpu;
   bool async = false;      // of a parameter server: each device's gradient is an update of its own
   bool norm_sync = false;  // batch statistics over all devices' samples

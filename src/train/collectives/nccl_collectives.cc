@@ -5,9 +5,11 @@
 namespace recpack {
 
 GpuCollectives NcclCollectives() {
-  return {"NCCL", NcclUnavailable, [](std::shared_ptr<Collective> host, int device) {
+  return {"NCCL", NcclUnavailable,
+          [](std::shared_ptr<Collective> host, int device) {
             return NcclCollective(std::move(host), device);
-          }};
+          },
+          NcclPlace};
 }
 
 }  // namespace recpack

@@ -24,7 +24,7 @@ struct NcclLibrary {
   decltype(&ncclBroadcast) Broadcast = nullptr;
   decltype(&ncclAllGather) AllGather = nullptr;
 
-  std::string failure;  // why it cannot be used; empty: it can
+  std::string failure = {};  // why it cannot be used; empty: it can
 };
 
 // Loaded by the first call, for ever.

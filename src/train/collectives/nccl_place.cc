@@ -1,11 +1,21 @@
 #include "src/train/collectives/nccl_place.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
 namespace recpack {
+
+GpuPlace PlaceOnBus(const std::string& bus) {
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  const std::string text = format("{} {}", boot, bus);
+  GpuPlace place = {};
+  std::copy_n(text.data(), std::min(text.size(), place.size() - 1), place.data());
+  return place;
+}
 
 void CheckThatPlacesDiffer(std::span<const GpuPlace> by_rank) {
   for (auto second = by_rank.begin(); second != by_rank.end(); ++second) {

@@ -5,6 +5,8 @@ namespace recpack {
 
 std::string NcclUnavailable() { return "this build has no NCCL"; }
 
+std::string NcclPlace(int) { throw Error(ErrorKind::kUnsupported, NcclUnavailable()); }
+
 std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective>, int,
                                            const CollectiveOptions&) {
   throw Error(ErrorKind::kUnsupported, NcclUnavailable(), {},

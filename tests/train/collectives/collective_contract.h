@@ -31,6 +31,7 @@ struct WorldKind {
   std::function<std::unique_ptr<World>()> make;
   std::string missing = {};  // why there is none here; empty: there is
   bool names_ranks = true;   // in failures; else their processes
+  bool sees_calls = true;    // of each other; else only that one does not end
 };
 
 inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }

@@ -4,7 +4,6 @@
 #include "recpack/train/evaluator.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
-#include "tests/train/cuda_emulated/through_host.h"
 #include "tests/train/joined_processes.h"
 
 namespace recpack {
@@ -109,54 +108,10 @@ TEST_F(EmulatedDevices, HaveAServerOnGpusThatGivesTheBitsOfReplicatedVariables) 
   }
 }
 
-TEST_F(EmulatedDevices, SumBetweenGpusWhereEachDeviceHasOneToItself) {
-  const SmallCifar data(32);
-  std::atomic<int> calls = 0;
-  TrainerOptions options = Short(data, kGpus);
-  const auto expected = Train(options).losses;
-  EXPECT_THAT(Described(options), HasSubstr("summed in the host's memory"));
-  options.between_gpus = ThroughHost::Kind(calls);
-  EXPECT_THAT(Described(options), HasSubstr("summed by the emulated library"));
-  for (const uint64_t seed : {1, 2}) {
-    emulated::SetUp({.seed = seed});
-    calls = 0;
-    EXPECT_EQ(Train(options).losses, expected);
-    EXPECT_GE(calls, 2 * (2 + 2)) << "variables and statistics at first, then each step's buckets";
-  }
-  calls = 0;
-  const struct {
-    const char* devices;
-    StrategyKind strategy;
-    const char* reason;
-  } cases[] = {
-      {kParts, StrategyKind::kReplicated, "cuda:0 and cuda:0/1 are one GPU"},
-      {"cuda:0,cpu:0", StrategyKind::kReplicated, "cpu:0 is no GPU"},
-      {kGpus, StrategyKind::kDistributedReplicated, "the master copy"},
-      {kGpus, StrategyKind::kParameterServer, "through the host's memory"},
-  };
-  for (const auto& of : cases) {
-    options.devices = ParseDevices(of.devices);
-    options.strategy = of.strategy;
-    EXPECT_THAT(Described(options), HasSubstr(of.reason)) << of.devices;
-  }
-  options = Short(data, kGpus);
-  options.between_gpus = ThroughHost::Kind(calls);
-  options.between_gpus.unavailable = [] { return std::string("it was not found"); };
-  EXPECT_THAT(Described(options), HasSubstr("host's memory: it was not found"));
-  EXPECT_EQ(Train(options).losses, expected);
-  EXPECT_EQ(calls, 0);
-}
-
 TEST_F(EmulatedDevices, AllEndWhereOneFails) {
   const SmallCifar data(64);
-  std::atomic<int> calls = 0;
-  for (const bool between : {false, true}) {
-    emulated::SetUp({});
-    TrainerOptions options = Short(data, kGpus);
-    if (between) options.between_gpus = ThroughHost::Kind(calls);
-    emulated::FailWork(1, cudaErrorLaunchFailure, 150);
-    EXPECT_THAT(MessageOf(options), HasSubstr("cudaErrorLaunchFailure"));
-  }
+  emulated::FailWork(1, cudaErrorLaunchFailure, 150);
+  EXPECT_THAT(MessageOf(Short(data, kGpus)), HasSubstr("cudaErrorLaunchFailure"));
 }
 
 TEST_F(EmulatedDevices, GoOnFromACheckpointAsIfTheyHadNotStopped) {

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "tests/train/small_cifar.h"
-#include "tests/train/small_reviews.h"
+#include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
 namespace recpack {
@@ -16,17 +15,11 @@ namespace recpack {
 inline constexpr char kGpus[] = "cuda:0,cuda:1", kParts[] = "cuda:0/0,cuda:0/1";
 
 inline TrainerOptions Pictures(const SmallCifar& data, const std::string& devices) {
-  TrainerOptions options;
-  options.data = data.folder();
-  options.resnet.width = 4;
-  options.devices = ParseDevices(devices);
-  options.threads = 1;
-  options.batch_size = 8;
-  options.epochs = 2;
-  options.warmup_epochs = 0;
-  options.optimizer.rate = 0.02;
-  options.seed = 3;
-  return options;
+  return SteadyPictures(data, devices, 4);
+}
+
+inline TrainerOptions Reviews(const SmallReviews& data, const std::string& devices) {
+  return SmallReviewsTraining(data, devices);
 }
 
 // The quicker network of pictures, for an epoch.
@@ -35,19 +28,6 @@ inline TrainerOptions Short(const SmallCifar& data, const std::string& devices) 
   options.model = "alexnet";
   options.alexnet = {.filters = 4, .dense = 32};
   options.epochs = 1;
-  return options;
-}
-
-inline TrainerOptions Reviews(const SmallReviews& data, const std::string& devices) {
-  TrainerOptions options;
-  options.model = "deepconn";
-  options.data = data.folder();
-  options.deepconn = {.max_tokens = 32, .dims = 8, .filters = 8, .latent = 8, .factors = 4};
-  options.devices = ParseDevices(devices);
-  options.threads = 1;
-  options.batch_size = 8;
-  options.epochs = 2;
-  options.seed = 3;
   return options;
 }
 

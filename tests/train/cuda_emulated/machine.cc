@@ -1,11 +1,15 @@
 #include "tests/train/cuda_emulated/machine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 namespace recpack::emulated {
 namespace {
+
+constexpr auto kIdle = std::chrono::microseconds(50);
 
 std::mutex& TheMutex() {
   static auto* const mutex = new std::mutex;
@@ -37,7 +41,8 @@ Live LiveOf(const Machine& machine) {
 Machine::Machine(const Options& wanted)
     : options(wanted),
       devices(static_cast<size_t>(wanted.devices)),
-      streams(wanted.seed, [this](const Work& work) { return Before(work); }) {
+      streams(
+          wanted.seed, [this](const Work& work) { return Before(work); }, [this] { LetOthers(); }) {
   for (size_t i = 0; i < devices.size(); ++i) {
     devices[i].default_stream = streams.Create(static_cast<int>(i));
   }
@@ -63,6 +68,21 @@ cudaError_t Machine::Submit(cudaStream_t stream, Node::Kind kind, std::function<
   }
   Work work{std::move(run), touches, stream->device};
   if (stream->capture) return captures.Add(stream, {.kind = kind, .work = std::move(work)});
+  return Enqueue(stream, std::move(work));
+}
+
+cudaError_t Machine::SubmitWaiting(cudaStream_t stream, std::function<void()> run,
+                                   std::function<bool()> ready) {
+  if (stream->capture) return cudaErrorStreamCaptureUnsupported;
+  const cudaError_t& failed = devices[static_cast<size_t>(stream->device)].failed;
+  if (failed != cudaSuccess) return failed;
+  return Enqueue(stream, {std::move(run), 1u << stream->device, stream->device,
+                          [&failed, ready = std::move(ready)] {
+                            return failed != cudaSuccess || ready();  // then it is left out
+                          }});
+}
+
+cudaError_t Machine::Enqueue(cudaStream_t stream, Work work) {
   streams.Enqueue(stream, std::move(work), ImplicitOrder(stream));
   if (options.early > 0 && streams.random()() % options.early == 0) streams.RunSome(false);
   return cudaSuccess;
@@ -100,6 +120,13 @@ bool Machine::Before(const Work& work) {
   if (failed != cudaSuccess) return false;
   memory.Open(work.devices);
   return true;
+}
+
+void Machine::LetOthers() {
+  memory.Open(0);
+  TheMutex().unlock();
+  std::this_thread::sleep_for(kIdle);
+  TheMutex().lock();
 }
 
 Entered::Entered() : lock_(TheMutex()) {}

@@ -35,6 +35,9 @@ class Machine {
   // touches beside the stream's and its peers'.
   cudaError_t Submit(cudaStream_t stream, Node::Kind kind, std::function<void()> run,
                      uint32_t devices = 0);
+  // A kernel that begins once ready(); of a stream that is not captured.
+  cudaError_t SubmitWaiting(cudaStream_t stream, std::function<void()> run,
+                            std::function<bool()> ready);
 
   // What the next work of a stream comes after because of CUDA's default stream.
   std::vector<Token> ImplicitOrder(cudaStream_t stream) const;
@@ -63,7 +66,9 @@ class Machine {
   std::map<std::string, size_t> calls;
 
  private:
+  cudaError_t Enqueue(cudaStream_t stream, Work work);
   bool Before(const Work& work);
+  void LetOthers();
 };
 
 // The machine, for one at a time.

@@ -3,7 +3,6 @@
 
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
-#include "tests/train/cuda_emulated/through_host.h"
 #include "tests/train/joined_processes.h"
 
 namespace recpack {
@@ -52,15 +51,6 @@ TEST_F(EmulatedDeviceGraphs, OfAMasterCopyGiveTheSameBits) {
   TrainerOptions options = Short(data, kGpus);
   options.strategy = StrategyKind::kDistributedReplicated;
   ExpectTheSameBits(options, 2);
-}
-
-TEST_F(EmulatedDeviceGraphs, WithSumsBetweenGpusGiveTheSameBits) {
-  const SmallCifar data(64);
-  std::atomic<int> calls = 0;
-  TrainerOptions options = Short(data, kGpus);
-  options.between_gpus = ThroughHost::Kind(calls);
-  ExpectTheSameBits(options, 4);
-  EXPECT_GT(calls, 0);
 }
 
 TEST_F(EmulatedDeviceGraphs, OfSeveralProcessesGiveTheSameBits) {

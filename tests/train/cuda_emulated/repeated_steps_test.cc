@@ -5,8 +5,7 @@
 
 #include "src/base/format.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
-#include "tests/train/small_cifar.h"
-#include "tests/train/small_reviews.h"
+#include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
 namespace recpack {
@@ -19,28 +18,16 @@ using testing::HasSubstr;
 constexpr int kRecords = 16;
 
 TrainerOptions Pictures(const SmallCifar& data) {
-  TrainerOptions options;
-  options.data = data.folder();
-  options.resnet.width = 4;
-  options.devices = ParseDevices("cuda:0");
-  options.threads = 1;
+  TrainerOptions options = SmallPictures(data, "cuda:0", 4);
   options.batch_size = 4;
-  options.epochs = 2;
   options.optimizer.rate = 0.02;
-  options.seed = 3;
   return options;
 }
 
 TrainerOptions Reviews(const SmallReviews& data) {
-  TrainerOptions options;
-  options.model = "deepconn";
-  options.data = data.folder();
-  options.deepconn = {.max_tokens = 16, .dims = 8, .filters = 8, .latent = 8, .factors = 4};
-  options.devices = ParseDevices("cuda:0");
-  options.threads = 1;
+  TrainerOptions options = SmallReviewsTraining(data, "cuda:0");
+  options.deepconn.max_tokens = 16;
   options.batch_size = 4;
-  options.epochs = 2;
-  options.seed = 3;
   return options;
 }
 

@@ -11,10 +11,17 @@ constexpr uint64_t kSteady = 1024;  // pieces, about, between changes of the str
 constexpr uint64_t kSleepers = 2;   // one of so many streams sleeps
 constexpr uint64_t kShared = 8;     // one of so many waits lets others run that it does not need
 
-bool Ready(const CUstream_st& stream) {
+// Whether no stream is in the way of its next piece.
+bool AtHand(const CUstream_st& stream) {
   if (stream.queue.empty()) return false;
   const auto& after = stream.queue.front().after;
   return std::all_of(after.begin(), after.end(), [](const Token& one) { return one->done; });
+}
+
+bool Ready(const CUstream_st& stream) {
+  if (!AtHand(stream)) return false;
+  const auto& ready = stream.queue.front().work.ready;
+  return !ready || ready();
 }
 
 }  // namespace
@@ -91,10 +98,18 @@ void Streams::RunUntil(const Token& token) {
     if (alone && Ready(stream)) {
       Run(stream);
     } else if (!RunOne(true)) {
-      std::fprintf(stderr, "emulated CUDA: streams wait for each other\n");
-      std::abort();
+      AwaitOthers();
     }
   }
+}
+
+void Streams::AwaitOthers() {
+  if (std::none_of(streams_.begin(), streams_.end(),
+                   [](const auto& one) { return AtHand(*one); })) {
+    std::fprintf(stderr, "emulated CUDA: streams wait for each other\n");
+    std::abort();
+  }
+  idle_();
 }
 
 void Streams::RunSome(bool sleepers) {

@@ -23,9 +23,10 @@ struct Completion {
 using Token = std::shared_ptr<Completion>;
 
 struct Work {
-  std::function<void()> run;  // empty: a mark only
-  uint32_t devices = 0;       // bits: those whose memory it touches
-  int device = 0;             // that does it
+  std::function<void()> run;         // empty: a mark only
+  uint32_t devices = 0;              // bits: those whose memory it touches
+  int device = 0;                    // that does it
+  std::function<bool()> ready = {};  // what it waits for besides streams; empty: nothing
 };
 
 // Captured work.
@@ -72,9 +73,10 @@ namespace recpack::emulated {
 // Runs what streams hold. Not safe for several threads.
 class Streams {
  public:
-  // before(work) is called ahead of each piece; false: it is left out.
-  Streams(uint64_t seed, std::function<bool(const Work&)> before)
-      : random_(seed), before_(std::move(before)) {}
+  // before(work) is called ahead of each piece; false: it is left out. idle() is called where all
+  // that is left waits for what other threads or processes do, and lets them.
+  Streams(uint64_t seed, std::function<bool(const Work&)> before, std::function<void()> idle)
+      : random_(seed), before_(std::move(before)), idle_(std::move(idle)) {}
 
   cudaStream_t Create(int device);
   void Destroy(cudaStream_t stream);
@@ -98,10 +100,12 @@ class Streams {
  private:
   void Run(CUstream_st& stream);
   bool RunOne(bool sleepers);  // false: there is none
+  void AwaitOthers();
   uint64_t Rank();
 
   std::mt19937_64 random_;
   std::function<bool(const Work&)> before_;
+  std::function<void()> idle_;
   std::vector<std::unique_ptr<CUstream_st>> streams_;
 };
 

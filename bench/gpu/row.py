@@ -1,0 +1,34 @@
+"""What a step of bench/gpu.sh printed, as rows: row.py STEP STATUS SECONDS OUT ERR.
+
+Each line of JSON is a row. A step that fails is one as well; of one whose words say that the
+machine lacks what it needs, the row says "unavailable".
+"""
+import json
+import sys
+
+# What programs of ours say of what is not there.
+LACKS = ('gradients cannot be summed by NCCL: ', 'no NCCL', 'cannot be loaded')
+
+
+def rows(step: str, status: str, seconds: str, out: list, err: list) -> list:
+    """A dict a row."""
+    told = [{'step': step, **json.loads(line)} for line in out if line.startswith('{')]
+    if status == '0':
+        return told
+    said = [line for line in err if any(words in line for words in LACKS)]
+    if said:
+        return [*told, {'step': step, 'unavailable': said[-1]}]
+    why = f'took more than {seconds} s' if status == '124' else f'ended with {status}'
+    return [*told, {'step': step, 'failed': ' | '.join([why, *err[-3:], *out[-3:]])}]
+
+
+def main() -> None:
+    """Reads both files."""
+    step, status, seconds, *files = sys.argv[1:]
+    out, err = (open(path, errors='replace').read().splitlines() for path in files)
+    for row in rows(step, status, seconds, out, err):
+        print(json.dumps(row))
+
+
+if __name__ == '__main__':
+    main()

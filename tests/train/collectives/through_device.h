@@ -1,0 +1,91 @@
+// Collectives of GPUs, for the suite of those of the host.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "recpack/train/collective.h"
+
+namespace recpack {
+
+inline void CheckCuda(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+// Arrays of the host, carried through the device's memory. A call returns once it is done there.
+class ThroughDevice final : public Collective {
+ public:
+  // The thread that makes it calls it.
+  explicit ThroughDevice(std::unique_ptr<Collective> nccl)
+      : Collective(nccl->rank(), nccl->size()), nccl_(std::move(nccl)) {
+    CheckCuda(cudaSetDevice(nccl_->device()));
+    CheckCuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~ThroughDevice() override {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+
+  void Abort(const std::string& reason) noexcept override { nccl_->Abort(reason); }
+  void Check() override { nccl_->Check(); }
+
+ private:
+  // Memory of the device for as long as it lives.
+  struct Array {
+    explicit Array(size_t bytes) { CheckCuda(cudaMalloc(&data, bytes + 1)); }
+    ~Array() { cudaFree(data); }
+    std::span<float> Floats(size_t count) const { return {static_cast<float*>(data), count}; }
+    std::span<std::byte> Bytes(size_t count) const {
+      return {static_cast<std::byte*>(data), count};
+    }
+    void* data = nullptr;
+  };
+
+  void Run(const CollectiveCall& call, DeviceStream) override {
+    const bool is_floats = call.op <= CollectiveOp::kReduceScatter;
+    const size_t part = call.count * (is_floats ? sizeof(float) : 1);
+    const size_t all = part * static_cast<size_t>(size());
+    const bool scatters = call.op == CollectiveOp::kReduceScatter;
+    const size_t out_bytes = call.op == CollectiveOp::kAllGather ? all : part;
+    const Array in(all);
+    const Array out(all);
+    Copy(in.data, call.in, scatters ? all : part, cudaMemcpyHostToDevice);
+    switch (call.op) {
+      case CollectiveOp::kAllReduce:
+        nccl_->AllReduce(in.Floats(call.count), stream_);
+        return Fetch(call, in, part);
+      case CollectiveOp::kReduce:
+        nccl_->Reduce(in.Floats(call.count), call.root, stream_);
+        return Fetch(call, in, part);
+      case CollectiveOp::kBroadcast:
+        nccl_->Broadcast(in.Bytes(call.count), call.root, stream_);
+        return Fetch(call, in, part);
+      case CollectiveOp::kReduceScatter:
+        nccl_->ReduceScatter(in.Floats(all / sizeof(float)), out.Floats(call.count), stream_);
+        return Fetch(call, out, out_bytes);
+      case CollectiveOp::kAllGather:
+        nccl_->AllGather(in.Bytes(call.count), out.Bytes(all), stream_);
+        return Fetch(call, out, out_bytes);
+      case CollectiveOp::kBarrier:
+        return nccl_->Barrier();
+    }
+  }
+
+  void Fetch(const CollectiveCall& call, const Array& from, size_t bytes) {
+    Copy(call.out, from.data, bytes, cudaMemcpyDeviceToHost);
+    CheckCuda(cudaStreamSynchronize(stream_));
+    nccl_->Check();  // whether that was its end, or it was broken off
+  }
+
+  void Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    if (bytes > 0) CheckCuda(cudaMemcpyAsync(to, from, bytes, kind, stream_));
+  }
+
+  const std::unique_ptr<Collective> nccl_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace recpack
