@@ -1,5 +1,6 @@
 #include "src/ceiling/timed.h"
 
+#include <algorithm>
 #include <barrier>
 #include <mutex>
 #include <thread>
@@ -62,6 +63,17 @@ Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread
   }
   if (rate.measured() && rate.per_second == 0) rate.unavailable = "nothing was done";
   return rate;
+}
+
+Spread SpreadOf(int rounds, const std::function<Rate()>& measure) {
+  std::vector<double> rates;
+  do {
+    const Rate rate = measure();
+    if (!rate.measured()) return {.unavailable = rate.unavailable};
+    rates.push_back(rate.per_second);
+  } while (static_cast<int>(rates.size()) < rounds);
+  std::ranges::sort(rates);
+  return {.value = rates[rates.size() / 2], .low = rates.front(), .high = rates.back()};
 }
 
 }  // namespace recpack

@@ -47,6 +47,7 @@ struct JpegRegionDecoder::State {
   SequentialJpeg sequential;
   TiledJpeg tiled;
   std::vector<size_t> boundaries;
+  double coded_share = 1;
   ByteBuffer file, scratch;
 
   // Makes `file` from the segments that `region` needs: false where `jpeg` is not tiled.
@@ -129,7 +130,11 @@ void JpegRegionDecoder::Decode(ByteView jpeg, const Region& region, const Decode
                 "decode without the orientation and apply it to the region");
   }
   CheckScale(options);
-  if (state_->sequential.Decode(jpeg, &region, options, state_->reader, out)) return;
+  if (state_->sequential.Decode(jpeg, &region, options, state_->reader, out)) {
+    state_->coded_share = state_->sequential.coded_share();
+    return;
+  }
+  state_->coded_share = 1;
   Region shown;
   if (state_->Cut(jpeg, region, options.scale_denominator, shown)) {
     const Region inside{.x = region.x - shown.x,
@@ -141,6 +146,8 @@ void JpegRegionDecoder::Decode(ByteView jpeg, const Region& region, const Decode
     state_->Decode(jpeg, region, options, out);
   }
 }
+
+double JpegRegionDecoder::coded_share() const noexcept { return state_->coded_share; }
 
 Image DecodeJpegRegion(ByteView jpeg, const Region& region, const DecodeOptions& options) {
   Image image;

@@ -99,6 +99,7 @@ bool SequentialJpeg::Start(ByteView jpeg, const Region* region, const DecodeOpti
   jpeg_ = jpeg;
   std::fill(std::begin(block_), std::end(block_), int16_t{0});
   next_restart_ = 0;
+  coded_ = 0;
   StartSegment(jpeg.size() - info.src->bytes_in_buffer);
   return true;
 }
@@ -256,6 +257,7 @@ bool SequentialJpeg::DecodeMcus(int row, int column, int count) {
 template <bool kWanted>
 bool SequentialJpeg::RunMcus(int row, int column, int count) {
   if (bits_.next == nullptr) bits_.next = stream_.Open();
+  coded_ += count;
   JpegBits bits = bits_;  // in registers
   for (const int end = column + count; column < end; ++column) {
     if (!stream_.Prepare(bits)) return false;

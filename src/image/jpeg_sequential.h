@@ -38,6 +38,12 @@ class SequentialJpeg {
   bool DecodePlanes(ByteView jpeg, const Region& region, const DecodeOptions& options,
                     JpegReader& reader, JpegPlanes& planes);
 
+  // Of the picture decoded last: the share of its MCUs whose coefficients were read, wanted or not.
+  double coded_share() const noexcept {
+    const double all = static_cast<double>(mcus_per_row_) * mcu_rows_;
+    return all > 0 ? coded_ / all : 1;
+  }
+
  private:
   struct Range {
     int first = 0, end = 0;
@@ -110,6 +116,7 @@ class SequentialJpeg {
   int left_in_segment_ = 0;    // where interval_ > 0
   int next_restart_ = 0;       // number of the marker after the segment, 0..7
   bool is_abandoned_ = false;  // the segment's rest is not wanted
+  double coded_ = 0;           // MCUs read, of this picture
   Region region_;
   Range mcu_columns_, wanted_rows_;  // MCUs
   alignas(32) int16_t block_[kBlockSize] = {};

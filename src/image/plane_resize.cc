@@ -50,6 +50,8 @@ JpegPlaneResizer::~JpegPlaneResizer() = default;
 JpegPlaneResizer::JpegPlaneResizer(JpegPlaneResizer&&) noexcept = default;
 JpegPlaneResizer& JpegPlaneResizer::operator=(JpegPlaneResizer&&) noexcept = default;
 
+double JpegPlaneResizer::coded_share() const noexcept { return state_->decoder.coded_share(); }
+
 bool JpegPlaneResizer::Resize(ByteView jpeg, const Region& part, const ResizeWindow& window,
                               ResizeFilter filter, const DecodeOptions& options, Image& out) {
   if (window.whole != ImageSize{part.width, part.height} || window.grid != SampleGrid{}) {

@@ -59,6 +59,15 @@ struct SampleTools {
   void Enter(Stage stage, uint64_t bytes = 0) noexcept {
     if (clock != nullptr) clock->Enter(stage, bytes);
   }
+  // Of `bytes` that were decoded, in kDecode.
+  void CountPicture(ImageSize whole, ImageSize made, ByteView bytes, double coded_share) noexcept {
+    if (clock == nullptr) return;
+    const auto pixels = [](ImageSize size) {
+      return static_cast<uint64_t>(size.width) * static_cast<uint64_t>(size.height);
+    };
+    const double coded = coded_share * static_cast<double>(bytes.size());
+    clock->AddPicture({pixels(whole), pixels(made), static_cast<uint64_t>(coded)});
+  }
   void ResumeWriting() noexcept {
     if (clock != nullptr) clock->Resume(Stage::kWrite);
   }

@@ -132,13 +132,20 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
   if (shared_ && tools.HasDecoded(bytes, field_)) return ViewOf(tools.decoded);
   if (const auto kept = tools.kept.Find(bytes, field_, seen)) return *kept;
   tools.Enter(Stage::kDecode, bytes.size());
-  if (DecodedToKeep(bytes, seen, tools)) return ViewOf(tools.decoded);
-  DecodeOptions options = OptionsOf(field_.decoding);
   const bool is_jpeg = header.format == ImageFormat::kJpeg;
+  const auto count_whole = [&] {
+    if (is_jpeg) tools.CountPicture(stored, stored, bytes, 1);
+  };
+  if (DecodedToKeep(bytes, seen, tools)) {
+    count_whole();
+    return ViewOf(tools.decoded);
+  }
+  DecodeOptions options = OptionsOf(field_.decoding);
   const int denominator = is_jpeg ? ScaleOf(choice) : 1;
   if (is_jpeg && field_.decoding.resize_planes && denominator == 1 && orientation == 1 &&
       tools.plane_resizer.Resize(bytes, choice.part, choice.window, field_.filter, options,
                                  tools.resized)) {
+    tools.CountPicture(stored, SizeOf(choice.needed), bytes, tools.plane_resizer.coded_share());
     const ImageSize size = SizeOf(choice.window.window);
     choice = {.part = All(size), .window = {size, size, All(size)}, .needed = All(size)};
     shown = All(size);
@@ -153,11 +160,13 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
                            ScaledLength(stored.height, denominator)};
     tools.region_decoder.Decode(bytes, StoredRegion(shown, pixels, orientation), options,
                                 tools.cropped);
+    tools.CountPicture(stored, SizeOf(shown), bytes, tools.region_decoder.coded_share());
     if (orientation > 1) tools.cropped = ApplyOrientation(std::move(tools.cropped), orientation);
     return ViewOf(tools.cropped);
   }
   tools.decoded_from = nullptr;
   tools.decoder.Decode(bytes, options, tools.decoded);
+  count_whole();
   tools.SetDecoded(bytes, field_);
   return ViewOf(tools.decoded);
 }

@@ -130,6 +130,9 @@ void StageClock::Publish(uint64_t now) noexcept {
     PageWrite::Set(block_.stages[i].bytes, bytes_[i]);
     PageWrite::Set(block_.stages[i].time, times_[i]);
   }
+  PageWrite::Set(block_.pixels, pictures_.pixels);
+  PageWrite::Set(block_.pixels_made, pictures_.made);
+  PageWrite::Set(block_.coded_bytes, pictures_.coded_bytes);
 }
 
 }  // namespace recpack

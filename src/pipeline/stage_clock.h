@@ -47,6 +47,11 @@ class StageClock {
   void AddBytes(Stage stage, uint64_t bytes) noexcept {
     bytes_[static_cast<size_t>(stage)] += bytes;
   }
+  void AddPicture(const PictureStats& picture) noexcept {
+    pictures_.pixels += picture.pixels;
+    pictures_.made += picture.made;
+    pictures_.coded_bytes += picture.coded_bytes;
+  }
   void EndSample() noexcept {
     if (timed_) EndTimed();
   }
@@ -84,6 +89,7 @@ class StageClock {
   Times times_ = {};
   Times counts_ = {};
   Times bytes_ = {};
+  PictureStats pictures_;
 };
 
 }  // namespace recpack

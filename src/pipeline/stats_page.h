@@ -16,7 +16,7 @@ namespace recpack {
 
 inline constexpr char kStatsName[] = "recpack-stats";
 inline constexpr uint64_t kStatsMagic = 0x5441545350434552;  // "RECPSTAT"
-inline constexpr uint32_t kStatsVersion = 2;
+inline constexpr uint32_t kStatsVersion = 3;
 inline constexpr uint64_t kModeBits = 7;
 
 using PageWord = std::atomic<uint64_t>;
@@ -76,7 +76,9 @@ struct WorkerBlock {
   PageWord record;
   PageWord since;
   PageWord view;
-  uint64_t reserved[3];
+  PageWord pixels;
+  PageWord pixels_made;
+  PageWord coded_bytes;
   StageWords stages[kStages];
   uint64_t reserved_too[2];
 };

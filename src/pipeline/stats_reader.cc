@@ -55,6 +55,7 @@ WorkerStats OfWorker(const WorkerBlock& block, uint64_t now) {
       stats.stages[i] = {Load(block.stages[i].count), Load(block.stages[i].bytes),
                          Nanoseconds(Load(block.stages[i].time))};
     }
+    stats.pictures = {Load(block.pixels), Load(block.pixels_made), Load(block.coded_bytes)};
     stats.now = static_cast<Stage>(std::min<uint64_t>(Load(block.stage), kStages - 1));
   });
   stats.view = static_cast<uint32_t>(Load(block.view));
@@ -188,6 +189,16 @@ StageStats LoaderStats::Total(Stage stage) const noexcept {
     total.count += own.count;
     total.bytes += own.bytes;
     total.time += own.time;
+  }
+  return total;
+}
+
+PictureStats LoaderStats::TotalPictures() const noexcept {
+  PictureStats total;
+  for (const WorkerStats& worker : workers) {
+    total.pixels += worker.pictures.pixels;
+    total.made += worker.pictures.made;
+    total.coded_bytes += worker.pictures.coded_bytes;
   }
   return total;
 }

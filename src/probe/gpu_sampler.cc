@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "src/base/format.h"
 #include "src/probe/gpu_watch.h"
 
 namespace recpack {
@@ -31,6 +32,11 @@ struct GpuSampler::State {
     auto code = nvml->driver_version(version, nvml::kNameSize);
     driver = code == nvml::kSuccess ? Reading<std::string>(std::string(version))
                                     : nvml->Why(nvml->driver_version.name, code);
+    int number = 0;
+    code = nvml->cuda_version(&number);
+    cuda = code == nvml::kSuccess
+               ? Reading<std::string>(format("{}.{}", number / 1000, number % 1000 / 10))
+               : nvml->Why(nvml->cuda_version.name, code);
     unsigned count = 0;
     code = nvml->count(&count);
     if (code != nvml::kSuccess) {
@@ -46,11 +52,13 @@ struct GpuSampler::State {
   void SetUnavailable(const Unavailable& why) {
     devices = why;
     driver = why;
+    cuda = why;
   }
 
   const GpuSamplerOptions options;
   Reading<int> devices;
   Reading<std::string> driver;
+  Reading<std::string> cuda;
   std::vector<std::unique_ptr<GpuWatch>> watches;
 };
 
@@ -65,6 +73,8 @@ GpuSampler::~GpuSampler() {
 const Reading<int>& GpuSampler::devices() const noexcept { return state_->devices; }
 
 const Reading<std::string>& GpuSampler::driver() const noexcept { return state_->driver; }
+
+const Reading<std::string>& GpuSampler::cuda() const noexcept { return state_->cuda; }
 
 std::vector<GpuSample> GpuSampler::Sample() {
   for (const auto& watch : state_->watches) watch->Ask();

@@ -11,17 +11,28 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
+StageStats Less(const StageStats& last, const StageStats& first) {
+  return {last.count - first.count, last.bytes - first.bytes, last.time - first.time};
+}
+
+PictureStats Less(const PictureStats& last, const PictureStats& first) {
+  return {last.pixels - first.pixels, last.made - first.made, last.coded_bytes - first.coded_bytes};
+}
+
 LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
   LoaderWork work{.process = last.process,
                   .number = last.stats.number,
                   .workers = last.stats.workers.size(),
                   .seconds = static_cast<double>(last.time - first.time) * 1e-9,
                   .share = {},
-                  .slots = last.stats.slots};
+                  .slots = last.stats.slots,
+                  .stages = {},
+                  .pictures = Less(last.stats.TotalPictures(), first.stats.TotalPictures())};
   double all = 0;
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
-    work.share[i] = Seconds(last.stats.Total(stage).time) - Seconds(first.stats.Total(stage).time);
+    work.stages[i] = Less(last.stats.Total(stage), first.stats.Total(stage));
+    work.share[i] = Seconds(work.stages[i].time);
     all += work.share[i];
   }
   for (double& share : work.share) share = all > 0 ? share / all : 0;
@@ -30,12 +41,12 @@ LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
   const double ready = last.stats.mean_ready * static_cast<double>(last.stats.batches) -
                        first.stats.mean_ready * static_cast<double>(first.stats.batches);
   if (batches > 0) work.mean_ready = ready / batches;
+  work.samples = static_cast<double>(last.stats.samples - first.stats.samples);
+  work.consumer_wait = Seconds(last.stats.consumer_wait - first.stats.consumer_wait);
   if (work.seconds > 0) {
-    work.bytes_per_second = static_cast<double>(last.stats.Total(Stage::kRead).bytes -
-                                                first.stats.Total(Stage::kRead).bytes) /
-                            work.seconds;
-    work.samples_per_second =
-        static_cast<double>(last.stats.samples - first.stats.samples) / work.seconds;
+    const StageStats& read = work.stages[static_cast<size_t>(Stage::kRead)];
+    work.bytes_per_second = static_cast<double>(read.bytes) / work.seconds;
+    work.samples_per_second = work.samples / work.seconds;
   }
   return work;
 }

@@ -20,6 +20,10 @@ struct LoaderWork {
   uint64_t epochs = 0;                // that had ended at the end
   double mean_ready = 0;              // batches, when one was asked for
   uint32_t slots = 0;
+  double samples = 0;                      // given in that time
+  double consumer_wait = 0;                // seconds
+  std::array<StageStats, kStages> stages;  // of all workers, in that time
+  PictureStats pictures;
 
   double Share(Stage stage) const { return share[static_cast<size_t>(stage)]; }
   // That the workers' time goes to most, but for waits for room.

@@ -42,6 +42,7 @@ struct Nvml {
   NvmlFunction<Return()> shutdown{"nvmlShutdown"};
   NvmlFunction<const char*(Return)> error_string{"nvmlErrorString"};
   NvmlFunction<Return(char*, unsigned)> driver_version{"nvmlSystemGetDriverVersion"};
+  NvmlFunction<Return(int*)> cuda_version{"nvmlSystemGetCudaDriverVersion_v2"};  // 13000: 13.0
   NvmlFunction<Return(unsigned*)> count{"nvmlDeviceGetCount_v2"};
   NvmlFunction<Return(unsigned, Device*)> handle{"nvmlDeviceGetHandleByIndex_v2"};
   Text name{"nvmlDeviceGetName"};
@@ -60,6 +61,8 @@ struct Nvml {
   NvmlFunction<Return(Device, unsigned, unsigned*)> pcie{"nvmlDeviceGetPcieThroughput"};
   Number pcie_generation{"nvmlDeviceGetCurrPcieLinkGeneration"};
   Number pcie_width{"nvmlDeviceGetCurrPcieLinkWidth"};
+  Number most_pcie_generation{"nvmlDeviceGetMaxPcieLinkGeneration"};
+  Number most_pcie_width{"nvmlDeviceGetMaxPcieLinkWidth"};
   NvmlFunction<Return(Device, unsigned, unsigned*)> temperature{"nvmlDeviceGetTemperature"};
   Processes processes3{"nvmlDeviceGetComputeRunningProcesses_v3"};
   Processes processes2{"nvmlDeviceGetComputeRunningProcesses_v2"};

@@ -107,6 +107,8 @@ void NvmlDevice::ReadSlow() {
   slow_.sm_clock_max = Number(nvml_->max_clock, 1, nvml::kClockSm);
   slow_.pcie_generation = Number(nvml_->pcie_generation, 1);
   slow_.pcie_width = Number(nvml_->pcie_width, 1);
+  slow_.most_pcie_generation = Number(nvml_->most_pcie_generation, 1);
+  slow_.most_pcie_width = Number(nvml_->most_pcie_width, 1);
   slow_.processes = Processes();
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "recpack/probe/stage_use.h"
 #include "src/base/format.h"
-#include "src/probe/loader_work.h"
 
 namespace recpack {
 namespace {
@@ -84,18 +84,23 @@ void AddDeviceTo(const TrainerSteps& trainer, Timeline& timeline) {
   }
 }
 
-std::vector<StageReport> StagesOf(const std::vector<LoaderSample>& loaders) {
+Figure FigureOf(const Reading<double>& reading) {
+  return reading ? Figure(*reading) : Figure();
+}
+
+std::vector<StageReport> StagesOf(const std::optional<LoaderUse>& use) {
   std::vector<StageReport> stages;
-  const auto work = WorkOf(loaders);
-  if (!work) return stages;
-  for (size_t i = 0; i < kStages; ++i) {
-    const auto stage = static_cast<Stage>(i);
-    StageReport report{.name = StageName(stage), .share = work->Share(stage)};
-    if (stage != Stage::kRoom && report.share > 0) {
-      report.rate = work->samples_per_second / report.share;
-    }
-    stages.push_back(std::move(report));
+  if (!use) return stages;
+  stages.reserve(use->stages.size() + 1);
+  for (const StageUse& stage : use->stages) {
+    stages.push_back({.name = StageName(stage.stage),
+                      .share = stage.share,
+                      .rate = FigureOf(stage.rate),
+                      .ceiling = FigureOf(stage.ceiling),
+                      .ceiling_share = FigureOf(stage.ceiling_share()),
+                      .next = stage.next});
   }
+  stages.push_back({.name = StageName(Stage::kRoom), .share = use->room_share});
   return stages;
 }
 
@@ -167,7 +172,7 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
                 .begin = parts.begin,
                 .steps = {},
                 .timeline = std::move(parts.timeline),
-                .stages = StagesOf(evidence.loaders),
+                .stages = StagesOf(UseOf(evidence, parts.ceilings)),
                 .trace = std::move(parts.trace),
                 .unseen = evidence.unseen,
                 .how = {}};

@@ -3,33 +3,16 @@
 #include "recpack/probe/show.h"
 #include "src/base/format.h"
 #include "src/probe/percent.h"
+#include "src/probe/wrapped.h"
 
 namespace recpack {
 namespace {
 
-constexpr size_t kColumns = 100;
 constexpr size_t kBar = 40;
 
 std::string Range(const Estimate& estimate) {
   return format("{:.1f} % [{:.1f}, {:.1f}]", 100 * estimate.value, 100 * estimate.low,
                 100 * estimate.high);
-}
-
-// A paragraph behind a mark, broken at spaces.
-std::string Wrapped(const std::string& mark, const std::string& text) {
-  std::string lines, line = mark;
-  const std::string indent(mark.size(), ' ');
-  for (size_t at = 0; at < text.size();) {
-    const size_t space = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, space - at);
-    if (line.size() + 1 + word.size() > kColumns && line.size() > indent.size()) {
-      lines += line + "\n";
-      line = indent;
-    }
-    line += (line.size() > indent.size() ? " " : "") + word;
-    at = space + 1;
-  }
-  return lines + line + "\n";
 }
 
 std::string Line(const char* name, double share) {

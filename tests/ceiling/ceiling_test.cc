@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 
 #include "recpack/base/file.h"
+#include "recpack/ceiling/pictures.h"
+#include "recpack/ceiling/scratch_file.h"
 #include "recpack/record/writer.h"
 #include "tests/base/temporary_folder.h"
 
@@ -68,6 +71,75 @@ TEST(Ceiling, DecodesTheUsersPictures) {
   const std::vector<ByteView> pictures = {jpeg};
   const Rate rate = JpegCeiling(pictures, kShort);
   EXPECT_TRUE(rate.measured()) << rate.unavailable;
+}
+
+TEST(Ceiling, ReadsAtRandomPlaces) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> files = {folder / "data", folder / "small"};
+  WriteFileAtomically(PosixFiles(), files[0], ByteBuffer(100'000, uint8_t{7}), false);
+  WriteFileAtomically(PosixFiles(), files[1], ByteBuffer(100, uint8_t{7}), false);
+  const Rate rate = RandomReadCeiling(files, 4096, FileAccess::kCached, kShort);
+  EXPECT_TRUE(rate.measured()) << rate.unavailable;
+  EXPECT_GT(rate.per_second, 0);
+  EXPECT_THAT(RandomReadCeiling({}, 4096, FileAccess::kCached, kShort).unavailable,
+              HasSubstr("no files"));
+  const std::vector<std::string> small = {files[1]};
+  EXPECT_THAT(RandomReadCeiling(small, 4096, FileAccess::kCached, kShort).unavailable,
+              HasSubstr("too small"));
+}
+
+// What is in memory and nowhere else cannot be read cold: no figure of a disk is made of it.
+TEST(Ceiling, FilesInMemoryAreNeverCold) {
+  const ScratchFile memory = ScratchFile::InMemory(1 << 20);
+  const std::vector<std::string> files = {memory.path()};
+  EXPECT_TRUE(ReadCeiling(files, FileAccess::kCached, kShort).measured());
+  const Rate dropped = ReadCeiling(files, FileAccess::kDropped, kShort);
+  EXPECT_THAT(dropped.unavailable, HasSubstr("stays in memory"));
+}
+
+TEST(Ceiling, ReadsToTheEndsOfOddFilesPastThePageCache) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> files = {folder / "one", folder / "two"};
+  for (const std::string& file : files) {
+    WriteFileAtomically(PosixFiles(), file, ByteBuffer(3'000'001, uint8_t{7}), false);
+  }
+  const Rate direct = ReadCeiling(files, FileAccess::kDirect, kShort);
+  if (!direct.measured()) {
+    EXPECT_THAT(direct.unavailable, HasSubstr("no direct access"));
+  }
+}
+
+TEST(Spread, HoldsTheMiddleAndBothEnds) {
+  std::vector<double> rates = {3, 1, 9};
+  const Spread spread = SpreadOf(3, [&] {
+    const Rate rate{.per_second = rates.back()};
+    rates.pop_back();
+    return rate;
+  });
+  EXPECT_EQ((std::array{spread.value, spread.low, spread.high}), (std::array{3.0, 1.0, 9.0}));
+  int calls = 0;
+  const Spread none = SpreadOf(3, [&] {
+    ++calls;
+    return Rate{.unavailable = "no disk"};
+  });
+  EXPECT_EQ(none.unavailable, "no disk");
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Pictures, OfNoiseAreAsLargeAsPhotographs) {
+  const auto pictures = NoisePictures(2, {500, 375}, 90);
+  const std::vector<ByteView> views(pictures.begin(), pictures.end());
+  EXPECT_EQ(PixelsOf(views), 2 * 500 * 375);
+  EXPECT_NE(pictures[0], pictures[1]);
+  EXPECT_EQ(pictures, NoisePictures(2, {500, 375}, 90));
+  for (const ByteBuffer& picture : pictures) {  // photographs have 1 to 6 bits a pixel
+    EXPECT_GT(picture.size(), 500u * 375 / 8);
+    EXPECT_LT(picture.size(), 500u * 375 * 3 / 4);
+  }
+  const auto smaller = ResizedPictures(views, 100);
+  const std::vector<ByteView> small_views(smaller.begin(), smaller.end());
+  EXPECT_EQ(PixelsOf(small_views), 2 * 133 * 100);
+  EXPECT_EQ(ResizedPictures(views, 400)[0], pictures[0]) << "none is made larger";
 }
 
 }  // namespace

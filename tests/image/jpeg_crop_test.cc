@@ -150,5 +150,26 @@ TEST(JpegCropTest, OtherFormatsAreErrors) {
   EXPECT_THROW(DecodeJpegRegion({}, {0, 0, 1, 1}), Error);
 }
 
+TEST(JpegCropTest, SaysHowMuchHadToBeRead) {
+  const ByteBuffer jpeg = Sample("real_420.jpg");
+  const Image whole = DecodeImage(jpeg);
+  const int width = whole.width, height = whole.height;
+  const auto share = [&](const ByteBuffer& file, const Region& region) {
+    JpegRegionDecoder decoder;
+    Image out;
+    decoder.Decode(file, region, {}, out);
+    return decoder.coded_share();
+  };
+  EXPECT_DOUBLE_EQ(share(jpeg, {0, 0, width, height}), 1);
+  const double upper = share(jpeg, {0, 0, width, height / 4});
+  EXPECT_GT(upper, 0.24);
+  EXPECT_LT(upper, 0.5) << "what lies below the region is not read";
+  const Region corner{width / 2, height - height / 4, width / 4, height / 4};
+  EXPECT_GT(share(jpeg, corner), 0.7) << "all before it is";
+  const double tiled = share(TileJpeg(jpeg), corner);
+  EXPECT_GT(tiled, 0.06);
+  EXPECT_LT(tiled, 0.5) << "of a tiled file, no other segments";
+}
+
 }  // namespace
 }  // namespace recpack

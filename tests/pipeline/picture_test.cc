@@ -6,6 +6,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/image/decode.h"
+#include "recpack/image/encode.h"
+#include "src/pipeline/stats_page.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
@@ -184,6 +186,37 @@ TEST(Picture, FieldsShareWhatIsDecodedAlike) {
   EXPECT_FALSE(SharesPicture(one, {one, other}));
   one.decoding = other.decoding = {.resize_planes = true};
   EXPECT_FALSE(SharesPicture(one, {one, other}));
+}
+
+TEST(Picture, CountsThePixelsThatWereDecoded) {
+  const ByteBuffer file = Sample("real_420.jpg");
+  const ImageHeader header = ReadImageHeader(file);
+  const auto pixels = static_cast<uint64_t>(header.width) * static_cast<uint64_t>(header.height);
+  const auto counted = [](const ImageField& field, ByteView bytes) {
+    StatsPage page({.workers = 1, .slots = 1, .batch_size = 1, .batch_bytes = 1});
+    StageClock clock(page.blocks().worker(0));
+    SampleTools tools;
+    tools.clock = &clock;
+    KeyedRandom random(5, 1, 3);
+    clock.BeginChunk();
+    clock.BeginSamples();
+    clock.BeginSample(0, 0);
+    PictureMaker(field, false)(bytes, random, tools);
+    clock.EndSample();
+    clock.EndChunk();
+    return Snapshot(page.blocks(), 0).TotalPictures();
+  };
+  const PictureStats whole = counted(FieldOf(CropKind::kResize, 24, 24), file);
+  EXPECT_EQ(whole.pixels, pixels);
+  EXPECT_EQ(whole.made, pixels);
+  EXPECT_EQ(whole.coded_bytes, file.size());
+  const PictureStats crop = counted(FieldOf(CropKind::kRandomResized, 24, 24), file);
+  EXPECT_EQ(crop.pixels, pixels);
+  EXPECT_LT(crop.made, pixels);
+  EXPECT_GT(crop.made, 0u);
+  EXPECT_LE(crop.coded_bytes, file.size());
+  const ByteBuffer png = EncodePng(DecodeImage(file));
+  EXPECT_EQ(counted(FieldOf(CropKind::kResize, 24, 24), png).pixels, 0u) << "no JPEG";
 }
 
 }  // namespace

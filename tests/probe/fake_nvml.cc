@@ -4,11 +4,13 @@
 //
 //   devices 2                     and DEVICE.KEY VALUE, in NVML's units; what is not there is "not
 //   driver 580.95.05              supported"; `*` instead of a device: all that do not say it
+//   cuda 13000
 //   0.name NVIDIA H200
 //   0.utilization 55 20           percent: kernels, memory
 //   0.power 350000                mW; power_limit, sm_clock, sm_clock_max, memory_clock,
 //   0.processes 4711:1048576      clock_reasons, memory (total, reserved, free, used), pcie_tx,
-//   0.gpm 2:55.5 10:30            pcie_rx, pcie_generation, pcie_width, temperature, mig, uuid
+//   0.gpm 2:55.5 10:30            pcie_rx, pcie_generation, pcie_width, most_pcie_generation,
+//                                 most_pcie_width, temperature, mig, uuid
 //   fail FUNCTION CODE [DEVICE [FROM [TO]]]   FUNCTION, DEVICE: or *; calls count from 0
 //   block FUNCTION PATH           returns only when there is no PATH
 //
@@ -191,6 +193,13 @@ const char* nvmlErrorString(Return code) {
   }
 }
 
+Return nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  if (const Return code = Enter("nvmlSystemGetCudaDriverVersion_v2"); code != kSuccess) return code;
+  const auto words = Words("cuda");
+  if (words.empty()) return kNotSupported;
+  *version = std::stoi(words[0]);
+  return kSuccess;
+}
 Return nvmlSystemGetDriverVersion(char* version, unsigned size) {
   if (const Return code = Enter("nvmlSystemGetDriverVersion"); code != kSuccess) return code;
   const auto words = Words("driver");
@@ -277,6 +286,12 @@ Return nvmlDeviceGetCurrPcieLinkGeneration(Device device, unsigned* value) {
 
 Return nvmlDeviceGetCurrPcieLinkWidth(Device device, unsigned* value) {
   return Number("nvmlDeviceGetCurrPcieLinkWidth", device, "pcie_width", value);
+}
+Return nvmlDeviceGetMaxPcieLinkGeneration(Device device, unsigned* value) {
+  return Number("nvmlDeviceGetMaxPcieLinkGeneration", device, "most_pcie_generation", value);
+}
+Return nvmlDeviceGetMaxPcieLinkWidth(Device device, unsigned* value) {
+  return Number("nvmlDeviceGetMaxPcieLinkWidth", device, "most_pcie_width", value);
 }
 
 Return nvmlDeviceGetTemperature(Device device, unsigned, unsigned* value) {

@@ -16,6 +16,7 @@ using testing::SizeIs;
 constexpr const char* kWhole = R"(
 devices 1
 driver 580.95.05
+cuda 13000
 0.name NVIDIA H200
 0.uuid GPU-1234
 0.utilization 55 20
@@ -30,6 +31,8 @@ driver 580.95.05
 0.pcie_rx 3000
 0.pcie_generation 5
 0.pcie_width 16
+0.most_pcie_generation 5
+0.most_pcie_width 16
 0.temperature 61
 )";
 
@@ -45,6 +48,7 @@ TEST(GpuSamplerTest, ReadsWhatTheDriverTells) {
   GpuSampler sampler(ScriptedNvml::Options());
   EXPECT_EQ(sampler.devices(), Reading<int>(1));
   EXPECT_EQ(sampler.driver(), Reading<std::string>("580.95.05"));
+  EXPECT_EQ(sampler.cuda(), Reading<std::string>("13.0"));
   const GpuSample sample = SampleOf(sampler);
   EXPECT_EQ(sample.device, 0);
   EXPECT_GT(sample.time, 0);
@@ -66,6 +70,8 @@ TEST(GpuSamplerTest, ReadsWhatTheDriverTells) {
   EXPECT_EQ(values.pcie_rx, Reading<double>(3e6));
   EXPECT_EQ(values.pcie_generation, Reading<int>(5));
   EXPECT_EQ(values.pcie_width, Reading<int>(16));
+  EXPECT_EQ(values.most_pcie_width, Reading<int>(16));
+  EXPECT_EQ(values.most_pcie_generation, Reading<int>(5));
   EXPECT_EQ(values.temperature, Reading<int>(61));
 }
 

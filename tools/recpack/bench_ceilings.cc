@@ -5,38 +5,12 @@
 #include "recpack/base/error.h"
 #include "recpack/dataset/layout.h"
 #include "recpack/dataset/pick.h"
-#include "recpack/example/view.h"
-#include "recpack/image/header.h"
+#include "tools/some_jpegs.h"
 
 namespace recpack::tool {
 namespace {
 
-constexpr uint64_t kPictures = 64;
 constexpr size_t kFrameBytes = 16;  // of a record besides its payload
-
-// JPEGs of records all over the data set.
-std::vector<ByteBuffer> SomeJpegs(const Dataset& dataset) {
-  std::vector<ByteBuffer> jpegs;
-  const auto source = dataset.NewSource();
-  ByteBuffer memory;
-  ExampleView example;
-  const uint64_t count = std::min(kPictures, dataset.records());
-  for (uint64_t i = 0; i < count; ++i) {
-    example.Parse(source->Read(dataset.records() * i / count, memory));
-    for (const FeatureView& feature : example) {
-      if (feature.kind() != FeatureKind::kBytes || feature.size() != 1) continue;
-      const ByteView bytes = feature.bytes_values()[0];
-      try {
-        if (ReadImageHeader(bytes).format != ImageFormat::kJpeg) continue;
-      } catch (const Error&) {
-        continue;
-      }
-      jpegs.emplace_back(bytes.begin(), bytes.end());
-      break;
-    }
-  }
-  return jpegs;
-}
 
 std::vector<std::string> ShardsOf(const Dataset& dataset) {
   const Layout layout = OnlySplit(FindLayout(dataset.path()), dataset.split());

@@ -71,6 +71,20 @@ BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds
   return run;
 }
 
+LoaderCost CostOf(const BenchRun& run) {
+  LoaderCost cost{.threads = run.threads,
+                  .per_second = run.per_second(),
+                  .input = run.Cost(Stage::kInput),
+                  .consumer = run.consumer_seconds / run.samples,
+                  .consumer_cpu = run.consumer_seconds / run.samples};
+  for (size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    if (IsWork(stage)) cost.work += run.Cost(stage);
+  }
+  cost.bytes = run.sample_bytes + static_cast<double>(run.stage(Stage::kRead).bytes) / run.samples;
+  return cost;
+}
+
 const char* LimitedBy(const BenchRun& run) {
   if (run.Busy(Stage::kRoom) > kMostlyWaiting) return "consumer";
   Stage most = Stage::kInput;

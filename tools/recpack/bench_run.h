@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "recpack/ceiling/predict.h"
 #include "recpack/pipeline/loader.h"
 
 namespace recpack::tool {
@@ -31,6 +32,9 @@ struct BenchRun {
 // second: others may have had the machine for a while. They take `time` together.
 BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options,
                    std::chrono::duration<double> time);
+
+// Its consumer does nothing but take the batches.
+LoaderCost CostOf(const BenchRun& run);
 
 // The stage that most of the workers' time goes to; "consumer" where they mostly wait for room.
 const char* LimitedBy(const BenchRun& run);

@@ -10,7 +10,7 @@
 #include "recpack/pipeline/recipe.h"
 #include "src/base/format.h"
 #include "tools/recpack/bench_ceilings.h"
-#include "tools/recpack/bench_predict.h"
+#include "tools/recpack/bench_run.h"
 #include "tools/recpack/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
@@ -79,7 +79,8 @@ BenchResult RunBench(BenchFlags& flags) {
     rounds.emplace_back(RunLoader(samples, flags.loader, time),
                         Scaling::Measure(AvailableThreads()));
     for (Prediction& each : predictions) {
-      each.predictions.push_back(Predict(rounds.back().first, each.threads, rounds.back().second));
+      each.predictions.push_back(
+          Predict(CostOf(rounds.back().first), {.threads = each.threads}, rounds.back().second));
       if (!flags.check) continue;
       flags.loader.threads = each.threads;
       each.measurements.push_back(RunLoader(samples, flags.loader, time).per_second());

@@ -130,7 +130,8 @@ int RunAttach(const Flags& flags) {
   watched.AddUnseen(evidence.unseen);
   evidence.unseen.insert(evidence.unseen.end(), unseen.begin(), unseen.end());
   Verdict verdict = Decide(evidence);
-  const int finding = ShowVerdict(verdict, flags.watch);
+  parts.ceilings = KeptCeilings();
+  const int finding = ShowVerdict(verdict, UseOf(evidence, parts.ceilings), flags.watch);
   parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
   parts.timeline = watch.SampledTimeline();
   WriteReport(flags.watch.report, MakeReport(std::move(parts), evidence, std::move(verdict)), {},

@@ -158,8 +158,9 @@ int RunAndWatch(const Flags& flags) {
   ended.evidence.unseen = std::move(unseen);
   ended.trace = SummaryOf(flags, events, watch.Events());
   ended.verdict = Decide(ended.evidence);
-  const int finding =
-      ShowVerdict(ended.verdict, flags.watch, flags.trace ? &*ended.trace : nullptr);
+  parts.ceilings = KeptCeilings();
+  const int finding = ShowVerdict(ended.verdict, UseOf(ended.evidence, parts.ceilings), flags.watch,
+                                  flags.trace ? &*ended.trace : nullptr);
   KeepReport(flags, watch, std::move(parts), std::move(ended));
   return exit_code != 0 ? exit_code : finding;
 }

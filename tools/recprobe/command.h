@@ -6,6 +6,7 @@
 namespace recpack::tool {
 
 void AddAttach(CLI::App& app, int& exit_code);
+void AddDoctor(CLI::App& app, int& exit_code);
 void AddGain(CLI::App& app, int& exit_code);
 void AddRead(CLI::App& app, int& exit_code);
 void AddRun(CLI::App& app, int& exit_code);

@@ -32,6 +32,12 @@ double ParseLimit(const std::string& text) {
   return limit;
 }
 
+// One object with the loader's as a member.
+std::string WithLoader(const std::string& json, const std::optional<LoaderUse>& use) {
+  if (!use) return json;
+  return json.substr(0, json.rfind('}')) + ",\"loader\":" + LoaderUseJson(*use) + "}";
+}
+
 }  // namespace
 
 std::chrono::nanoseconds WatchFlags::interval() const {
@@ -50,14 +56,16 @@ void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
   AddReportFlag(command, flags.report);
 }
 
-int ShowVerdict(const Verdict& verdict, const WatchFlags& flags, const TraceSummary* trace) {
+int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
+                const WatchFlags& flags, const TraceSummary* trace) {
   if (flags.json) {
     const std::string json = trace != nullptr ? TraceJson(verdict, *trace) : VerdictJson(verdict);
-    std::printf("%s\n", json.c_str());
+    std::printf("%s\n", WithLoader(json, use).c_str());
     std::fflush(stdout);
   } else {
+    const std::string loader = use ? "\n" + LoaderUseText(*use) : "";
     const std::string tables = trace != nullptr ? TraceText(*trace, kRows) : "";
-    std::fprintf(stderr, "%s%s", VerdictText(verdict).c_str(), tables.c_str());
+    std::fprintf(stderr, "%s%s%s", VerdictText(verdict).c_str(), loader.c_str(), tables.c_str());
   }
   if (!flags.fail_above || verdict.band == Band::kUnknown) return kDone;
   return verdict.input_share.low > *flags.fail_above ? kFinding : kDone;

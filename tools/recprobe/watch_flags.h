@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
+#include "recpack/probe/stage_use.h"
 #include "recpack/probe/trace_summary.h"
 #include "recpack/probe/watch.h"
 #include "tools/recprobe/command.h"
@@ -23,9 +25,9 @@ struct WatchFlags {
 void AddWatchFlags(CLI::App& command, WatchFlags& flags);
 
 // Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
-// a trace, what it adds up to as well. Returns kFinding where the share of input
-// waits is surely above --fail-above.
-int ShowVerdict(const Verdict& verdict, const WatchFlags& flags,
-                const TraceSummary* trace = nullptr);
+// a trace, what it adds up to as well, and of a loader of ours how its stages fare. Returns kFinding
+// where the share of input waits is surely above --fail-above.
+int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
+                const WatchFlags& flags, const TraceSummary* trace = nullptr);
 
 }  // namespace recpack::tool

@@ -40,18 +40,39 @@ Rate ComputeCeiling(const CeilingOptions& options);
 // Bytes of CRC-32C over buffers of `bytes` bytes, in the cache.
 Rate CrcCeiling(size_t bytes, const CeilingOptions& options);
 
-enum class FileAccess { kCached, kDirect };
+enum class FileAccess {
+  kCached,   // as a reader finds them now, from memory or disk
+  kDirect,   // from the disk, past the page cache; unavailable where the file system cannot
+  kDropped,  // from the disk, each file dropped from the page cache when it is opened. Of one
+             // thread only: others find what one has read. Unavailable where pages stay
+};
 
 // Bytes read in order from the files, in large calls, again from the start where all were read.
-// kCached: as a reader finds them now, from memory or disk. kDirect: from the disk, past the page
-// cache; unavailable where the file system has no such access.
 Rate ReadCeiling(std::span<const std::string> files, FileAccess access,
                  const CeilingOptions& options);
+
+// Calls that read `bytes` bytes (a multiple of 4096) at random multiples of that. Threads are so
+// many calls on their way at a time, more than the cores for a disk that serves many at once.
+Rate RandomReadCeiling(std::span<const std::string> files, size_t bytes, FileAccess access,
+                       const CeilingOptions& options);
 
 // Uncompressed bytes of a compressed shard, in order. Unavailable for one that is not compressed.
 Rate InflateCeiling(const std::string& shard, const CeilingOptions& options);
 
 // Whole JPEGs decoded, one after another and from the start again: pictures a second.
 Rate JpegCeiling(std::span<const ByteView> pictures, const CeilingOptions& options);
+
+// Of several measurements: the middle one, the least and the most.
+struct Spread {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  std::string unavailable = {};  // the reason, where one of them was
+
+  bool measured() const noexcept { return unavailable.empty(); }
+};
+
+// Calls `measure` so often, at least once; no more after one that was unavailable.
+Spread SpreadOf(int rounds, const std::function<Rate()>& measure);
 
 }  // namespace recpack

@@ -27,6 +27,10 @@ class JpegRegionDecoder {
   // ImageDecoder does; damage in parts that are not decoded goes unnoticed.
   void Decode(ByteView jpeg, const Region& region, const DecodeOptions& options, Image& out);
 
+  // Of the file decoded last: the share of its coefficients that had to be read, 1 where it is not
+  // known (files that libjpeg decodes).
+  double coded_share() const noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

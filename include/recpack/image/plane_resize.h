@@ -33,6 +33,9 @@ class JpegPlaneResizer {
   bool Resize(ByteView jpeg, const Region& part, const ResizeWindow& window, ResizeFilter filter,
               const DecodeOptions& options, Image& out);
 
+  // As JpegRegionDecoder::coded_share().
+  double coded_share() const noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -25,6 +25,11 @@ enum class Stage : uint8_t {
 };
 inline constexpr size_t kStages = 10;
 
+// Whether a worker works in it, and does not wait.
+constexpr bool IsWork(Stage stage) noexcept {
+  return stage != Stage::kRoom && stage != Stage::kInput;
+}
+
 const char* StageName(Stage stage) noexcept;  // "room", "input", "plan", ...
 
 struct StageStats {
@@ -34,8 +39,16 @@ struct StageStats {
   std::chrono::nanoseconds time{0};  // with what the present stage has lasted so far
 };
 
+// JPEGs in kDecode.
+struct PictureStats {
+  uint64_t pixels = 0;       // that they have
+  uint64_t made = 0;         // of these, that were made: a crop needs no others
+  uint64_t coded_bytes = 0;  // that had to be read for them
+};
+
 struct WorkerStats {
   std::array<StageStats, kStages> stages;
+  PictureStats pictures;
   Stage now = Stage::kRoom;
   std::chrono::nanoseconds now_for{0};  // since its block was last written: at least in this stage
   uint32_t view = 0;                    // of those that are mixed, of the present or last sample
@@ -79,6 +92,7 @@ struct LoaderStats {
   uint64_t thrown_chunks = 0;  // chunks of samples made and thrown away
 
   StageStats Total(Stage stage) const noexcept;  // of all workers
+  PictureStats TotalPictures() const noexcept;
 };
 
 struct StatsReading {

@@ -48,9 +48,11 @@ struct GpuValues {
   // Bytes/s to and from the GPU: by GPM since the reading before, else over 20 ms.
   Reading<double> pcie_rx;
   Reading<double> pcie_tx;
-  Reading<int> pcie_generation;  // of the link now: idle GPUs lower it
-  Reading<int> pcie_width;       // lanes
-  Reading<int> temperature;      // degrees Celsius
+  Reading<int> pcie_generation;       // of the link now: idle GPUs lower it
+  Reading<int> pcie_width;            // lanes
+  Reading<int> most_pcie_generation;  // that GPU and board have together
+  Reading<int> most_pcie_width;
+  Reading<int> temperature;  // degrees Celsius
   Reading<std::vector<GpuProcess>> processes;
   GpuCounters counters;
 };
@@ -88,6 +90,8 @@ class GpuSampler {
   // How many GPUs there are, or why that is not known: no driver, no right.
   const Reading<int>& devices() const noexcept;
   const Reading<std::string>& driver() const noexcept;  // its version
+  // The newest CUDA that the driver runs, "13.0".
+  const Reading<std::string>& cuda() const noexcept;
 
   // One for each GPU. Throws nothing: faults are in the samples, and a GPU that works again is read
   // again.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "recpack/probe/ceilings.h"
 #include "recpack/probe/timeline.h"
 #include "recpack/probe/trace_summary.h"
 #include "recpack/probe/verdict.h"
@@ -91,6 +92,7 @@ struct ReportParts {
   int64_t begin = 0;  // CLOCK_MONOTONIC ns: when watching began
   Timeline timeline = {};
   TraceSummary trace = {};
+  std::optional<Ceilings> ceilings = {};  // of this machine, where somebody measured them
 };
 
 // Puts together what a report shows: thins the steps, adds the devices' work to the timeline, and

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace recpack::tool {
+namespace recpack {
 
 // How many times as long work takes on each of some threads as on one alone: cores that share
 // units, power or memory are slower together.
@@ -35,4 +35,4 @@ class Scaling {
   double bytes_per_second_;
 };
 
-}  // namespace recpack::tool
+}  // namespace recpack

@@ -1,10 +1,10 @@
-#include "tools/recpack/bench_scaling.h"
+#include "recpack/ceiling/scaling.h"
 
 #include <algorithm>
 
 #include "recpack/ceiling/ceiling.h"
 
-namespace recpack::tool {
+namespace recpack {
 namespace {
 
 // The best of so many, since what others do meanwhile only slows down.
@@ -44,4 +44,4 @@ Slowdown Scaling::At(int threads) const {
           low.memory + part * (high.memory - low.memory)};
 }
 
-}  // namespace recpack::tool
+}  // namespace recpack

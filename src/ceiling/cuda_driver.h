@@ -1,0 +1,50 @@
+// What is used of CUDA's driver, which is loaded at run time: programs start where there is none.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "recpack/base/shared_library.h"
+
+namespace recpack {
+
+// Names and signatures are those of cuda.h; versions are those that its macros choose.
+struct CudaDriver {
+  using Result = int;  // 0: done
+  using Device = int;
+  using Memory = unsigned long long;
+  using Context = struct OpaqueCudaContext*;
+  using Stream = struct OpaqueCudaStream*;
+  using Module = struct OpaqueCudaModule*;
+  using Function = struct OpaqueCudaFunction*;
+
+  // Throws Error: kUnsupported where it cannot be loaded, kDevice where it does not start.
+  explicit CudaDriver(const std::string& library);
+
+  // Throws Error (kDevice) with the name of the call and the driver's words.
+  void Check(const char* call, Result result) const;
+
+  SharedLibrary library;
+  Result (*init)(unsigned) = nullptr;
+  Result (*count)(int*) = nullptr;
+  Result (*device)(Device*, int) = nullptr;
+  Result (*error_string)(Result, const char**) = nullptr;
+  Result (*retain)(Context*, Device) = nullptr;
+  Result (*release)(Device) = nullptr;
+  Result (*set_current)(Context) = nullptr;
+  Result (*host_alloc)(void**, size_t, unsigned) = nullptr;
+  Result (*host_free)(void*) = nullptr;
+  Result (*alloc)(Memory*, size_t) = nullptr;
+  Result (*free)(Memory) = nullptr;
+  Result (*copy_to_device)(Memory, const void*, size_t, Stream) = nullptr;
+  Result (*stream_create)(Stream*, unsigned) = nullptr;
+  Result (*stream_destroy)(Stream) = nullptr;
+  Result (*stream_synchronize)(Stream) = nullptr;
+  Result (*module_load)(Module*, const void*) = nullptr;
+  Result (*module_unload)(Module) = nullptr;
+  Result (*module_function)(Function*, Module, const char*) = nullptr;
+  Result (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   Stream, void**, void**) = nullptr;
+};
+
+}  // namespace recpack

@@ -1,0 +1,71 @@
+#include "recpack/ceiling/predict.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace recpack {
+namespace {
+
+// Seconds of a sample by what they depend on.
+struct Parts {
+  double compute = 0;
+  double memory = 0;  // that one thread alone needs to move the bytes
+  double input = 0;
+  double consumer = 0;
+  double consumer_cpu = 0;
+
+  double work() const { return compute + memory; }
+};
+
+// More threads than cores take turns, and so the clock runs on for those that wait for theirs.
+double Turns(int threads, int cores) { return std::max(1.0, static_cast<double>(threads) / cores); }
+
+Parts PartsOf(const LoaderCost& cost, const Scaling& scaling) {
+  const double work = cost.work / Turns(cost.threads, scaling.cores());
+  const double memory = std::min(work, cost.bytes / scaling.bytes_per_second());
+  return {.compute = work - memory,
+          .memory = memory,
+          .input = cost.input,
+          .consumer = cost.consumer,
+          .consumer_cpu = cost.consumer_cpu};
+}
+
+// Threads are in each other's way with memory only while several want it: by the share of their
+// time in which they do.
+double MemorySlowdown(const Slowdown& at, double share) {
+  return at.compute * (1 + share * std::max(0.0, at.memory / at.compute - 1));
+}
+
+double PerSecond(double count, double seconds) {
+  return seconds > 0 ? count / seconds : std::numeric_limits<double>::infinity();
+}
+
+// `threads`: of each copy.
+double Model(const Parts& parts, int threads, int copies, int cores) {
+  const int all_threads = threads * copies;
+  const double each =
+      PerSecond(all_threads, parts.work() * Turns(all_threads, cores) + parts.input);
+  const double all = PerSecond(cores, parts.work() + parts.consumer_cpu);
+  return std::min({each, all, PerSecond(copies, parts.consumer)});
+}
+
+}  // namespace
+
+double Predict(const LoaderCost& cost, const LoaderChange& change, const Scaling& scaling) {
+  const Parts measured = PartsOf(cost, scaling);
+  const int threads = change.threads > 0 ? change.threads : cost.threads;
+  const Slowdown from = scaling.At(cost.threads), to = scaling.At(threads * change.copies);
+  const double share = measured.work() > 0 ? measured.memory / measured.work() : 0;
+  Parts expected = measured;
+  expected.compute *= change.work * to.compute / from.compute;
+  expected.memory *= change.work * MemorySlowdown(to, share) / MemorySlowdown(from, share);
+  expected.input *= change.input;
+  if (change.alone) expected.consumer = expected.consumer_cpu = 0;
+  const double model = Model(measured, cost.threads, 1, scaling.cores());
+  const double seen = cost.per_second / model;
+  const double predicted = seen * Model(expected, threads, change.copies, scaling.cores());
+  if (change.read_ceiling <= 0 || change.bytes <= 0) return predicted;
+  return std::min(predicted, change.read_ceiling / change.bytes);
+}
+
+}  // namespace recpack

@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+
+#include "recpack/base/cpu.h"
+#include "recpack/base/error.h"
+#include "recpack/dataset/layout.h"
+#include "recpack/probe/show_machine.h"
+#include "recpack/record/compression.h"
+#include "recpack/record/reader.h"
+#include "src/base/format.h"
+#include "tools/recprobe/command.h"
+#include "tools/some_jpegs.h"
+
+namespace recpack::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kStale = 24 * 3600;            // seconds
+constexpr uint64_t kEnough = uint64_t{4} << 30;  // bytes of files to read from
+constexpr size_t kMostFiles = 256;
+
+struct Flags {
+  std::string data;
+  double seconds = 30;
+  bool fresh = false;
+  bool keep = true;
+  bool json = false;
+};
+
+// What is measured besides the machine: of data sets their shards, else the files that are there.
+struct Data {
+  std::vector<std::string> files;
+  std::vector<ByteBuffer> pictures;
+  std::string compressed;
+};
+
+void AddFile(const fs::path& path, uint64_t& bytes, std::vector<std::string>& files) {
+  std::error_code code;
+  const uint64_t size = fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
+  if (code || size == 0 || bytes > kEnough || files.size() >= kMostFiles) return;
+  bytes += size;
+  files.push_back(path);
+}
+
+std::vector<std::string> FilesOf(const std::string& path) {
+  std::vector<std::string> files;
+  uint64_t bytes = 0;
+  try {
+    for (const LayoutSplit& split : FindLayout(path).splits) {
+      for (const std::string shard : split.shards) AddFile(shard, bytes, files);
+    }
+  } catch (const Error&) {  // no shards
+  }
+  if (!files.empty()) return files;
+  AddFile(path, bytes, files);
+  std::error_code code;
+  for (const auto& entry : fs::recursive_directory_iterator(path, code)) {
+    AddFile(entry.path(), bytes, files);
+  }
+  return files;
+}
+
+std::string CompressedOf(const std::vector<std::string>& files) {
+  try {
+    const RecordReader reader(PosixFiles().OpenForReading(files.front()), {});
+    return reader.compression() == Compression::kNone ? "" : files.front();
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+Data DataAt(const std::string& path) {
+  if (path.empty()) return {};
+  if (!fs::exists(path)) {
+    throw Error(ErrorKind::kNotFound, "is not there", {.path = path},
+                "name a folder of shards, a shard, or a folder on the storage to measure");
+  }
+  Data data{.files = FilesOf(path)};
+  if (data.files.empty()) return data;
+  data.compressed = CompressedOf(data.files);
+  try {
+    data.pictures = SomeJpegs(Dataset::Open(path));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "recprobe: its pictures are not measured: %s\n", error.what());
+  }
+  return data;
+}
+
+std::string FolderOf(const std::string& path) {
+  if (path.empty()) return ".";
+  if (fs::is_directory(path)) return path;
+  const fs::path parent = fs::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+std::string StorageKey(const MachineStorage& storage) {
+  if (!storage.file_system) return storage.path;
+  return format("{} on {} at {}", *storage.file_system, *storage.source, *storage.mount_point);
+}
+
+Ceilings CeilingsFor(const Flags& flags, const Machine& machine) {
+  const std::string storage = StorageKey(machine.storage);
+  const std::string data = flags.data.empty() ? "" : fs::canonical(flags.data).string();
+  const auto kept = flags.fresh ? std::nullopt : KeptCeilings("", storage);
+  const auto now = static_cast<int64_t>(std::time(nullptr));
+  if (kept && now - kept->measured_at < kStale && (data.empty() || kept->data == data)) {
+    return *kept;
+  }
+  const Data with = DataAt(flags.data);
+  Ceilings ceilings = MeasureCeilings({.files = with.files,
+                                       .folder = FolderOf(flags.data),
+                                       .pictures = with.pictures,
+                                       .compressed = with.compressed,
+                                       .cores = AvailableThreads(),
+                                       .time = std::chrono::duration<double>(flags.seconds)});
+  ceilings.machine = MachineKey();
+  ceilings.storage = storage;
+  ceilings.data = data;
+  if (!flags.keep) return ceilings;
+  try {
+    KeepCeilings(ceilings);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "recprobe: the ceilings are not kept: %s\n", error.what());
+  }
+  return ceilings;
+}
+
+std::string AgeText(const Ceilings& ceilings) {
+  const auto age = static_cast<int64_t>(std::time(nullptr)) - ceilings.measured_at;
+  if (age < 60) return "";
+  return format("\nThe ceilings were measured {} min ago; --fresh measures them anew.\n", age / 60);
+}
+
+int RunDoctor(const Flags& flags) {
+  if (!flags.data.empty() && !fs::exists(flags.data)) DataAt(flags.data);  // throws
+  const Machine machine = ReadMachine({.data = flags.data.empty() ? "." : flags.data});
+  const Ceilings ceilings = CeilingsFor(flags, machine);
+  const std::vector<Finding> findings = FindingsOf(machine);
+  if (flags.json) {
+    std::printf("{\"machine\": %s, \"ceilings\": %s}\n", MachineJson(machine).c_str(),
+                CeilingsJson(ceilings).c_str());
+  } else {
+    std::printf("%s\n%s\n%s%s", FindingsText(findings).c_str(), MachineText(machine).c_str(),
+                CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
+  }
+  return std::ranges::any_of(findings, &Finding::surely) ? kFinding : kDone;
+}
+
+}  // namespace
+
+void AddDoctor(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand(
+      "doctor", "Look at this machine: what of it hurts a training, and what it can do at best.");
+  const auto flags = std::make_shared<Flags>();
+  command.footer(
+      "Ceilings are kept in $XDG_CACHE_HOME/recpack (~/.cache/recpack) for a day, one file a\n"
+      "machine and storage; `recprobe run` tells a loader's stages as shares of them. Exit code 1\n"
+      "where a finding marked with ! surely hurts. docs/doctor.md.\n\n"
+      "Examples:\n"
+      "  recprobe doctor --data shards\n"
+      "  recprobe doctor --fresh --seconds 5 --json");
+  command.add_option("--data", flags->data,
+                     "Shards or files that a training reads: their storage and pictures are "
+                     "measured (default: the storage of the current folder, pictures made up).");
+  command.add_option("--seconds", flags->seconds, "At most, about, for the ceilings.")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 3600.0));
+  command.add_flag("--fresh", flags->fresh, "Measure anew what was kept.");
+  command.add_flag("!--no-keep", flags->keep, "Keep nothing.");
+  command.add_flag("--json", flags->json, "Print one JSON object.");
+  command.callback([flags, &exit_code] { exit_code = RunDoctor(*flags); });
+}
+
+}  // namespace recpack::tool
