@@ -1,15 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/probe/show.h"
+#include "src/probe/estimate_json.h"
 
 namespace recpack {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json Of(const Estimate& estimate) {
-  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
-}
 
 }  // namespace
 

@@ -1,30 +1,43 @@
-// Any text as a report.json: refused, or a report whose verdict is the same after writing and
-// reading it.
+// Any bytes as report.json: refused, or a report that can be merged and compared.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/report.h"
-#include "recpack/probe/show.h"
+#include "recpack/probe/compare.h"
+#include "recpack/probe/merge.h"
 
 namespace {
 
-void Check(const std::string& text) {
-  const recpack::KeptReport read = recpack::ReportFromJson(text, "report.json");
-  recpack::Report again;
-  again.job = read.job;
-  again.verdict = read.verdict;
-  const recpack::KeptReport second =
-      recpack::ReportFromJson(recpack::ReportJson(again), "report.json");
-  if (recpack::VerdictJson(second.verdict) != recpack::VerdictJson(read.verdict)) std::abort();
-  if (second.job.command != read.job.command || second.job.begin != read.job.begin) std::abort();
+void Check(const recpack::KeptReport& report) {
+  const recpack::Merge merge = recpack::MergeReports({{report}, {}});
+  if (merge.jobs.size() != 1) std::abort();
+  const recpack::MergedJob& job = merge.jobs.front();
+  if (!(job.hours >= 0)) std::abort();
+  if (job.lost && !(job.lost->low <= job.lost->value && job.lost->value <= job.lost->high)) {
+    std::abort();
+  }
+  if (recpack::MergeText(merge).empty() || recpack::MergeJson(merge).empty()) std::abort();
+  const recpack::Comparison comparison = recpack::CompareReports(report, report);
+  for (const recpack::Change& change : comparison.changes) {
+    if (change.sure()) std::abort();  // it is the same
+  }
+  if (recpack::CompareText(comparison).empty() || recpack::CompareJson(comparison).empty()) {
+    std::abort();
+  }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const int file = ::memfd_create("report", 0);
+  if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) {
+    std::abort();
+  }
   try {
-    Check(std::string(reinterpret_cast<const char*>(data), size));
+    Check(recpack::ReadReport(recpack::PosixFiles(), "/proc/self/fd/" + std::to_string(file)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "recpack/probe/report.h"
+#include "recpack/probe/kept_report.h"
 #include "recpack/probe/show.h"
 #include "tools/recprobe/command.h"
 
@@ -15,7 +15,7 @@ struct Flags {
 };
 
 void RunShow(const Flags& flags) {
-  const KeptReport report = ReadReport(flags.report);
+  const KeptReport report = ReadReport(PosixFiles(), flags.report);
   const std::string text =
       flags.json ? VerdictJson(report.verdict) + "\n" : VerdictText(report.verdict);
   std::fputs(text.c_str(), stdout);

@@ -6,8 +6,10 @@
 namespace recpack::tool {
 
 void AddAttach(CLI::App& app, int& exit_code);
+void AddCompare(CLI::App& app, int& exit_code);
 void AddDoctor(CLI::App& app, int& exit_code);
 void AddGain(CLI::App& app, int& exit_code);
+void AddMerge(CLI::App& app, int& exit_code);
 void AddRead(CLI::App& app, int& exit_code);
 void AddRun(CLI::App& app, int& exit_code);
 void AddShow(CLI::App& app, int& exit_code);

@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
                     "recprobe watches a training program and says whether it is input-bound, "
                     "where, and what fixing it would gain.\n"
                     "Exit codes: those of the command that is run; else 0 done, 1 a finding "
-                    "(--fail-above, doctor), 2 usage or failure.",
-                    {AddRun, AddAttach, AddDoctor, AddGain, AddRead, AddShow}, argc, argv);
+                    "(--fail-above, doctor, merge), 2 usage or failure.",
+                    {AddRun, AddAttach, AddDoctor, AddGain, AddRead, AddShow, AddMerge, AddCompare},
+                    argc, argv);
 }

@@ -102,20 +102,6 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict);
 // report.json: one object.
 std::string ReportJson(const Report& report);
 
-// What programs that read reports go by.
-struct KeptReport {
-  Job job;
-  Verdict verdict;
-  std::vector<std::string> unseen;
-};
-
-// From the text of a report.json; `path` is for messages. Throws Error: kCorrupt where it is no
-// report, kUnsupported where a newer recprobe wrote it.
-KeptReport ReportFromJson(std::string_view text, const std::string& path);
-
-// From a report's folder or its report.json. Throws as well: kNotFound, kIo.
-KeptReport ReadReport(const std::string& path);
-
 // report.html: one page that needs no other file and no network.
 std::string ReportPage(const Report& report);
 

@@ -1,0 +1,70 @@
+#include "src/probe/join_ranks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace recpack {
+namespace {
+
+using Launch = std::tuple<std::string, std::string, int, std::vector<std::string>, std::string>;
+
+bool IsOneOfSeveral(const KeptJob& job) { return job.rank && job.world_size.value_or(1) > 1; }
+
+// "runs/7" of "runs/7/rank0/report.json".
+std::string FolderOfRanks(const std::string& path) {
+  return std::filesystem::path(path).parent_path().parent_path();
+}
+
+Launch LaunchOf(const KeptReport& report) {
+  const KeptJob& job = report.job;
+  return {job.name, job.user, *job.world_size, job.command,
+          job.launch.empty() ? "in " + FolderOfRanks(report.path) : "launch " + job.launch};
+}
+
+// Into the first job that lacks its rank.
+void Put(KeptReport report, std::vector<JobReports>& jobs) {
+  for (JobReports& job : jobs) {
+    const bool is_there = std::any_of(job.begin(), job.end(), [&](const KeptReport& other) {
+      return other.job.rank == report.job.rank;
+    });
+    if (!is_there) {
+      job.push_back(std::move(report));
+      return;
+    }
+  }
+  jobs.push_back({});
+  jobs.back().push_back(std::move(report));
+}
+
+}  // namespace
+
+std::vector<JobReports> JoinRanks(std::vector<KeptReport> reports) {
+  std::stable_sort(reports.begin(), reports.end(), [](const KeptReport& a, const KeptReport& b) {
+    return a.job.begin.value_or(0) < b.job.begin.value_or(0);
+  });
+  std::map<Launch, std::vector<JobReports>> launches;
+  std::vector<JobReports> jobs;
+  for (KeptReport& report : reports) {
+    if (IsOneOfSeveral(report.job)) {
+      std::vector<JobReports>& of_launch = launches[LaunchOf(report)];
+      Put(std::move(report), of_launch);
+    } else {
+      jobs.push_back({});
+      jobs.back().push_back(std::move(report));
+    }
+  }
+  for (auto& [launch, of_launch] : launches) {
+    for (JobReports& job : of_launch) {
+      std::sort(job.begin(), job.end(),
+                [](const KeptReport& a, const KeptReport& b) { return a.job.rank < b.job.rank; });
+      jobs.push_back(std::move(job));
+    }
+  }
+  return jobs;
+}
+
+}  // namespace recpack

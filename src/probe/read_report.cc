@@ -1,0 +1,169 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/probe/kept_report.h"
+#include "src/base/format.h"
+#include "src/probe/clock_text.h"
+#include "src/probe/report_members.h"
+
+namespace recpack {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr uint64_t kMostBytes = 64 << 20;
+constexpr double kMost = 1e15;  // of any count or time
+constexpr double kRounding = 1e-6;
+constexpr int kMostRank = 1'000'000'000;
+
+Band BandOf(const ReportMembers& verdict) {
+  const std::string name = verdict.Text("verdict");
+  for (size_t i = 0; i < kBands; ++i) {
+    if (name == BandName(static_cast<Band>(i))) return static_cast<Band>(i);
+  }
+  verdict.Refuse(format("cannot be '{}'", name), "verdict");
+}
+
+Bottleneck BottleneckOf(const std::string& name) {
+  for (size_t i = 0; i < kBottlenecks; ++i) {
+    if (name == BottleneckName(static_cast<Bottleneck>(i))) return static_cast<Bottleneck>(i);
+  }
+  return Bottleneck::kUnknown;
+}
+
+Estimate EstimateOf(const ReportMembers& members, double most) {
+  const Estimate estimate{members.Number("value", 0, most), members.Number("low", 0, most),
+                          members.Number("high", 0, most)};
+  if (!(estimate.low <= estimate.value && estimate.value <= estimate.high)) {
+    members.Refuse("is no interval with its value within");
+  }
+  return estimate;
+}
+
+KeptJob JobOf(const ReportMembers& members) {
+  KeptJob job{.name = members.Text("name"),
+              .command = members.Texts("command"),
+              .host = members.Text("host"),
+              .user = members.Text("user"),
+              .launch = members.Has("launch") ? members.Text("launch") : "",
+              .rank = members.OptionalInteger("rank", 0, kMostRank),
+              .world_size = members.OptionalInteger("world_size", 1, kMostRank)};
+  job.process = static_cast<int>(members.Integer("process", 0, INT32_MAX));
+  if (members.Has("begin")) {
+    job.begin = ClockTime(members.Text("begin"));
+    if (!job.begin) members.Refuse("is no time of ISO 8601", "begin");
+  }
+  job.seconds = members.Number("seconds", 0, kMost);
+  job.exit_code = members.OptionalInteger("exit_code", INT32_MIN, INT32_MAX);
+  job.gpus = members.OptionalInteger("gpus", 0, kMostRank);
+  job.batch_size = members.OptionalInteger("batch_size", 1, INT32_MAX);
+  if (job.rank && job.world_size && *job.rank >= *job.world_size) {
+    members.Refuse(format("is {} of {}", *job.rank, *job.world_size), "rank");
+  }
+  return job;
+}
+
+Verdict VerdictOf(const ReportMembers& members) {
+  Verdict verdict;
+  verdict.band = BandOf(members);
+  verdict.bottleneck = BottleneckOf(members.Text("bottleneck"));
+  verdict.evidence = members.Texts("evidence");
+  verdict.notes = members.Texts("notes");
+  if (members.Has("hints")) verdict.hints = members.Texts("hints");
+  if (members.Has("cure")) verdict.cure = members.Text("cure");
+  if (members.Has("rank")) {
+    verdict.rank = static_cast<size_t>(members.Integer("rank", 0, kMostRank));
+  }
+  if (verdict.band == Band::kUnknown) return verdict;
+  verdict.input_share = EstimateOf(members.Object("input_share"), 1);
+  verdict.gain = EstimateOf(members.Object("gain"), kMost);
+  verdict.steps = static_cast<size_t>(members.Integer("steps", 0, int64_t{1} << 50));
+  verdict.left_out = static_cast<size_t>(members.Integer("left_out", 0, int64_t{1} << 50));
+  verdict.steps_per_second = members.Number("steps_per_s", 0, kMost);
+  verdict.upper_bound = members.Flag("upper_bound");
+  const ReportMembers parts = members.Object("breakdown");
+  const auto share = [&](const char* name) { return parts.Number(name, 0, 1 + kRounding); };
+  verdict.breakdown = {share("input_wait"), share("copies"), share("exchange"), share("device"),
+                       share("other")};
+  return verdict;
+}
+
+std::vector<KeptStretch> StretchesOf(const ReportMembers& members) {
+  const std::vector<double> counts = members.Numbers("count", 1, kMost);
+  std::vector<KeptStretch> stretches(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) stretches[i].steps = static_cast<size_t>(counts[i]);
+  const auto read = [&](const char* name, double KeptStretch::*what) {
+    const std::vector<double> values = members.Numbers(name, 0, kMost);
+    if (values.size() != counts.size()) members.Refuse("has another length than 'count'", name);
+    for (size_t i = 0; i < values.size(); ++i) stretches[i].*what = values[i];
+  };
+  read("step_s", &KeptStretch::step);
+  read("input_wait_s", &KeptStretch::input_wait);
+  read("copies_s", &KeptStretch::copies);
+  read("exchange_s", &KeptStretch::exchange);
+  read("device_s", &KeptStretch::device);
+  read("other_s", &KeptStretch::other);
+  return stretches;
+}
+
+Json Parse(FileSystem& files, const std::string& path) {
+  const ByteBuffer bytes = ReadWholeFile(files, path, kMostBytes);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    throw Error(ErrorKind::kCorrupt, "is no whole JSON: damaged, or half written", {.path = path});
+  }
+  return json;
+}
+
+// A file of that name may be any program's.
+void CheckKind(const Json& json, const std::string& path) {
+  const bool is_report = json.is_object() && json.contains("version") && json.contains("job") &&
+                         json.contains("verdict");
+  if (!is_report) throw Error(ErrorKind::kCorrupt, "is no report of recprobe", {.path = path});
+  if (json["version"] == kVersion) return;
+  throw Error(
+      ErrorKind::kUnsupported,
+      format("is a report of version {}, this recprobe reads {}", json["version"].dump(), kVersion),
+      {.path = path}, "read it with the recprobe that wrote it");
+}
+
+}  // namespace
+
+double KeptReport::StepSeconds() const {
+  double sum = 0;
+  for (const std::vector<KeptStretch>& trainer : steps) {
+    for (const KeptStretch& stretch : trainer) {
+      sum += stretch.step * static_cast<double>(stretch.steps);
+    }
+  }
+  return steps.empty() ? 0 : sum / static_cast<double>(steps.size());
+}
+
+KeptReport ReadReport(FileSystem& files, const std::string& path) {
+  const bool is_folder = std::filesystem::is_directory(path);
+  KeptReport report{.path =
+                        is_folder ? (std::filesystem::path(path) / "report.json").string() : path};
+  const Json json = Parse(files, report.path);
+  CheckKind(json, report.path);
+  const ReportMembers members(json, report.path);
+  if (members.Has("recprobe")) report.recprobe = members.Text("recprobe");
+  report.job = JobOf(members.Object("job"));
+  report.verdict = VerdictOf(members.Object("verdict"));
+  report.cause = members.Object("verdict").Text("bottleneck");
+  for (const ReportMembers& series : members.Objects("steps")) {
+    std::vector<KeptStretch> stretches = StretchesOf(series);
+    if (!stretches.empty()) report.steps.push_back(std::move(stretches));
+  }
+  for (const ReportMembers& stage : members.Objects("stages")) {
+    report.stages.push_back({stage.Text("name"), stage.Number("share", 0, 1 + kRounding)});
+  }
+  return report;
+}
+
+}  // namespace recpack

@@ -1,0 +1,146 @@
+"""`recprobe merge` and `recprobe compare`, on reports with the verdicts of real runs and on damaged ones."""
+import copy
+import json
+import os
+import subprocess
+import unittest
+
+from launching import clean_environment
+from support import CIFAR, CliTest, DONE, FAILURE, FINDING
+
+RECPROBE = os.environ['RECPROBE']
+RECTRAIN = os.environ.get('RECTRAIN')
+
+
+class ReportsTest(CliTest):
+    def probe(self, *words, code=DONE):
+        done = subprocess.run([RECPROBE, *map(str, words)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=240, env=clean_environment())
+        self.assertEqual(done.returncode, code, f'{words}\n{done.stdout}\n{done.stderr}')
+        return done
+
+    def write(self, name, report):
+        path = self.folder / name / 'report.json'
+        path.parent.mkdir(parents=True)
+        path.write_text(report if isinstance(report, str) else json.dumps(report))
+        return path
+
+
+def made(verdict, step_s=None, name='job', command=('true',), process=7, **job):
+    """A report as docs/format/report.md has it."""
+    report = {'version': 1, 'recprobe': '0.1.0', 'job': {
+        'name': name, 'command': list(command), 'host': 'n1', 'user': 'ann', 'rank': None,
+        'world_size': None, 'process': process, 'begin': '2026-11-22T05:01:38.250Z',
+        'seconds': 3600.0, 'exit_code': 0, 'gpus': 0, **job},
+        'verdict': verdict, 'steps': [], 'stages': []}
+    if step_s:
+        part = [step_s / 5] * 40
+        report['steps'] = [{'process': process, 'steps': 400, 'count': [10] * 40,
+                            'step_s': [step_s] * 40, 'input_wait_s': part, 'copies_s': part,
+                            'exchange_s': part, 'device_s': part, 'other_s': part}]
+    return report
+
+
+@unittest.skipUnless(RECTRAIN, 'this build has no trainer')
+class Verdicts(ReportsTest):
+    """Of trainings that are run."""
+
+    def verdict(self, device):
+        if not (self.folder / 'out').exists():
+            self.pack(CIFAR)
+        done = self.probe('run', '--json', '--', RECTRAIN, 'train', self.folder / 'out',
+                          '--batch-size', '8', '--epochs', '100', '--max-steps', '60', '--devices',
+                          device)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def test_merge(self):
+        verdict = self.verdict('sim:5ms')
+        self.write('runs/a', made(verdict, 0.005, 'one', seconds=1800.0, gpus=4))
+        self.write('runs/b', made(verdict, 9.0, 'two', seconds=3600.0, gpus=4, process=8))
+        got = json.loads(self.probe('merge', self.folder / 'runs', '--json').stdout)
+        self.assertEqual((got['reports'], got['unknown'], got['left_out']), (2, 0, []))
+        two = next(job for job in got['jobs'] if job['name'] == 'two')
+        self.assertAlmostEqual(two['hours'], 4)
+        self.assertEqual(two['unit'], 'GPU-hours')
+        for end in 'value', 'low', 'high':
+            self.assertAlmostEqual(two['lost'][end], 4 * verdict['input_share'][end])
+        self.assertEqual(two['cause'], verdict['bottleneck'])
+        self.assertEqual(two['cure'], verdict.get('cure'))
+        self.assertAlmostEqual(got['total']['GPU-hours']['hours'], 6)
+        text = self.probe('merge', self.folder / 'runs').stdout
+        self.assertIn('2 jobs, 2 reports', text)
+        self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
+
+    def test_compare(self):
+        verdict = self.verdict('sim:5ms')
+        a = self.write('a', made(verdict, 0.010))
+        b = self.write('b', made(verdict, 0.020, command=['false'], host='n2'))
+        got = json.loads(self.probe('compare', a, b.parent, '--json').stdout)
+        rate = got['changes'][0]
+        self.assertEqual((rate['what'], rate['sure']), ('steps/s', True))
+        self.assertAlmostEqual(rate['ratio']['value'], 0.5)
+        self.assertEqual(got['changes'][1]['a'], verdict['input_share'])
+        self.assertFalse(got['changes'][1]['sure'])
+        self.assertEqual([one['what'] for one in got['not_the_same']], ['host', 'command'])
+        self.probe('compare', a, b, '--fail-above', '5%', code=FINDING)
+        self.probe('compare', a, b, '--fail-above', '0.6')
+        self.probe('compare', b, a, '--fail-above', '0.05')
+        text = self.probe('compare', a, b).stdout
+        self.assertIn('B is slower', text)
+        self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
+
+
+UNKNOWN = {'verdict': 'unknown', 'bottleneck': 'unknown', 'evidence': [], 'notes': []}
+
+
+class Files(ReportsTest):
+    def test_ranks_are_joined(self):
+        for run in 'x', 'y':
+            for rank in range(3):
+                self.write(f'runs/{run}/{rank}', made(UNKNOWN, rank=rank, world_size=3,
+                                                      process=100 + rank + 10 * ord(run)))
+        self.write('runs/alone', made(UNKNOWN))
+        got = json.loads(self.probe('merge', self.folder / 'runs', '--json').stdout)
+        self.assertEqual(sorted(len(job['ranks']) for job in got['jobs']), [0, 3, 3])
+        self.assertEqual(got['unknown'], 3)
+        self.assertIn('of 3 jobs the loss is unknown', self.probe('merge', self.folder).stdout)
+
+    def test_reports_that_are_none_are_left_out(self):
+        whole = made(UNKNOWN)
+        text = json.dumps(whole)
+        newer = copy.deepcopy(whole)
+        newer['version'] = 9
+        for name, content in (('whole', text), ('xcopy', text), ('half', text[:len(text) // 2]),
+                              ('empty', ''), ('foreign', '{"a": 1}'), ('newer', newer)):
+            self.write(f'runs/{name}', content)
+        got = json.loads(self.probe('merge', self.folder / 'runs', '--json', code=FINDING).stdout)
+        self.assertEqual(got['reports'], 1)
+        self.assertEqual([one['path'].split('/')[-2] for one in got['left_out']],
+                         ['empty', 'foreign', 'half', 'newer', 'xcopy'])
+        said = ' '.join(self.probe('merge', self.folder / 'runs', code=FINDING).stdout.split())
+        for word in 'half written', 'is no report', 'version 9', 'the same report':
+            self.assertIn(word, said)
+
+    @unittest.skipIf(os.geteuid() == 0, 'root may read everything')
+    def test_a_folder_that_cannot_be_read_is_named(self):
+        self.write('runs/whole', made(UNKNOWN))
+        (self.folder / 'runs/shut').mkdir(mode=0)
+        got = json.loads(self.probe('merge', self.folder / 'runs', '--json', code=FINDING).stdout)
+        self.assertIn('shut', got['left_out'][0]['path'])
+
+    def test_what_makes_no_sense(self):
+        report = self.write('one', made(UNKNOWN))
+        empty = self.folder / 'empty'
+        empty.mkdir()
+        for words, saying in ((['merge', empty], '--report'),
+                              (['merge', self.folder / 'none'], 'is no folder'),
+                              (['merge', report], 'is no folder'),
+                              (['compare', report, empty], 'report.json'),
+                              (['compare', report], 'B'),
+                              (['compare', report, report, '--fail-above', 'much'], '0.1%'),
+                              (['compare', report, report, '--fail-above', '5%'], 'no steps')):
+            self.assertIn(saying, self.probe(*words, code=FAILURE).stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()

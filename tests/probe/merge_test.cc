@@ -1,0 +1,182 @@
+#include "recpack/probe/merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/probe/made_report.h"
+
+namespace recpack {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+Merge MergeOf(std::vector<KeptReport> reports) { return MergeReports({std::move(reports), {}}); }
+
+// Rank 1 of 4 waits for its input 20 % of the time, the others for it.
+std::vector<KeptReport> OneWaits() {
+  std::vector<KeptReport> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    const bool slow = rank == 1;
+    ranks.push_back(Made({.rank = rank,
+                          .world_size = 4,
+                          .input = slow ? Estimate{0.2, 0.18, 0.21} : Estimate{},
+                          .exchange = slow ? 0.05 : 0.25,
+                          .bottleneck = slow ? Bottleneck::kDecode : Bottleneck::kSlowRank}));
+    ranks.back().path = "runs/rank" + std::to_string(rank) + "/report.json";
+  }
+  return ranks;
+}
+
+TEST(Merge, HoursOfAJobAndWhatItLost) {
+  const Merge merge = MergeOf({Made({.gpus = 8})});
+  ASSERT_THAT(merge.jobs, SizeIs(1));
+  const MergedJob& job = merge.jobs[0];
+  EXPECT_TRUE(job.gpus);
+  EXPECT_NEAR(job.hours, 8, 1e-9);
+  EXPECT_NEAR(job.lost->value, 8 * 0.2, 1e-6);
+  EXPECT_NEAR(job.lost->low, 8 * 0.19, 1e-6);
+  EXPECT_NEAR(job.lost->high, 8 * 0.22, 1e-6);
+  EXPECT_EQ(job.cause, "decode");
+  EXPECT_EQ(job.cure, "more loader threads");
+  EXPECT_THAT(job.notes, IsEmpty());
+  EXPECT_NEAR(merge.gpus.hours, 8, 1e-9);
+}
+
+TEST(Merge, TimeOutsideOfStepsIsNotLost) {
+  const Merge merge = MergeOf({Made({.seconds = 3600, .step = 1.8})});
+  EXPECT_NEAR(merge.jobs[0].hours, 1, 1e-9);
+  EXPECT_NEAR(merge.jobs[0].lost->value, 0.5 * 0.2, 1e-6);
+}
+
+TEST(Merge, WithoutGpusItCountsDevices) {
+  KeptReport report = Made({.gpus = 0});
+  report.steps.push_back(report.steps.front());
+  const Merge merge = MergeOf({report});
+  EXPECT_FALSE(merge.jobs[0].gpus);
+  EXPECT_NEAR(merge.jobs[0].hours, 2, 1e-9);
+  EXPECT_NEAR(merge.devices.lost.value, 2 * 0.2, 1e-6);
+  EXPECT_EQ(merge.gpus.hours, 0);
+}
+
+TEST(Merge, TheGreatestLossComesFirstAndTheUnknownLast) {
+  const Merge merge =
+      MergeOf({Made({.name = "none", .steps = 0}), Made({.name = "some"}),
+               Made({.name = "much", .gpus = 4}), Made({.name = "fine", .input = {0, 0, 0}})});
+  std::vector<std::string> names;
+  for (const MergedJob& job : merge.jobs) names.push_back(job.name);
+  EXPECT_THAT(names, ElementsAre("much", "some", "fine", "none"));
+  EXPECT_EQ(merge.unknown, 1u);
+  EXPECT_NEAR(merge.gpus.hours, 7, 1e-9);
+  EXPECT_NEAR(merge.gpus.known, 6, 1e-9);
+  EXPECT_FALSE(merge.jobs[3].lost);
+}
+
+TEST(Merge, RanksThatGoInStepLoseWhatTheSlowestWaitsFor) {
+  const Merge merge = MergeOf(OneWaits());
+  ASSERT_THAT(merge.jobs, SizeIs(1));
+  const MergedJob& job = merge.jobs[0];
+  EXPECT_THAT(job.ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_NEAR(job.hours, 4, 1e-9);
+  // Ready at 0.95 of the step; without waits at 0.75.
+  EXPECT_NEAR(job.lost->value, 4 * 0.2, 1e-6);
+  EXPECT_NEAR(job.lost->low, 4 * 0.18, 1e-6);
+  EXPECT_NEAR(job.lost->high, 4 * 0.2, 1e-6);
+  EXPECT_EQ(job.slow_rank, 1);
+  EXPECT_EQ(job.cause, "decode");
+  EXPECT_THAT(job.notes, Contains(HasSubstr("rank 1 (n1) waited 5.0 % of its time")));
+}
+
+TEST(Merge, AWaitThatAnotherRanksWorkHidesCostsNothing) {
+  std::vector<KeptReport> ranks = OneWaits();
+  // Rank 2 computes all the time.
+  ranks[2].verdict.breakdown = {.exchange = 0.01, .device = 0.99};
+  const MergedJob job = MergeOf(ranks).jobs[0];
+  EXPECT_EQ(job.lost->value, 0);
+  EXPECT_EQ(job.slow_rank, 2);
+  EXPECT_EQ(job.cure, "more loader threads");
+}
+
+TEST(Merge, RanksThatDoNotExchangeLoseEachItsOwn) {
+  std::vector<KeptReport> ranks;
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks.push_back(Made({.rank = rank,
+                          .world_size = 2,
+                          .launch = "x",
+                          .input = rank == 0 ? Estimate{} : Estimate{0.4, 0.3, 0.5}}));
+  }
+  const Merge merge = MergeOf(ranks);
+  ASSERT_THAT(merge.jobs, SizeIs(1));
+  EXPECT_NEAR(merge.jobs[0].lost->value, 0.4, 1e-6);
+  EXPECT_FALSE(merge.jobs[0].slow_rank);
+}
+
+TEST(Merge, RanksAreJoinedByLaunch) {
+  std::vector<KeptReport> ranks = OneWaits();
+  for (size_t i = 0; i < ranks.size(); ++i) ranks[i].job.launch = i < 2 ? "a" : "b";
+  const Merge merge = MergeOf(ranks);
+  ASSERT_THAT(merge.jobs, SizeIs(2));
+  EXPECT_THAT(merge.jobs[0].ranks, ElementsAre(0, 1));
+  EXPECT_THAT(merge.jobs[0].notes, Contains(HasSubstr("2 of 4 ranks")));
+}
+
+TEST(Merge, RanksOfOtherFoldersAreOfOtherJobs) {
+  std::vector<KeptReport> ranks = OneWaits();
+  ranks[3].path = "others/rank3/report.json";
+  EXPECT_THAT(MergeOf(ranks).jobs, SizeIs(2));
+}
+
+// The clock of the second host is a day ahead.
+TEST(Merge, ASecondRunOfTheSameRanksIsAnotherJob) {
+  std::vector<KeptReport> ranks;
+  for (const int64_t run : {1, 0}) {
+    for (int rank = 0; rank < 2; ++rank) {
+      ranks.push_back(Made({.rank = rank, .world_size = 2, .launch = "localhost:29500"}));
+      *ranks.back().job.begin += (run * 600 + rank * 86'400) * 1'000'000'000;
+      ranks.back().job.process = static_cast<int>(1000 * run + rank);
+      ranks.back().path = "run" + std::to_string(run) + "-" + std::to_string(rank);
+    }
+  }
+  const Merge merge = MergeOf(ranks);
+  ASSERT_THAT(merge.jobs, SizeIs(2));
+  EXPECT_THAT(merge.jobs[0].reports, ElementsAre("run0-0", "run0-1"));
+  EXPECT_THAT(merge.jobs[1].reports, ElementsAre("run1-0", "run1-1"));
+}
+
+TEST(Merge, SaysWhatStandsAgainstIt) {
+  KeptReport report = Made({});
+  report.job.exit_code = 1;
+  report.verdict.upper_bound = true;
+  const MergedJob job = MergeOf({report}).jobs[0];
+  EXPECT_THAT(job.notes, Contains(HasSubstr("ended with an error")));
+  EXPECT_THAT(job.notes, Contains(HasSubstr("upper bound")));
+}
+
+TEST(Merge, ForPeopleAndPrograms) {
+  std::vector<KeptReport> reports = OneWaits();
+  reports.push_back(Made({.name = std::string(60, 'x') + "\n", .steps = 0}));
+  const Merge merge = MergeReports({reports, {{"c/report.json", "is no report of recprobe"}}});
+  const std::string text = MergeText(merge);
+  EXPECT_THAT(text, HasSubstr("rank 1: decode"));
+  EXPECT_THAT(text, HasSubstr("0.80 [0.72, 0.80]"));
+  EXPECT_THAT(text, HasSubstr("c/report.json: is no report of recprobe"));
+  EXPECT_THAT(text, HasSubstr("of 1 jobs the loss is unknown"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  const auto json = nlohmann::json::parse(MergeJson(merge));
+  EXPECT_EQ(json["jobs"].size(), 2u);
+  EXPECT_EQ(json["jobs"][0]["slow_rank"], 1);
+  EXPECT_TRUE(json["jobs"][1]["lost"].is_null());
+  EXPECT_EQ(json["left_out"][0]["path"], "c/report.json");
+  EXPECT_NEAR(json["total"]["GPU-hours"]["lost"]["value"], 0.8, 1e-6);
+}
+
+}  // namespace
+}  // namespace recpack
