@@ -22,6 +22,7 @@ namespace recpack {
 namespace {
 
 constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 constexpr uint32_t kMostChunkSamples = 64;
 constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
 // Smaller records are copied from mappings, which costs less than asking the kernel for each.
@@ -210,9 +211,22 @@ struct Loader::State {
     }
     if (ring->Ready(batch)) return;
     const auto waiting = account->Wait();
-    if (ring->WaitUntilReady(batch, plan.options.stall_timeout)) return;
+    if (WaitLooking(batch)) return;
     stalled = true;
     ThrowStall(workers, Snapshot(page->blocks(), MonotonicNow()), plan.options.stall_timeout);
+  }
+
+  // Whether the batch came within the timeout.
+  bool WaitLooking(uint64_t batch) {
+    const auto& look = plan.options.while_waiting;
+    if (!look) return ring->WaitUntilReady(batch, plan.options.stall_timeout);
+    std::chrono::milliseconds left = plan.options.stall_timeout;
+    while (left > kBetweenLooks) {
+      if (ring->WaitUntilReady(batch, kBetweenLooks)) return true;
+      look();
+      left -= kBetweenLooks;
+    }
+    return ring->WaitUntilReady(batch, left);
   }
 
   void Charge(uint64_t batch) {

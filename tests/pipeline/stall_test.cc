@@ -106,6 +106,27 @@ TEST(Stall, NamesTheRecordAndTheStageAndCanBeLeft) {
   files.LetGo();
 }
 
+TEST(Stall, WhoWaitsMayLookElsewhere) {
+  const SmallSplit split(60);
+  StuckFiles files(split.shard(1));
+  LoaderOptions options = Options(10, std::chrono::minutes(5));
+  int looks = 0;
+  options.while_waiting = [&] {
+    if (++looks == 3) throw std::runtime_error("a signal came");
+  };
+  Loader expected(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  std::optional<Loader> loader;
+  loader.emplace(Dataset::Open(split.folder(), {.files = &files}), options);
+  auto taken = Take(*loader, 2);
+  looks = 0;
+  EXPECT_THROW(loader->Next(), std::runtime_error);
+  EXPECT_EQ(looks, 3);
+  std::jthread disk([&] { files.LetGo(); });
+  for (auto& batch : Take(*loader, 4)) taken.push_back(std::move(batch));
+  EXPECT_EQ(taken, Take(expected, 6));
+  loader.reset();  // closes the file
+}
+
 TEST(Stall, ALoaderGoesOnWhereTheDiskDoes) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(1));

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,9 @@ struct LoaderOptions {
   // for what is no training: evaluation then stays what it is.
   bool in_gain_runs = true;
   std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
+  // Called by Next() about ten times a second while it waits, to look for signals say. What it
+  // throws leaves Next(); asked again, that waits for the same batch.
+  std::function<void()> while_waiting;
   // An automatic backend is kMapped where records are below 16 KiB on average; that one handles
   // SIGBUS for its own copies and hands others' on.
   SourceOptions source;

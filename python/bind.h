@@ -1,0 +1,15 @@
+// What each file of bindings adds to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace recpack::python {
+
+void BindErrors(nanobind::module_& module);
+void BindRecord(nanobind::module_& module);
+void BindDataset(nanobind::module_& module);
+void BindFields(nanobind::module_& module);
+void BindBatch(nanobind::module_& module);
+void BindLoader(nanobind::module_& module);
+
+}  // namespace recpack::python

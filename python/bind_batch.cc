@@ -1,0 +1,95 @@
+// A batch's arrays, without a copy.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include "python/batch.h"
+#include "python/bind.h"
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+nb::dlpack::dtype TypeOf(ValueType type) {
+  switch (type) {
+    case ValueType::kU8:
+      return nb::dtype<uint8_t>();
+    case ValueType::kI32:
+      return nb::dtype<int32_t>();
+    case ValueType::kI64:
+      return nb::dtype<int64_t>();
+    case ValueType::kU64:
+      return nb::dtype<uint64_t>();
+    case ValueType::kF32:
+      return nb::dtype<float>();
+    case ValueType::kF16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
+    case ValueType::kBf16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+  }
+  return {};
+}
+
+nb::capsule Keeping(const std::shared_ptr<const Batch>& batch) {
+  return {new std::shared_ptr<const Batch>(batch),
+          [](void* kept) noexcept { delete static_cast<std::shared_ptr<const Batch>*>(kept); }};
+}
+
+const ArraySpec& SpecOf(const Batch& batch, const std::string& name) {
+  for (const ArraySpec& spec : batch.arrays()) {
+    if (spec.name == name) return spec;
+  }
+  throw nb::key_error(name.c_str());
+}
+
+template <typename Framework>
+nb::object Array(const HeldBatch& held, const std::string& name) {
+  const Batch& batch = *held.batch;
+  const ArraySpec& spec = SpecOf(batch, name);
+  std::vector<size_t> shape = {batch.size()};
+  shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
+  return nb::cast(nb::ndarray<Framework>(const_cast<void*>(batch.Raw(name)), shape.size(),
+                                         shape.data(), Keeping(held.batch), nullptr,
+                                         TypeOf(spec.type)));
+}
+
+template <typename T>
+nb::object Column(const HeldBatch& held, const std::vector<T>& values) {
+  return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {held.batch->size()},
+                                                               Keeping(held.batch)));
+}
+
+}  // namespace
+
+void BindBatch(nb::module_& module) {
+  nb::class_<HeldBatch>(module, "Batch")
+      .def("numpy", Array<nb::numpy>, nb::arg("name"),
+           "The array, shape (samples, ...), over the batch's own memory. NumPy has no bfloat16: "
+           "use dlpack() for that.")
+      .def("dlpack", Array<nb::array_api>, nb::arg("name"),
+           "The same for torch.from_dlpack() and its like: an object with __dlpack__.")
+      .def(
+          "keys",
+          [](const HeldBatch& held) {
+            nb::list names;
+            for (const ArraySpec& spec : held.batch->arrays()) names.append(spec.name);
+            return names;
+          },
+          "Names of the arrays.")
+      .def("__len__", [](const HeldBatch& held) { return held.batch->size(); })
+      .def_prop_ro("epoch", [](const HeldBatch& held) { return held.batch->epoch(); })
+      .def_prop_ro(
+          "number", [](const HeldBatch& held) { return held.batch->number(); },
+          "In the epoch, from where this run began.")
+      .def_prop_ro(
+          "token", [](const HeldBatch& held) { return held.batch->token(); },
+          "Where a run stands that has used this batch: Loader(resume=...) takes it.")
+      .def_prop_ro(
+          "ids", [](const HeldBatch& held) { return Column(held, held.batch->ids()); },
+          "Ordinal of each sample's record in the split, uint64 of shape (samples,).")
+      .def_prop_ro(
+          "mask", [](const HeldBatch& held) { return Column(held, held.batch->mask()); },
+          "0 where a sample only fills up the last batch, uint8 of shape (samples,).");
+}
+
+}  // namespace recpack::python

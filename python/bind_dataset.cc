@@ -1,0 +1,170 @@
+// Records of a data set by number.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "python/bind.h"
+#include "python/dataset.h"
+#include "python/record.h"
+#include "recpack/example/schema.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+
+namespace {
+
+constexpr uint64_t kSchemaRecords = 100;
+
+Dataset Open(const OpenedAs& as) {
+  DatasetOptions options;
+  options.split = as.split;
+  if (!as.fields.empty()) options.fields = ParseFieldMap(as.fields);
+  options.label_offset = as.label_offset;
+  return as.paths.size() == 1 ? Dataset::Open(as.paths[0], options)
+                              : Dataset::Open(as.paths, options);
+}
+
+// Python's negative numbers count from the end.
+uint64_t Ordinal(const OpenDataset& open, int64_t number) {
+  const auto records = static_cast<int64_t>(open.dataset().records());
+  if (number < -records || number >= records) {
+    throw nb::index_error(
+        ("there is no record " + std::to_string(number) + " of " + std::to_string(records))
+            .c_str());
+  }
+  return static_cast<uint64_t>(number < 0 ? number + records : number);
+}
+
+std::unique_ptr<Record> ReadOne(OpenDataset& open, uint64_t id) {
+  auto record = std::make_unique<Record>(open.dataset(), id);
+  open.WithSource([&](SampleSource& source) {
+    const nb::gil_scoped_release unlocked;
+    record->Holds(source.Read(id, record->memory()));
+  });
+  return record;
+}
+
+// Told of all at once, so that the disk is asked for them side by side.
+nb::list ReadMany(OpenDataset& open, const std::vector<uint64_t>& ids) {
+  std::vector<std::unique_ptr<Record>> records;
+  records.reserve(ids.size());
+  for (const uint64_t id : ids) records.push_back(std::make_unique<Record>(open.dataset(), id));
+  open.WithSource([&](SampleSource& source) {
+    const nb::gil_scoped_release unlocked;
+    if (!source.InMemory(ids)) source.Advise(ids);
+    for (size_t i = 0; i < ids.size(); ++i) {
+      records[i]->Holds(source.Read(ids[i], records[i]->memory()));
+    }
+  });
+  nb::list list;
+  for (auto& record : records) list.append(nb::cast(std::move(record)));
+  return list;
+}
+
+nb::list Slice(OpenDataset& open, const nb::slice& slice) {
+  auto [start, stop, step, count] = slice.compute(open.dataset().records());
+  std::vector<uint64_t> ids(count);
+  for (size_t i = 0; i < count; ++i) {
+    ids[i] = static_cast<uint64_t>(start + static_cast<Py_ssize_t>(i) * step);
+  }
+  return ReadMany(open, ids);
+}
+
+using FeatureTuple = std::tuple<std::string, std::string, uint64_t, uint64_t, uint64_t, uint64_t>;
+
+std::vector<FeatureTuple> Schema(OpenDataset& open) {
+  SchemaBuilder builder;
+  const uint64_t records = open.dataset().records();
+  const uint64_t looked_at = std::min(records, kSchemaRecords);
+  for (uint64_t i = 0; i < looked_at; ++i) {
+    builder.Add(ReadOne(open, i * records / looked_at)->example());
+  }
+  std::vector<FeatureTuple> features;
+  for (const FeatureSpec& spec : builder.Finish()) {
+    features.emplace_back(spec.name, spec.mixed ? "mixed" : FeatureKindName(spec.kind),
+                          spec.min_length, spec.max_length, spec.min_bytes, spec.max_bytes);
+  }
+  return features;
+}
+
+}  // namespace
+
+OpenDataset::OpenDataset(OpenedAs as) : as_(std::move(as)), dataset_(Open(as_)) {}
+
+std::unique_ptr<SampleSource> OpenDataset::Take() {
+  const nb::ft_lock_guard lock(mutex_);
+  if (idle_.empty()) {
+    SourceOptions options;
+    options.verify = as_.verify;
+    return dataset_.NewSource(options);
+  }
+  auto source = std::move(idle_.back());
+  idle_.pop_back();
+  return source;
+}
+
+void OpenDataset::Return(std::unique_ptr<SampleSource> source) {
+  const nb::ft_lock_guard lock(mutex_);
+  idle_.push_back(std::move(source));
+}
+
+void BindDataset(nb::module_& module) {
+  nb::class_<OpenDataset>(module, "Dataset")
+      .def(
+          "__init__",
+          [](OpenDataset* self, std::vector<std::string> paths, std::string split,
+             std::string fields, int64_t label_offset, bool verify) {
+            const nb::gil_scoped_release unlocked;
+            new (self) OpenDataset(
+                {std::move(paths), std::move(split), std::move(fields), label_offset, verify});
+          },
+          nb::arg("paths"), nb::arg("split") = "", nb::arg("fields") = "",
+          nb::arg("label_offset") = 0, nb::arg("verify") = true)
+      .def("__len__", [](const OpenDataset& open) { return open.dataset().records(); })
+      .def(
+          "__getitem__",
+          [](OpenDataset& open, int64_t number) { return ReadOne(open, Ordinal(open, number)); },
+          nb::arg("number"), "The record of this number; negative ones count from the end.")
+      .def("__getitem__", Slice, nb::arg("numbers"), "A list of records.")
+      .def(
+          "__getitem__",
+          [](OpenDataset& open, const std::vector<int64_t>& numbers) {
+            std::vector<uint64_t> ids;
+            ids.reserve(numbers.size());
+            for (const int64_t number : numbers) ids.push_back(Ordinal(open, number));
+            return ReadMany(open, ids);
+          },
+          nb::arg("numbers"), "A list of records, read side by side where they are on a disk.")
+      .def("_schema", Schema)
+      .def("_opened_as",
+           [](const OpenDataset& open) {
+             const OpenedAs& as = open.as();
+             return std::make_tuple(as.paths, as.split, as.fields, as.label_offset, as.verify);
+           })
+      .def(
+          "place_of",
+          [](const OpenDataset& open, int64_t number) {
+            const Place place = open.dataset().PlaceOf(Ordinal(open, number));
+            return std::make_tuple(place.path, place.offset, place.ordinal);
+          },
+          nb::arg("number"), "Path, byte offset and ordinal in the shard of a record.")
+      .def(
+          "notices", [](const OpenDataset& open) { return open.dataset().Notices(); },
+          "What was left out and the like, a line each.")
+      .def_prop_ro("path", [](const OpenDataset& open) { return open.dataset().path(); })
+      .def_prop_ro("split", [](const OpenDataset& open) { return open.dataset().split(); })
+      .def_prop_ro(
+          "nbytes", [](const OpenDataset& open) { return open.dataset().bytes(); },
+          "Bytes of the shards.")
+      .def_prop_ro("class_names",
+                   [](const OpenDataset& open) { return open.dataset().class_names(); })
+      .def_prop_ro(
+          "digest", [](const OpenDataset& open) { return open.dataset().digest(); },
+          "Tells data sets apart by names, sizes and counts of their shards.");
+}
+
+}  // namespace recpack::python

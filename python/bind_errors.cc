@@ -1,0 +1,33 @@
+// recpack::Error as the exceptions of recpack_io.errors.
+#include <nanobind/stl/string.h>
+
+#include "python/bind.h"
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+template <typename T>
+nb::object OrNone(const std::optional<T>& value) {
+  return value ? nb::cast(*value) : nb::none();
+}
+
+void Raise(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object made =
+        nb::module_::import_("recpack_io.errors")
+            .attr("from_core")(ErrorKindName(error.kind()), error.what(), error.reason(),
+                               error.advice(), error.place().path, OrNone(error.place().offset),
+                               OrNone(error.place().ordinal));
+    PyErr_SetObject(made.type().ptr(), made.ptr());
+  }
+}
+
+}  // namespace
+
+void BindErrors(nb::module_&) { nb::register_exception_translator(Raise); }
+
+}  // namespace recpack::python

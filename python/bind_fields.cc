@@ -1,0 +1,120 @@
+// Fields and recipes: what a batch is made of.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bind.h"
+#include "python/choice.h"
+#include "recpack/pipeline/recipe.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+constexpr Words<CropKind, 5> kCrops = {{{"none", CropKind::kNone},
+                                        {"pad", CropKind::kPadAndCrop},
+                                        {"random-resized", CropKind::kRandomResized},
+                                        {"resize-centre", CropKind::kResizeCentre},
+                                        {"resize", CropKind::kResize}}};
+constexpr Words<ElementType, 4> kElements = {{{"u8", ElementType::kU8},
+                                              {"f16", ElementType::kF16},
+                                              {"bf16", ElementType::kBf16},
+                                              {"f32", ElementType::kF32}}};
+constexpr Words<ImageLayout, 2> kLayouts = {
+    {{"nchw", ImageLayout::kNchw}, {"nhwc", ImageLayout::kNhwc}}};
+constexpr Words<ValueType, 3> kNumbers = {
+    {{"i64", ValueType::kI64}, {"i32", ValueType::kI32}, {"f32", ValueType::kF32}}};
+constexpr Words<AugmentPolicyKind, 3> kPolicies = {
+    {{"none", AugmentPolicyKind::kNone},
+     {"randaugment", AugmentPolicyKind::kRandAugment},
+     {"trivialaugment", AugmentPolicyKind::kTrivialAugmentWide}}};
+
+// A member that is an enumeration, as an attribute that is a word.
+template <auto member, const auto& words, typename Class>
+void Word(Class& bound, const char* name) {
+  using T = typename Class::Type;
+  bound.def_prop_rw(
+      name, [](const T& self) { return WordOf(words, self.*member); },
+      [name](T& self, const std::string& word) { self.*member = ValueOf(words, word, name); });
+}
+
+void BindImage(nb::module_& module) {
+  nb::class_<ImageField> field(module, "ImageField");
+  field.def(nb::init<>())
+      .def_rw("name", &ImageField::name)
+      .def_rw("feature", &ImageField::feature)
+      .def_rw("raw_shape", &ImageField::raw_shape)
+      .def_rw("height", &ImageField::height)
+      .def_rw("width", &ImageField::width)
+      .def_rw("pad", &ImageField::pad)
+      .def_rw("resize", &ImageField::resize)
+      .def_rw("area", &ImageField::area)
+      .def_rw("aspect", &ImageField::aspect)
+      .def_rw("flip", &ImageField::flip)
+      .def_rw("mean", &ImageField::mean)
+      .def_rw("std", &ImageField::std)
+      .def_rw("view", &ImageField::view)
+      .def_prop_rw(
+          "apply_orientation", [](const ImageField& f) { return f.decoding.apply_orientation; },
+          [](ImageField& f, bool on) { f.decoding.apply_orientation = on; })
+      .def_prop_rw(
+          "allow_damage", [](const ImageField& f) { return f.decoding.allow_damage; },
+          [](ImageField& f, bool on) { f.decoding.allow_damage = on; })
+      .def_prop_rw(
+          "scaled", [](const ImageField& f) { return f.decoding.scaled; },
+          [](ImageField& f, bool on) { f.decoding.scaled = on; })
+      .def_prop_rw(
+          "erasing", [](const ImageField& f) { return f.augment.erasing.probability; },
+          [](ImageField& f, double probability) { f.augment.erasing.probability = probability; })
+      .def_prop_rw(
+          "policy", [](const ImageField& f) { return WordOf(kPolicies, f.augment.policy.kind); },
+          [](ImageField& f, const std::string& word) {
+            f.augment.policy.kind = ValueOf(kPolicies, word, "policy");
+          });
+  Word<&ImageField::crop, kCrops>(field, "crop");
+  Word<&ImageField::type, kElements>(field, "type");
+  Word<&ImageField::layout, kLayouts>(field, "layout");
+}
+
+}  // namespace
+
+void BindFields(nb::module_& module) {
+  BindImage(module);
+  nb::class_<NumbersField> numbers(module, "NumbersField");
+  numbers.def(nb::init<>())
+      .def_rw("name", &NumbersField::name)
+      .def_rw("feature", &NumbersField::feature)
+      .def_rw("length", &NumbersField::length)
+      .def_rw("ragged", &NumbersField::ragged)
+      .def_rw("truncate", &NumbersField::truncate)
+      .def_rw("padding", &NumbersField::padding);
+  Word<&NumbersField::type, kNumbers>(numbers, "type");
+  nb::class_<BytesField>(module, "BytesField")
+      .def(nb::init<>())
+      .def_rw("name", &BytesField::name)
+      .def_rw("feature", &BytesField::feature)
+      .def_rw("shape", &BytesField::shape)
+      .def_rw("ragged", &BytesField::ragged)
+      .def_rw("truncate", &BytesField::truncate);
+  nb::class_<IdField>(module, "IdField").def(nb::init<>()).def_rw("name", &IdField::name);
+  module.def(
+      "recipe",
+      [](const std::string& name) {
+        nb::list fields;
+        for (Field& field : Recipe(name)) {
+          std::visit(
+              [&](auto& each) {
+                if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, FunctionField>) {
+                  fields.append(nb::cast(std::move(each)));
+                }
+              },
+              field);
+        }
+        return fields;
+      },
+      nb::arg("name"), "The fields of a recipe, to be changed or given to a Loader.");
+  module.def("recipe_names", &RecipeNames, "Names that recipe() knows.");
+}
+
+}  // namespace recpack::python

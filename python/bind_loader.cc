@@ -1,0 +1,134 @@
+// The loader itself; recpack_io.loading makes of it what Python's users expect.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/batch.h"
+#include "python/bind.h"
+#include "python/choice.h"
+#include "python/dataset.h"
+#include "recpack/pipeline/loader.h"
+#include "recpack/pipeline/token.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+constexpr Words<LastBatch, 3> kLast = {
+    {{"drop", LastBatch::kDrop}, {"pad", LastBatch::kPad}, {"keep", LastBatch::kKeep}}};
+constexpr Words<OnBadRecord, 2> kOnBad = {
+    {{"fail", OnBadRecord::kFail}, {"substitute", OnBadRecord::kSubstitute}}};
+constexpr Words<CacheKind, 3> kCaches = {{{"none", CacheKind::kNone},
+                                          {"records", CacheKind::kRecords},
+                                          {"pictures", CacheKind::kPictures}}};
+
+using PlainField = std::variant<ImageField, NumbersField, BytesField, IdField>;
+
+std::vector<Field> Fields(std::vector<PlainField> plain) {
+  std::vector<Field> fields;
+  fields.reserve(plain.size());
+  for (PlainField& field : plain) {
+    std::visit([&](auto& each) { fields.emplace_back(std::move(each)); }, field);
+  }
+  return fields;
+}
+
+// Ctrl-C is heard while Next() waits: the signal's handler runs in this thread, with the GIL.
+void LookForSignals() {
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+template <typename T>
+T Take(nb::dict& given, const char* name) {
+  const nb::str key(name);
+  T value = nb::cast<T>(given[key]);
+  PyDict_DelItem(given.ptr(), key.ptr());
+  return value;
+}
+
+// All options have to be there, and no others: their defaults are Python's.
+LoaderOptions OptionsOf(nb::dict given) {
+  LoaderOptions options;
+  options.fields = Fields(Take<std::vector<PlainField>>(given, "fields"));
+  options.batch_size = Take<uint32_t>(given, "batch_size");
+  options.seed = Take<uint64_t>(given, "seed");
+  options.rank = Take<uint32_t>(given, "rank");
+  options.world_size = Take<uint32_t>(given, "world_size");
+  options.order = ParseOrder(Take<std::string>(given, "order"));
+  options.last_batch = ValueOf(kLast, Take<std::string>(given, "last_batch"), "last_batch");
+  options.epoch = Take<uint64_t>(given, "epoch");
+  options.resume = Take<std::string>(given, "resume");
+  options.threads = Take<int>(given, "threads");
+  options.prefetch = Take<uint32_t>(given, "prefetch");
+  options.cache.what = ValueOf(kCaches, Take<std::string>(given, "cache"), "cache");
+  options.cache.budget_bytes = Take<uint64_t>(given, "cache_bytes");
+  options.on_bad_record =
+      ValueOf(kOnBad, Take<std::string>(given, "on_bad_record"), "on_bad_record");
+  options.max_bad_share = Take<double>(given, "max_bad_share");
+  options.ledger = Take<std::string>(given, "ledger");
+  options.source.verify = Take<bool>(given, "verify");
+  options.while_waiting = LookForSignals;
+  return options;
+}
+
+std::optional<HeldBatch> Next(Loader& loader) {
+  std::optional<Batch> batch;
+  {
+    const nb::gil_scoped_release unlocked;
+    batch = loader.Next();
+  }
+  if (!batch) return {};
+  return HeldBatch{std::make_shared<const Batch>(std::move(*batch))};
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+nb::dict Stats(const Loader& loader) {
+  const LoaderStats stats = loader.stats();
+  nb::dict stages;
+  for (size_t i = 0; i < kStages; ++i) {
+    const StageStats total = stats.Total(static_cast<Stage>(i));
+    nb::dict stage;
+    stage["count"] = total.count;
+    stage["bytes"] = total.bytes;
+    stage["seconds"] = Seconds(total.time);
+    stages[StageName(static_cast<Stage>(i))] = stage;
+  }
+  nb::dict all;
+  all["seconds"] = Seconds(stats.age);
+  all["threads"] = stats.workers.size();
+  all["batches"] = stats.batches;
+  all["samples"] = stats.samples;
+  all["epochs"] = stats.epochs;
+  all["waits"] = stats.waits;
+  all["wait_seconds"] = Seconds(stats.consumer_wait);
+  all["ready"] = stats.ready;
+  all["held"] = stats.held;
+  all["stages"] = stages;
+  return all;
+}
+
+}  // namespace
+
+void BindLoader(nb::module_& module) {
+  nb::class_<Loader>(module, "Loader")
+      .def(
+          "__init__",
+          [](Loader* self, const OpenDataset& open, const nb::dict& options) {
+            LoaderOptions made = OptionsOf(nb::cast<nb::dict>(options.attr("copy")()));
+            const nb::gil_scoped_release unlocked;
+            new (self) Loader(open.dataset(), std::move(made));
+          },
+          nb::arg("dataset"), nb::arg("options"))
+      .def("next", Next)
+      .def("token", &Loader::Token)
+      .def("epoch", [](const Loader& loader) { return ParseToken(loader.Token()).epoch; })
+      .def("steps_per_epoch", &Loader::steps_per_epoch)
+      .def("stats", Stats);
+}
+
+}  // namespace recpack::python

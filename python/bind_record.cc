@@ -1,0 +1,105 @@
+// One record: features by name, as NumPy arrays over its memory.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bind.h"
+#include "python/record.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+
+void Record::Holds(ByteView payload) {
+  if (payload.data() != memory_.data()) memory_.assign(payload.begin(), payload.end());
+  payload_ = ByteView(memory_).first(payload.size());
+}
+
+const ExampleView& Record::example() {
+  if (parsed_) return example_;
+  try {
+    example_.Parse(payload_);
+    dataset_.MapFeatures(example_);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.reason(), dataset_.PlaceOf(id_), error.advice());
+  }
+  parsed_ = true;
+  return example_;
+}
+
+namespace {
+
+// `owner` keeps the values' memory.
+template <typename T>
+nb::object Array(std::span<const T> values, nb::handle owner) {
+  return nb::cast(
+      nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, owner));
+}
+
+nb::object Values(const FeatureView& feature, nb::handle owner) {
+  switch (feature.kind()) {
+    case FeatureKind::kInt64:
+      return Array(feature.int64_values(), owner);
+    case FeatureKind::kFloat:
+      return Array(feature.float_values(), owner);
+    case FeatureKind::kBytes: {
+      const auto values = feature.bytes_values();
+      if (values.size() == 1) return Array(values[0], owner);
+      nb::list list;
+      for (const ByteView value : values) list.append(Array(value, owner));
+      return list;
+    }
+    case FeatureKind::kNone:
+      break;
+  }
+  return nb::list();
+}
+
+nb::object Get(nb::handle_t<Record> self, const std::string& name) {
+  const FeatureView* feature = nb::cast<Record&>(self).example().Find(name);
+  if (feature == nullptr) throw nb::key_error(name.c_str());
+  return Values(*feature, self);
+}
+
+nb::list Names(Record& record) {
+  nb::list names;
+  for (const FeatureView& feature : record.example()) {
+    names.append(nb::str(feature.name().data(), feature.name().size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+void BindRecord(nb::module_& module) {
+  nb::class_<Record>(module, "Record",
+                     "One record of a data set: its features by name.\n\n"
+                     "A feature of numbers is a NumPy array of its values (int64 or float32, shape "
+                     "(n,)); one of bytes is a uint8 array of shape (bytes,), or a list of such "
+                     "where it has not just one value. Arrays are read-only views: they keep the "
+                     "record alive, nothing is copied.")
+      .def("__getitem__", Get, nb::arg("name"))
+      .def("__contains__",
+           [](Record& record, const std::string& name) {
+             return record.example().Find(name) != nullptr;
+           })
+      .def("__len__", [](Record& record) { return record.example().size(); })
+      .def("__iter__", [](Record& record) { return nb::iter(Names(record)); })
+      .def("keys", Names, "Names of the features, sorted.")
+      .def(
+          "to_dict",
+          [](nb::handle_t<Record> self) {
+            nb::dict all;
+            for (const FeatureView& feature : nb::cast<Record&>(self).example()) {
+              all[nb::str(feature.name().data(), feature.name().size())] = Values(feature, self);
+            }
+            return all;
+          },
+          "All features by name.")
+      .def_prop_ro("id", &Record::id, "Ordinal in the split.")
+      .def_prop_ro(
+          "raw",
+          [](nb::handle_t<Record> self) { return Array(nb::cast<Record&>(self).payload(), self); },
+          "The tf.train.Example in its wire format, uint8 of shape (bytes,).");
+}
+
+}  // namespace recpack::python

@@ -1,0 +1,34 @@
+// Words for the values of an enumeration.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+
+template <typename T, size_t N>
+using Words = std::array<std::pair<std::string_view, T>, N>;
+
+template <typename T, size_t N>
+std::string WordOf(const Words<T, N>& words, T value) {
+  const auto found = std::ranges::find(words, value, &Words<T, N>::value_type::second);
+  return std::string(found->first);
+}
+
+// Throws Error (kInvalidArgument) that names the words.
+template <typename T, size_t N>
+T ValueOf(const Words<T, N>& words, std::string_view word, const std::string& of) {
+  const auto found = std::ranges::find(words, word, &Words<T, N>::value_type::first);
+  if (found != words.end()) return found->second;
+  std::string all;
+  for (const auto& each : words) all += (all.empty() ? "" : ", ") + std::string(each.first);
+  throw Error(ErrorKind::kInvalidArgument, "there is no " + of + " '" + std::string(word) + "'", {},
+              "choose one of " + all);
+}
+
+}  // namespace recpack::python

@@ -1,0 +1,49 @@
+// A data set that Python holds.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/pipeline/dataset.h"
+
+namespace recpack::python {
+
+// What Python code opened, by which it is opened anew in another process.
+struct OpenedAs {
+  std::vector<std::string> paths;
+  std::string split;
+  std::string fields;
+  int64_t label_offset = 0;
+  bool verify = true;
+};
+
+// Any number of threads: each call takes a reader of its own, kept for later calls.
+class OpenDataset {
+ public:
+  explicit OpenDataset(OpenedAs as);
+
+  const Dataset& dataset() const noexcept { return dataset_; }
+  const OpenedAs& as() const noexcept { return as_; }
+
+  // Calls `use` with a reader.
+  template <typename Use>
+  void WithSource(const Use& use) {
+    std::unique_ptr<SampleSource> source = Take();
+    use(*source);
+    Return(std::move(source));
+  }
+
+ private:
+  std::unique_ptr<SampleSource> Take();
+  void Return(std::unique_ptr<SampleSource> source);
+
+  OpenedAs as_;
+  Dataset dataset_;
+  std::vector<std::unique_ptr<SampleSource>> idle_;
+  nanobind::ft_mutex mutex_;  // of `idle_`; the GIL where there is one
+};
+
+}  // namespace recpack::python

@@ -1,0 +1,12 @@
+// recpack_io._core: what the package recpack_io is made of; docs/python.md.
+#include "python/bind.h"
+
+NB_MODULE(_core, module) {
+  using namespace recpack::python;
+  BindErrors(module);
+  BindRecord(module);
+  BindDataset(module);
+  BindFields(module);
+  BindBatch(module);
+  BindLoader(module);
+}

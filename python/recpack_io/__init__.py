@@ -1,0 +1,18 @@
+"""Recpack: records of TFRecord shards by number, and batches of them for training.
+
+    import recpack_io
+    ds = recpack_io.open("shards")                    # len(ds), ds[0]["label"], ds.schema
+    for batch in recpack_io.Loader(ds, recipe="cifar10-train", batch_size=256):
+        batch["image"], batch["label"]                # NumPy arrays, no copy
+
+`recpack_io.torch.Loader` gives PyTorch's tensors. docs/python.md has the rest.
+"""
+from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
+                               NotFoundError, RecpackError, UnsupportedError)
+from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
+from recpack_io.loading import Batch, Loader
+from recpack_io.reading import Dataset, Feature, open  # noqa: A004
+
+__all__ = ['Batch', 'Bytes', 'CorruptError', 'Dataset', 'DeviceError', 'Feature', 'Id', 'Image',
+           'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError', 'Numbers', 'RecpackError',
+           'UnsupportedError', 'open', 'recipe', 'recipe_names']

@@ -1,0 +1,63 @@
+"""What a batch is made of: each field becomes an array."""
+from __future__ import annotations
+
+from recpack_io import _core
+from recpack_io._core import recipe_names
+
+__all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
+
+
+def _set(field, values: dict):
+    for name, value in values.items():
+        if name.startswith('_') or not hasattr(field, name):
+            known = ', '.join(sorted(n for n in dir(field) if not n.startswith('_')))
+            raise TypeError(f'{type(field).__name__} has no {name!r}; it has {known}')
+        setattr(field, name, value)
+    return field
+
+
+def Image(name: str = 'image', **values) -> _core.ImageField:  # noqa: N802
+    """A picture, JPEG, PNG or raw bytes of `raw_shape` (channels, height, width).
+
+    feature: where it is; empty: the first of image/encoded, image, jpg, jpeg, png.
+    height, width: of the result, 224.
+    crop: "none", "pad" (by `pad` pixels, then a random place), "random-resized" (`area`, `aspect`),
+        "resize-centre" (shorter side to `resize`, then the middle), "resize".
+    flip: probability of a flip from left to right.
+    mean, std: of the result (value / 255 - mean) / std, by channel; not of u8.
+    type: "u8", "f16", "bf16", "f32". layout: "nchw", "nhwc".
+    policy: "none", "randaugment", "trivialaugment". erasing: probability of random erasing.
+    apply_orientation, allow_damage, scaled: how files become pixels; docs/loader.md.
+    view: fields with the same number draw the same crop and flip.
+    """
+    return _set(_core.ImageField(), {'name': name, **values})
+
+
+def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
+    """Numbers of a feature: `type` "i64", "i32" or "f32"; `length` values a sample (1: shape (N,)),
+    or, with `ragged`, at most that many, filled up with `padding`, and an array NAME_length.
+    `feature`: its name in the records where it is another one; `truncate` what is longer."""
+    return _set(_core.NumbersField(), {'name': name, **values})
+
+
+def Bytes(name: str, **values) -> _core.BytesField:  # noqa: N802
+    """Bytes as they are: of `shape`, or, with `ragged`, at most so many."""
+    return _set(_core.BytesField(), {'name': name, **values})
+
+
+def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
+    """The record's ordinal in the split, int64."""
+    return _set(_core.IdField(), {'name': name})
+
+
+Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField
+
+
+def recipe(name: str, **image) -> list[Field]:
+    """The fields of a recipe; `image` changes its picture: recipe("imagenet-train", height=128,
+    width=128, type="f16")."""
+    fields = _core.recipe(name)
+    for field in fields:
+        if isinstance(field, _core.ImageField):
+            _set(field, image)
+    return fields

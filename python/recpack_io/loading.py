@@ -1,0 +1,151 @@
+"""Batches for training, as Python's users of loaders expect them."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from recpack_io import _core
+from recpack_io.fields import Field, recipe as fields_of
+
+_STATE_VERSION = 1
+# The first pair that is there counts: torchrun's, Open MPI's, Slurm's.
+_LAUNCHERS = (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
+              ('SLURM_PROCID', 'SLURM_STEP_NUM_TASKS'))
+
+
+class Batch:
+    """The arrays of a batch by name. They lie in its own memory: they keep it, nothing is copied.
+
+    epoch, number, ids, mask, token: as the batch of the C++ loader has them.
+    """
+
+    __slots__ = ('_core',)
+
+    def __init__(self, core: _core.Batch):
+        self._core = core
+
+    def __getitem__(self, name: str):
+        return self._core.numpy(name)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def keys(self) -> list[str]:
+        return self._core.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def items(self):
+        return [(name, self[name]) for name in self.keys()]
+
+    def dlpack(self, name: str):
+        """The array for torch.from_dlpack(), jax.dlpack.from_dlpack() and their like."""
+        return self._core.dlpack(name)
+
+    epoch = property(lambda self: self._core.epoch)
+    number = property(lambda self: self._core.number)
+    ids = property(lambda self: self._core.ids)
+    mask = property(lambda self: self._core.mask)
+    token = property(lambda self: self._core.token)
+
+
+def place_of_process() -> tuple[int, int]:
+    """Rank and world size of torch.distributed where that is in use, else of the launcher."""
+    import sys
+    torch = sys.modules.get('torch')
+    distributed = getattr(torch, 'distributed', None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    for rank, size in _LAUNCHERS:
+        if rank in os.environ and size in os.environ:
+            return int(os.environ[rank]), int(os.environ[size])
+    return 0, 1
+
+
+class Loader:
+    """Batches of a data set, epoch by epoch: each `for batch in loader` is one epoch.
+
+    dataset: of recpack_io.open().
+    recipe: a name of recipe_names(); or `fields`: what a batch is made of.
+    batch_size: of one rank.
+    seed: order and augmentation are a function of it, of the data set and the fields alone, whatever
+        threads and ranks there are.
+    rank, world_size: None: those of torch.distributed, torchrun, Open MPI or Slurm, else 0 of 1.
+    order: "auto", "global", "window", "sequential".
+    last_batch: "drop", "pad" (filled up; batch.mask says with what) or "keep".
+    threads: 0: all processors that the process may use. prefetch: batches that are made ahead or held.
+    cache: "none", "records" or "pictures", of at most `cache_bytes` bytes.
+    on_bad_record: "fail", or "substitute" another for at most `max_bad_share` of an epoch's records;
+        `ledger`: file that gets a line for each.
+    batch_type: what a batch is; the adapters have theirs.
+
+    One thread iterates. An iteration that is left in the middle of an epoch ends it: the next one is
+    the next epoch. After load_state_dict() the next iteration goes on behind the batch that was last
+    when the state was taken.
+    """
+
+    def __init__(self, dataset: _core.Dataset, recipe: str | None = None, *,
+                 fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
+                 rank: int | None = None, world_size: int | None = None, order: str = 'auto',
+                 last_batch: str = 'drop', threads: int = 0, prefetch: int = 4,
+                 cache: str = 'none', cache_bytes: int = 1 << 30, on_bad_record: str = 'fail',
+                 max_bad_share: float = 0.001, ledger: str = '', verify: bool = True,
+                 batch_type=Batch):
+        if (recipe is None) == (fields is None):
+            raise TypeError('give a recipe or fields, one of them')
+        if (rank is None) != (world_size is None):
+            raise TypeError('give rank and world_size, or neither')
+        if rank is None:
+            rank, world_size = place_of_process()
+        self.dataset = dataset
+        self._options = {
+            'fields': list(fields_of(recipe) if fields is None else fields),
+            'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
+            'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
+            'cache': cache, 'cache_bytes': 0 if cache == 'none' else cache_bytes,
+            'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
+            'ledger': os.fspath(ledger), 'verify': verify}
+        self._batch_type = batch_type
+        self._begin(epoch=0)
+
+    def _begin(self, epoch: int = 0, token: str = '') -> None:
+        self._core = _core.Loader(self.dataset,
+                                  self._options | {'epoch': epoch, 'resume': token})
+        self._epoch = self._core.epoch()  # that the next batch is of
+        self._inside = False  # batches of an epoch were given, and not its end
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch."""
+        return self._core.steps_per_epoch()
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._inside:
+            self._begin(self._epoch + 1)
+        while (core := self._core.next()) is not None:
+            self._inside, self._epoch = True, core.epoch
+            yield self._batch_type(core)
+        if self._inside:
+            self._epoch += 1
+        self._inside = False
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next iteration is this epoch, from its beginning; of the epoch that a state was taken
+        in, what is left of it."""
+        if self._inside or epoch != self._epoch:
+            self._begin(epoch)
+
+    def state_dict(self) -> dict:
+        """Where the loader stands: behind the last batch that it gave."""
+        return {'version': _STATE_VERSION, 'token': self._core.token()}
+
+    def load_state_dict(self, state: dict) -> None:
+        """Goes on from there. Threads, ranks and the batch size may be others than then."""
+        if state.get('version') != _STATE_VERSION:
+            raise ValueError(f'the state has version {state.get("version")!r}, '
+                             f'this package reads {_STATE_VERSION}')
+        self._begin(token=state['token'])
+
+    def stats(self) -> dict:
+        """Where the loader's time went since it began: seconds, counts and bytes by stage."""
+        return self._core.stats()

@@ -1,0 +1,241 @@
+"""recpack_io.Loader: batches, epochs, states, and what users do to them."""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import recpack_io
+from recpack_io import Loader
+from support import CIFAR, InFolder, main, pack, recpack
+
+SCRIPT = '''
+import sys, recpack_io
+dataset = recpack_io.open(sys.argv[1])
+'''
+
+
+class Loading(InFolder):
+    def setUp(self):
+        super().setUp()
+        pack(CIFAR, self.folder / 'shards')
+        self.dataset = recpack_io.open(self.folder / 'shards')
+
+    def loader(self, **options):
+        return Loader(self.dataset, **{'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3} | options)
+
+    def script(self, text, *arguments, **options):
+        return subprocess.run([sys.executable, '-c', SCRIPT + text, str(self.folder / 'shards'),
+                               *map(str, arguments)], text=True, capture_output=True, timeout=60,
+                              check=False, **options)
+
+
+def digests(batches):
+    """As `recpack batches` prints them: of all arrays, and the mask."""
+    return [hashlib.sha256(b''.join([batch[name].tobytes() for name in batch]
+                                    + [batch.mask.tobytes()])).hexdigest() for batch in batches]
+
+
+class SameBatches(Loading):
+    def test_bit_for_bit_those_of_the_program(self):
+        lines = recpack('batches', self.folder / 'shards', '--recipe', 'cifar10-train', '--batch-size',
+                        8, '--seed', 3, '--json').splitlines()
+        said = [line for line in map(json.loads, lines) if 'sha256' in line]
+        self.assertEqual(digests(self.loader()), [line['sha256'] for line in said])
+
+    def test_threads_change_nothing(self):
+        expected = digests(self.loader(threads=1, prefetch=2))
+        for threads, prefetch in (2, 3), (5, 8):
+            self.assertEqual(digests(self.loader(threads=threads, prefetch=prefetch)), expected)
+
+    def test_ranks_share_the_epoch(self):
+        ids = [number for rank in range(3)
+               for batch in self.loader(rank=rank, world_size=3, last_batch='pad')
+               for number in batch.ids[batch.mask == 1]]
+        self.assertEqual(sorted(ids), list(range(len(self.dataset))))
+
+    def test_rank_of_a_launcher(self):
+        for names in (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
+                      ('SLURM_PROCID', 'SLURM_STEP_NUM_TASKS')):
+            done = self.script(
+                'loader = recpack_io.Loader(dataset, "cifar10-train", batch_size=8)\n'
+                'print(next(iter(loader)).ids.tolist())', env=os.environ | dict(zip(names, '12')))
+            expected = next(iter(self.loader(seed=0, rank=1, world_size=2))).ids.tolist()
+            self.assertEqual(done.stdout.strip(), str(expected), done.stderr)
+
+
+class Fields(Loading):
+    def test_types_and_layouts(self):
+        for kind, numpy in ('f32', np.float32), ('f16', np.float16), ('u8', np.uint8):
+            fields = recpack_io.recipe('cifar10-eval', type=kind, layout='nhwc')
+            batch = next(iter(self.loader(recipe=None, fields=fields)))
+            self.assertEqual((batch['image'].shape, batch['image'].dtype), ((8, 32, 32, 3), numpy))
+            self.assertEqual((batch['label'].shape, batch['label'].dtype), ((8,), np.int64))
+
+    def test_fields_of_ones_own(self):
+        fields = [recpack_io.Bytes('image', shape=[3, 32, 32]), recpack_io.Id(),
+                  recpack_io.Numbers('class', feature='label', type='i32')]
+        for batch in self.loader(recipe=None, fields=fields):
+            for image, number, label in zip(batch['image'], batch['id'], batch['class']):
+                record = self.dataset[int(number)]
+                self.assertEqual((image.tobytes(), label), (record['image'].tobytes(),
+                                                            record['label'][0]))
+
+    def test_what_is_no_field(self):
+        with self.assertRaisesRegex(TypeError, "no 'hight'; it has .*height"):
+            recpack_io.Image(hight=3)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "'f64'; choose one of u8, f16"):
+            recpack_io.Image(type='f64')
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'choose one of: cifar10-train'):
+            recpack_io.Loader(self.dataset, 'cifar')
+        with self.assertRaisesRegex(TypeError, 'one of them'):
+            recpack_io.Loader(self.dataset)
+        with self.assertRaises(KeyError):
+            next(iter(self.loader()))['nothing']
+
+
+class Epochs(Loading):
+    def test_each_iteration_is_an_epoch(self):
+        loader = self.loader()
+        epochs = [[batch.epoch for batch in loader] for _ in range(3)]
+        self.assertEqual(epochs, [[epoch] * len(loader) for epoch in range(3)])
+
+    def test_an_iteration_that_is_left_ends_the_epoch(self):
+        loader = self.loader()
+        for _ in loader:
+            break
+        self.assertEqual([batch.epoch for batch in loader], [1] * len(loader))
+
+    def test_set_epoch(self):
+        loader = self.loader()
+        expected = [digests(loader) for _ in range(3)]
+        loader.set_epoch(1)
+        self.assertEqual(digests(loader), expected[1])
+        next(iter(loader))
+        loader.set_epoch(2)
+        self.assertEqual(digests(loader), expected[2])
+
+    def test_a_state_goes_on_behind_its_batch(self):
+        loader = self.loader()
+        expected = digests(loader) + digests(loader)
+        for taken in range(2 * len(loader) - 1):
+            first = self.loader()
+            seen = 0
+            while seen <= taken:
+                for _ in first:
+                    seen += 1
+                    if seen > taken:
+                        break
+            other = self.loader(threads=3)
+            other.load_state_dict(json.loads(json.dumps(first.state_dict())))
+            rest = digests(other)
+            if taken < len(loader):  # the rest of the first epoch, after its last batch nothing
+                self.assertEqual(len(rest), len(loader) - taken - 1)
+                rest += digests(other)
+            self.assertEqual(rest, expected[taken + 1:], taken)
+
+    def test_set_epoch_keeps_a_state_of_that_epoch(self):
+        first = self.loader()
+        batches = iter(first)
+        next(batches)
+        state, expected = first.state_dict(), digests(batches)
+        other = self.loader()
+        other.load_state_dict(state)
+        other.set_epoch(0)
+        self.assertEqual(digests(other), expected)
+
+    def test_a_state_of_something_else(self):
+        for state, kind in (({'version': 7, 'token': ''}, ValueError),
+                            ({'version': 1, 'token': 'nonsense'}, recpack_io.InvalidArgumentError)):
+            with self.assertRaises(kind):
+                self.loader().load_state_dict(state)
+        state = Loader(recpack_io.open(self.folder / 'shards', split='eval'), 'cifar10-train',
+                       batch_size=4).state_dict()
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'another data set'):
+            self.loader().load_state_dict(state)
+
+
+class Lifetime(Loading):
+    def test_arrays_keep_their_batch(self):
+        loader = self.loader(prefetch=4)
+        first = next(iter(loader))['image']
+        copy = first.copy()
+        del loader
+        self.assertTrue((first == copy).all())
+
+    def test_held_batches_are_told_of(self):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'all 2 batches are held'):
+            held = list(self.loader(prefetch=2))
+            self.fail(f'{len(held)} batches')
+
+    def test_dlpack_without_a_copy(self):
+        batch = next(iter(self.loader()))
+        there = np.from_dlpack(batch.dlpack('image'))
+        self.assertEqual(there.ctypes.data, batch['image'].ctypes.data)
+
+    def test_constant_memory(self):
+        done = self.script('''
+import resource
+loader = recpack_io.Loader(dataset, "cifar10-train", batch_size=8)
+def run(batches):
+    while batches > 0:
+        for batch in loader:
+            batch["image"], batch["label"], batch.ids
+            batches -= 1
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = run(2000)
+print(run(10000) - before)''')
+        self.assertLess(int(done.stdout or '99999'), 2048, done.stderr)
+
+
+class Interrupted(Loading):
+    def test_ctrl_c(self):
+        done = self.script('''
+import os, signal, threading, time
+loader = recpack_io.Loader(dataset, "cifar10-train", batch_size=8)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        for batch in loader:
+            pass
+except KeyboardInterrupt:
+    print("interrupted")''')
+        self.assertEqual(done.stdout.strip(), 'interrupted', done.stderr)
+
+    def test_a_forked_child_is_told(self):
+        done = self.script('''
+import os
+loader = recpack_io.Loader(dataset, "cifar10-train", batch_size=8)
+batches = iter(loader)
+next(batches)
+if os.fork() == 0:
+    try:
+        next(batches)
+    except recpack_io.InvalidArgumentError as error:
+        print("forked" in str(error), flush=True)
+    os._exit(0)
+os.wait()
+next(batches)
+print("the parent goes on")''')
+        self.assertEqual(done.stdout.split('\n')[:2], ['True', 'the parent goes on'], done.stderr)
+
+    def test_a_damaged_record(self):
+        shard = next((self.folder / 'shards').glob('train-*'))
+        place = self.dataset.place_of(2)
+        data = bytearray(shard.read_bytes())
+        data[place[1] + 20] ^= 1
+        shard.write_bytes(data)
+        with self.assertRaises(recpack_io.CorruptError) as caught:
+            for _ in self.loader():
+                pass
+        self.assertEqual((caught.exception.path, caught.exception.ordinal), (str(shard), 2))
+        loader = self.loader(on_bad_record='substitute', max_bad_share=0.5,
+                             ledger=self.folder / 'ledger')
+        seen = sum(len(batch) for batch in loader)
+        self.assertEqual(seen, 8 * len(loader))
+        self.assertEqual(len((self.folder / 'ledger').read_text().splitlines()), 1)
+
+
+if __name__ == '__main__':
+    main()
