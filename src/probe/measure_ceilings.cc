@@ -135,12 +135,12 @@ class Measuring {
     const CudaDeviceCount count = CountCudaDevices(options_.cuda);
     if (count.devices == 0) {
       Missing(kPinnedCopy, "B/s", count.reason);
-      return Missing(kLaunch, "launches/s", count.reason);
+      return Missing(kKernelLaunch, "launches/s", count.reason);
     }
     Add(kPinnedCopy, "B/s", count.devices, [&](const CeilingOptions& with) {
       return PinnedCopyCeiling(with, options_.cuda);
     }).how = "one GPU, and all of them at a time";
-    Add(kLaunch, "launches/s", count.devices, [&](const CeilingOptions& with) {
+    Add(kKernelLaunch, "launches/s", count.devices, [&](const CeilingOptions& with) {
       return LaunchCeiling(with, options_.cuda);
     }).how = "of an empty kernel, on one GPU and on all of them";
   }

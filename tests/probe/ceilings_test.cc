@@ -29,7 +29,7 @@ Ceilings Made(const std::string& storage = "ext4 on /dev/vda", int64_t at = 1000
                      .all = {.value = 22, .low = 20, .high = 23},
                      .threads = 4,
                      .how = ""},
-                    {.name = kLaunch,
+                    {.name = kKernelLaunch,
                      .unit = "launches/s",
                      .one = {.unavailable = "no device"},
                      .all = {.unavailable = "no device"}}},
@@ -47,7 +47,7 @@ TEST(KeptCeilings, AreReadAsTheyWereKept) {
   const auto kept = KeptCeilings(inner);
   ASSERT_TRUE(kept);
   EXPECT_EQ(CeilingsJson(*kept), CeilingsJson(Made()));
-  EXPECT_EQ(kept->Find(kLaunch)->one.unavailable, "no device");
+  EXPECT_EQ(kept->Find(kKernelLaunch)->one.unavailable, "no device");
 }
 
 TEST(KeptCeilings, OfTheStorageThatIsAskedForElseTheLatest) {
@@ -104,7 +104,7 @@ TEST(Ceilings, OfSomeThreadsLieBetweenOneAndAll) {
   EXPECT_EQ(ceilings.RateOf(kMemcpy, 2), 14);
   EXPECT_EQ(ceilings.RateOf(kMemcpy, 4), 22);
   EXPECT_EQ(ceilings.RateOf(kMemcpy, 9), 22);
-  EXPECT_EQ(ceilings.RateOf(kLaunch, 1), 0);
+  EXPECT_EQ(ceilings.RateOf(kKernelLaunch, 1), 0);
   EXPECT_EQ(ceilings.RateOf("nothing of the kind", 1), 0);
 }
 

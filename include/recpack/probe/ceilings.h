@@ -28,7 +28,7 @@ inline constexpr const char* kInflate = "inflate";
 inline constexpr const char* kJpeg = "JPEG decode";
 inline constexpr const char* kDataJpeg = "JPEG decode, the data's";
 inline constexpr const char* kPinnedCopy = "pinned copy to the GPU";
-inline constexpr const char* kLaunch = "launch";
+inline constexpr const char* kKernelLaunch = "launch";
 
 struct Ceiling {
   std::string name;
