@@ -84,9 +84,7 @@ void AddDeviceTo(const TrainerSteps& trainer, Timeline& timeline) {
   }
 }
 
-Figure FigureOf(const Reading<double>& reading) {
-  return reading ? Figure(*reading) : Figure();
-}
+Figure FigureOf(const Reading<double>& reading) { return reading ? Figure(*reading) : Figure(); }
 
 std::vector<StageReport> StagesOf(const std::optional<LoaderUse>& use) {
   std::vector<StageReport> stages;

@@ -1,4 +1,3 @@
-#include "recpack/probe/kept_report.h"
 #include "recpack/probe/report.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
+#include "recpack/probe/kept_report.h"
 #include "recpack/probe/show.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"

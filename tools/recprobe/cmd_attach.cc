@@ -99,8 +99,8 @@ class Watched {
 ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched,
                     std::vector<std::string>& unseen) {
   ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
-  parts.job = JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid),
-                    unseen);
+  parts.job =
+      JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid), unseen);
   parts.job.process = pid;
   if (!watched.user().empty()) parts.job.user = watched.user();
   if (parts.job.name.empty()) parts.job.name = watched.name();

@@ -31,7 +31,8 @@ struct Run {
   std::string notes;
 };
 
-std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder& events, bool hook) {
+std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder& events,
+                                                             bool hook) {
   if (!hook) return {{"RECPACK_EVENTS", events.path()}};
   const char* path = std::getenv("PYTHONPATH");
   return PreparePythonHook(events.path(), path == nullptr ? "" : path);

@@ -25,8 +25,8 @@ struct WatchFlags {
 void AddWatchFlags(CLI::App& command, WatchFlags& flags);
 
 // Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
-// a trace, what it adds up to as well, and of a loader of ours how its stages fare. Returns kFinding
-// where the share of input waits is surely above --fail-above.
+// a trace, what it adds up to as well, and of a loader of ours how its stages fare. Returns
+// kFinding where the share of input waits is surely above --fail-above.
 int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
                 const WatchFlags& flags, const TraceSummary* trace = nullptr);
 
