@@ -104,7 +104,9 @@ TEST(GainRun, ShortBatchesAreNotKeptWhereThereAreWholeOnes) {
   Loader loader(Dataset::Open(split.folder()), options);
   for (int taken = 0; taken < 100; ++taken) {
     const auto batch = loader.Next();
-    if (batch && !batch->live()) EXPECT_EQ(batch->size(), 10U);
+    if (batch && !batch->live()) {
+      EXPECT_EQ(batch->size(), 10U);
+    }
   }
 }
 

@@ -110,7 +110,7 @@ TEST(Ceilings, OfSomeThreadsLieBetweenOneAndAll) {
 
 TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
   const TemporaryFolder folder;
-  const auto pictures = NoisePictures(2, {320, 280}, 80);
+  const auto pictures = NoisePictures(2, {640, 560}, 80);
   const Ceilings ceilings = MeasureCeilings({.folder = folder.path(),
                                              .pictures = pictures,
                                              .cores = 1,
