@@ -11,7 +11,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision safetensors grain prometheus)
+known=(tf dali wds py ffcv vision safetensors grain prometheus traceml)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

@@ -97,6 +97,33 @@ Period Fit(const std::vector<double>& of, size_t shift) {
           .strength = of[shift]};
 }
 
+// Of the mean over parts of the signal, each with a period of its own: lengths of steps that vary
+// add up along the signal, which peaks of the whole do not show. 0 where it is too short for that.
+double ErrorOfParts(std::span<const float> signal, double length) {
+  constexpr double kPeriodsOfPart = 3;
+  constexpr size_t kMostParts = 8;
+  const auto fit =
+      static_cast<size_t>(static_cast<double>(signal.size()) / length / kPeriodsOfPart);
+  const size_t parts = std::min(kMostParts, fit);
+  if (parts < 3) return 0;
+  const size_t size = signal.size() / parts;
+  const auto middle = static_cast<size_t>(std::lround(length));
+  const size_t around = std::max<size_t>(1, middle / 4);
+  std::vector<double> lengths;
+  lengths.reserve(parts);
+  for (size_t i = 0; i < parts; ++i) {
+    const auto correlation = Autocorrelation(signal.subspan(i * size, size));
+    if (correlation.size() <= middle + around) continue;
+    lengths.push_back(Refined(correlation, Highest(correlation, middle - around, middle + around)));
+  }
+  if (lengths.size() < 3) return 0;
+  const auto count = static_cast<double>(lengths.size());
+  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) / count;
+  double squares = 0;
+  for (const double each : lengths) squares += (each - mean) * (each - mean);
+  return std::sqrt(squares / (count - 1) / count);
+}
+
 }  // namespace
 
 std::optional<Period> FindPeriod(std::span<const float> signal, double spacing) {
@@ -112,6 +139,7 @@ std::optional<Period> FindPeriod(std::span<const float> signal, double spacing) 
   for (const size_t peak : peaks) {
     if (correlation[peak] < kNearHighest * highest) continue;
     Period period = Fit(correlation, peak);
+    period.error = std::hypot(period.error, ErrorOfParts(signal, period.seconds));
     period.seconds *= spacing;
     period.error *= spacing;
     return period;

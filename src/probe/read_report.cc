@@ -88,8 +88,12 @@ Verdict VerdictOf(const ReportMembers& members) {
   verdict.upper_bound = members.Flag("upper_bound");
   const ReportMembers parts = members.Object("breakdown");
   const auto share = [&](const char* name) { return parts.Number(name, 0, 1 + kRounding); };
-  verdict.breakdown = {share("input_wait"), share("copies"), share("exchange"), share("device"),
-                       share("other")};
+  verdict.breakdown = {.input_wait = share("input_wait"),
+                       .copies = share("copies"),
+                       .device_copies = parts.Has("device_copies") ? share("device_copies") : 0,
+                       .exchange = share("exchange"),
+                       .device = share("device"),
+                       .other = share("other")};
   return verdict;
 }
 

@@ -154,7 +154,7 @@ class Stages(DoctorTest):
         self.assertEqual(loader['what_if'][0]['change'], 'as it is')
         self.assertAlmostEqual(loader['what_if'][0]['training_per_s'], loader['samples_per_s'])
         done = self.probe('run', '--', RECTRAIN, 'train', self.folder / 'out', '--batch-size', '8',
-                          '--devices', 'sim:2ms', '--epochs', '100', '--max-steps', '60')
+                          '--devices', 'sim:2ms', '--epochs', '1000', '--max-steps', '300')
         self.assertIn('what if', done.stderr)
         self.assertIn('ceiling here', done.stderr)
 

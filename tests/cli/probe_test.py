@@ -88,8 +88,9 @@ class Commands(ProbeCase):
 
     def test_one_that_is_killed_tells_what_it_did_before(self):
         """Its steps count, its end is said, its exit code is a shell's."""
-        script = FailAbove.SCRIPT + 'os.kill(os.getpid(), 9)\n'
-        got = self.verdict('run', '--json', '--', sys.executable, '-c', script, code=128 + 9)
+        *python, script = EVENTS
+        got = self.verdict('run', '--json', '--', *python, script + 'os.kill(os.getpid(), 9)\n',
+                           code=128 + 9)
         self.assertEqual(got['steps'] + got['left_out'], 100)
         self.assertIn('signal 9', ' '.join(got['notes']))
 
@@ -165,7 +166,7 @@ class Commands(ProbeCase):
 
 
 @unittest.skipUnless(os.environ.get('FAKE_NVML_FOLDER'), 'this build has no stand-in of NVML')
-class Gpus(ProbeTest):
+class Gpus(ProbeCase):
     GPU = 'devices 1\n0.utilization 97 1\n0.power 90000\n'
 
     def environment(self, script):
@@ -195,8 +196,10 @@ class Gpus(ProbeTest):
                      env=self.environment(self.GPU + f'0.processes {process.pid}:1\n'))
 
     def test_what_cannot_be_joined(self):
+        first = os.readlink('/proc/self/ns/pid') == 'pid:[4026531836]'
+        none = 'no process computes' if first else '--pid=host'
         for script, gpu, saying in (
-                (self.GPU, 'all', 'no process computes'),
+                (self.GPU, 'all', none),
                 (self.GPU, '3', 'there is no GPU 3'),
                 ('', 'all', 'Driver Not Loaded'),
                 (self.GPU + 'fail nvmlDeviceGetComputeRunningProcesses_v3 4\n', 'all', '--pid')):

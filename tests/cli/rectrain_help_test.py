@@ -7,7 +7,8 @@ import unittest
 
 RECTRAIN = os.environ['RECTRAIN']
 COMMANDS = ('train', 'eval', 'sweep')
-TESTS = ('train_test.py', 'eval_test.py', 'ranks_test.py', 'sweep_test.py', 'reviews_test.py')
+TESTS = ('bad_training_test.py', 'train_test.py', 'eval_test.py', 'ranks_test.py', 'sweep_test.py',
+         'reviews_test.py')
 
 
 # Those of models' sizes, of which train_test makes a flag each.

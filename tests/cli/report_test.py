@@ -39,7 +39,7 @@ class Files(ProbeCase):
             for figure in figures if not group.endswith('_s') else []:
                 self.assertEqual(len(figure['values']), rows, figure['name'])
         self.assertGreater(max(timeline['cpu'][0]['values']), 0)
-        self.assertTrue(any(stage['name'] == 'decode' for stage in got['stages']))
+        self.assertTrue(any(stage['name'] == 'write' for stage in got['stages']))
         steps = [event for event in self.trace['traceEvents'] if event.get('cat') == 'step']
         self.assertEqual(len(steps), 40)
 
@@ -92,7 +92,7 @@ class Files(ProbeCase):
     def test_a_program_without_steps_has_a_report_still(self):
         got = self.report('run', '--', 'sleep', '0.3')
         self.assertEqual((got['verdict']['verdict'], got['steps']), ('unknown', []))
-        self.assertIn('input wait: unavailable', ' '.join(got['unseen']))
+        self.assertIn('input wait: unavailable', ' '.join(got['verdict']['notes']))
 
     def test_what_a_page_must_not_obey(self):
         evil = '</script><img src=x onerror=alert(1)>'

@@ -109,14 +109,15 @@ TEST_F(GpuCollectorTest, AFigureThatIsRefusedIsSaidOnce) {
 }
 
 TEST_F(GpuCollectorTest, KernelsThatHardlyTouchMemorySpin) {
-  nvml_.Say("devices 1\n0.utilization 100 0\n");
+  nvml_.Say("devices 1\n0.processes 4711:1\n0.utilization 100 0\n");
   Sample(3);
+  ASSERT_THAT(collector_->Uses(), SizeIs(1));
   const auto since = collector_->Uses()[0].spins_since;
   ASSERT_TRUE(since);
   EXPECT_GE(*since, begin_);
   Sample();
   EXPECT_EQ(collector_->Uses()[0].spins_since, since);
-  nvml_.Say("devices 1\n0.utilization 100 30\n");
+  nvml_.Say("devices 1\n0.processes 4711:1\n0.utilization 100 30\n");
   Sample();
   EXPECT_FALSE(collector_->Uses()[0].spins_since);
 }

@@ -44,8 +44,6 @@ KINDS = (
     Kind('trainer', 'hidden-wait', 'other', 'slow rank', 0, several_ranks=True),
     Kind('trainer', 'host', 'other', 'host', 0.25, simulated=True),
     Kind('trainer', 'copies', 'other', 'copies to the device', 0.1),
-    # Where utilisation would be 100 %: a collective that never ends.
-    Kind('trainer', 'hang', 'other', 'hang', -1),
     Kind('rectrain', 'none', 'nothing', simulated=True, ready_ms='rectrain'),
     Kind('placed', 'placement', 'other', 'copies on devices', 0.1),
     Kind('torch', 'none', 'nothing', simulated=True),
@@ -60,6 +58,7 @@ KINDS = (
 # Not planted, and not counted.
 UNAVAILABLE = {
     'launch-bound tiny steps': 'needs a GPU: without one nothing is launched',
+    'trainer: hang': 'needs a GPU that says it is busy: without one a hang is a note',
     'decompression': 'our loader reads no compressed shards: they have no random access',
 }
 BY_NAME = {kind.name: kind for kind in KINDS}

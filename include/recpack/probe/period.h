@@ -18,8 +18,9 @@ struct Period {
 // repeat. By autocorrelation: a signal repeats where its correlation with itself, shifted, has a
 // peak of at least 0.5 that stands on each side above what lies between, and the same again at
 // twice the shift. The shortest such shift whose correlation comes near the highest is the period;
-// its error is what the peaks at its multiples leave of a line through the origin, and a peak's own
-// width of one spacing. Periods from 4 spacings to a sixth of the signal are looked for.
+// its error is what the peaks at its multiples leave of a line through the origin, a peak's own
+// width of one spacing, and how much parts of the signal differ. Periods from 4 spacings to a sixth
+// of the signal are looked for.
 std::optional<Period> FindPeriod(std::span<const float> signal, double spacing);
 
 }  // namespace recpack

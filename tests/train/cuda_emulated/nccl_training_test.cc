@@ -131,7 +131,7 @@ TEST_F(NcclTraining, IsOnTheHostWhereNcclCannotSum) {
       {"cuda:0/0,cuda:0/1", StrategyKind::kReplicated, "cuda:0 and cuda:0/1 are one GPU, and NCCL"},
       {"cuda:0,cpu:0", StrategyKind::kReplicated, "cpu:0 is no GPU"},
       {"cuda:0,cuda:1", StrategyKind::kDistributedReplicated, "the master copy is there"},
-      {"cuda:0,cuda:1", StrategyKind::kParameterServer, "gradients go through it"},
+      {"cuda:0,cuda:1", StrategyKind::kParameterServer, "gradients go through"},
   };
   for (const auto& of : cases) {
     TrainerOptions options = On(data, of.devices);
