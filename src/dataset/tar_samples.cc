@@ -35,7 +35,7 @@ std::optional<KeyAndExtension> SplitName(std::string_view name) {
 
 }  // namespace
 
-uint32_t TextNumbers::NumberOf(std::string_view text) {
+uint32_t ExtensionNumbers::NumberOf(std::string_view text) {
   const auto [found, added] =
       numbers_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
   if (added) texts_.emplace_back(text);

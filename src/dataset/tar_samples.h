@@ -13,7 +13,7 @@
 namespace recpack {
 
 // Gives equal texts equal small numbers.
-class TextNumbers {
+class ExtensionNumbers {
  public:
   uint32_t NumberOf(std::string_view text);
   const std::string& Text(uint32_t number) const { return texts_[number]; }
@@ -42,7 +42,7 @@ struct TarSamples {
   std::vector<TarSample> samples;
   std::vector<TarSampleMember> members;
   std::string keys;  // each ends with a zero byte
-  TextNumbers extensions;
+  ExtensionNumbers extensions;
   uint64_t links = 0;
   uint64_t without_extension = 0;  // members, and those with __NAME__ in their path
 

@@ -67,7 +67,10 @@ struct Track {
   uint16_t device = Event::kNoDevice;
   uint32_t lane = 0;
 
-  auto operator<=>(const Track&) const = default;
+  bool operator<(const Track& other) const {
+    return std::tie(process, kind, device, lane) <
+           std::tie(other.process, other.kind, other.device, other.lane);
+  }
 
   std::string Name() const {
     const bool of_host = kind == EventKind::kStep || kind == EventKind::kInputWait ||

@@ -38,7 +38,7 @@ Reading<std::string> ModelOf(const MachineOptions& options) {
   const std::string path = options.proc + "/cpuinfo";
   const Reading<std::string> text = TextOf(path);
   for (const char* key : {"model name", "Model", "CPU part"}) {
-    if (const auto model = ValueOf(text, key, path)) return model;
+    if (auto model = ValueOf(text, key, path)) return model;
   }
   return ValueOf(text, "model name", path);
 }
@@ -56,7 +56,7 @@ Reading<double> LimitOf(const MachineOptions& options) {
 
 Reading<int> Megahertz(const std::string& path) {
   constexpr int kKilo = 1000;
-  const Reading<int> khz = NumberOf(path);
+  Reading<int> khz = NumberOf(path);
   if (!khz) return khz;
   return *khz / kKilo;
 }

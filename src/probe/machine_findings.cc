@@ -28,14 +28,14 @@ class Findings {
   void Perhaps(std::string what, std::string action) {
     perhaps_.push_back({false, std::move(what), std::move(action)});
   }
-  std::vector<Finding> All() && {
+  std::vector<MachineFinding> All() && {
     sure_.insert(sure_.end(), std::make_move_iterator(perhaps_.begin()),
                  std::make_move_iterator(perhaps_.end()));
     return std::move(sure_);
   }
 
  private:
-  std::vector<Finding> sure_, perhaps_;
+  std::vector<MachineFinding> sure_, perhaps_;
 };
 
 void OfCores(const MachineCores& cores, Findings& findings) {
@@ -174,7 +174,7 @@ void OfGpus(const MachineGpus& gpus, Findings& findings) {
 
 }  // namespace
 
-std::vector<Finding> FindingsOf(const Machine& machine) {
+std::vector<MachineFinding> FindingsOf(const Machine& machine) {
   Findings findings;
   OfCores(machine.cores, findings);
   OfMemory(machine, findings);

@@ -81,7 +81,7 @@ std::string MachineJson(const Machine& machine) {
                      {"free", Of(storage.free)}};
   json["gpus"] = Of(gpus);
   json["findings"] = Json::array();
-  for (const Finding& finding : FindingsOf(machine)) {
+  for (const MachineFinding& finding : FindingsOf(machine)) {
     json["findings"].push_back(
         {{"surely", finding.surely}, {"what", finding.what}, {"action", finding.action}});
   }

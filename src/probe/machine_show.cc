@@ -128,10 +128,10 @@ std::string CeilingsText(const Ceilings& ceilings) {
   return text + reasons;
 }
 
-std::string FindingsText(const std::vector<Finding>& findings) {
+std::string FindingsText(const std::vector<MachineFinding>& findings) {
   if (findings.empty()) return "findings: none\n";
   std::string text = "findings\n";
-  for (const Finding& finding : findings) {
+  for (const MachineFinding& finding : findings) {
     text += Wrapped(finding.surely ? "  ! " : "  - ", finding.what);
     text += Wrapped("      -> ", finding.action);
   }

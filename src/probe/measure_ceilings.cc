@@ -89,12 +89,12 @@ class Measuring {
     }
     const auto [access, note] = ColdAccess(files);
     const int threads = access == FileAccess::kDirect ? options_.cores : 1;
-    Add(kReadCold, "B/s", threads, [&](const CeilingOptions& with) {
-      return ReadCeiling(files, access, with);
+    Add(kReadCold, "B/s", threads, [&, way = access](const CeilingOptions& with) {
+      return ReadCeiling(files, way, with);
     }).how = how + note;
     const int calls = access == FileAccess::kDirect ? kCallsAtATime : 1;
-    Add(kReadRandom, "reads/s", calls, [&](const CeilingOptions& with) {
-      return RandomReadCeiling(files, kRandomBytes, access, with);
+    Add(kReadRandom, "reads/s", calls, [&, way = access](const CeilingOptions& with) {
+      return RandomReadCeiling(files, kRandomBytes, way, with);
     }).how = how + note;
   }
 

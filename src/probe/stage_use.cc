@@ -21,7 +21,7 @@ std::string Cores(int threads, int cores) {
 
 // What was predicted of each change, besides the loader as it is.
 struct Predicted {
-  Change change;
+  LoaderVariant change;
   WhatIf what_if;
 };
 
@@ -29,7 +29,7 @@ std::vector<Predicted> PredictAll(const LoaderWork& work, const LoaderCost& cost
                                   const Ceilings& ceilings) {
   const Scaling scaling = ceilings.scale();
   std::vector<Predicted> all;
-  for (Change& each : ChangesOf(work, cost, ceilings)) {
+  for (LoaderVariant& each : ChangesOf(work, cost, ceilings)) {
     LoaderChange alone = each.change;
     alone.alone = true;
     WhatIf what_if{.change = each.text,

@@ -41,9 +41,9 @@ double TiledFactor(const MeanPicture& picture, const DecodeCost& decode) {
 
 }  // namespace
 
-std::vector<Change> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
-                              const Ceilings& ceilings) {
-  std::vector<Change> changes;
+std::vector<LoaderVariant> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
+                                     const Ceilings& ceilings) {
+  std::vector<LoaderVariant> changes;
   const bool cold = cost.input > 0;
   const auto add = [&](std::string text, const LoaderChange& change, Stage helps) {
     changes.push_back({std::move(text), change, helps});

@@ -9,14 +9,14 @@
 
 namespace recpack {
 
-struct Change {
+struct LoaderVariant {
   std::string text;  // of WhatIf
   LoaderChange change;
   Stage helps = Stage::kRoom;  // the stage that it relieves; kRoom: all of them
 };
 
 // What is worth a look at: numbers of threads, caches, smaller pictures, tiles, ranks.
-std::vector<Change> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
-                              const Ceilings& ceilings);
+std::vector<LoaderVariant> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
+                                     const Ceilings& ceilings);
 
 }  // namespace recpack

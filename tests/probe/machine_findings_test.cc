@@ -38,7 +38,7 @@ Machine Sound() {
 
 void ExpectOne(const Machine& machine, bool surely, const std::string& what,
                const std::string& action) {
-  const std::vector<Finding> findings = FindingsOf(machine);
+  const std::vector<MachineFinding> findings = FindingsOf(machine);
   ASSERT_EQ(findings.size(), 1u) << FindingsText(findings);
   EXPECT_EQ(findings[0].surely, surely) << findings[0].what;
   EXPECT_THAT(findings[0].what, HasSubstr(what));
@@ -47,7 +47,7 @@ void ExpectOne(const Machine& machine, bool surely, const std::string& what,
 
 TEST(Findings, NoneOfASoundMachine) {
   EXPECT_EQ(FindingsText(FindingsOf(Sound())), "findings: none\n");
-  EXPECT_TRUE(std::ranges::none_of(FindingsOf(Machine{}), &Finding::surely))
+  EXPECT_TRUE(std::ranges::none_of(FindingsOf(Machine{}), &MachineFinding::surely))
       << "nothing is sure of what nobody could read";
 }
 

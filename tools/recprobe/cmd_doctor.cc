@@ -140,7 +140,7 @@ int RunDoctor(const Flags& flags) {
   if (!flags.data.empty() && !fs::exists(flags.data)) DataAt(flags.data);  // throws
   const Machine machine = ReadMachine({.data = flags.data.empty() ? "." : flags.data});
   const Ceilings ceilings = CeilingsFor(flags, machine);
-  const std::vector<Finding> findings = FindingsOf(machine);
+  const std::vector<MachineFinding> findings = FindingsOf(machine);
   if (flags.json) {
     std::printf("{\"machine\": %s, \"ceilings\": %s}\n", MachineJson(machine).c_str(),
                 CeilingsJson(ceilings).c_str());
@@ -148,7 +148,7 @@ int RunDoctor(const Flags& flags) {
     std::printf("%s\n%s\n%s%s", FindingsText(findings).c_str(), MachineText(machine).c_str(),
                 CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
   }
-  return std::ranges::any_of(findings, &Finding::surely) ? kFinding : kDone;
+  return std::ranges::any_of(findings, &MachineFinding::surely) ? kFinding : kDone;
 }
 
 }  // namespace

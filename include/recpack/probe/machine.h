@@ -87,13 +87,13 @@ struct MachineOptions {
 // patience of options.gpus.
 Machine ReadMachine(const MachineOptions& options = {});
 
-struct Finding {
+struct MachineFinding {
   bool surely = false;  // it costs time or breaks programs; else it may
   std::string what;
   std::string action;
 };
 
 // What hurts, the sure ones first.
-std::vector<Finding> FindingsOf(const Machine& machine);
+std::vector<MachineFinding> FindingsOf(const Machine& machine);
 
 }  // namespace recpack

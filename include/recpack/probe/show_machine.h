@@ -12,7 +12,7 @@ namespace recpack {
 // Each with a headline, 100 columns wide.
 std::string MachineText(const Machine& machine);
 std::string CeilingsText(const Ceilings& ceilings);
-std::string FindingsText(const std::vector<Finding>& findings);
+std::string FindingsText(const std::vector<MachineFinding>& findings);
 
 // One JSON object on one line each; docs/doctor.md has the members. What could not be read or
 // measured is {"unavailable": REASON}.
