@@ -32,9 +32,7 @@ function(recpack_test module)
   add_executable(${module}_tests ${sources})
   target_include_directories(${module}_tests PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${module}_tests PRIVATE recpack_${ARG_LIBRARY} recpack_flags
-                        GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${module}_tests PRIVATE
-    RECPACK_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+                        recpack_golden GTest::gmock GTest::gtest_main)
   include(GoogleTest)
   gtest_discover_tests(${module}_tests DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${module} ENVIRONMENT OMP_WAIT_POLICY=passive)  # tests share processors

@@ -34,6 +34,3 @@ if(RECPACK_SANITIZE)
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RECPACK_SANITIZE})
 endif()
-if(RECPACK_BUILD_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage of the libraries, for libFuzzer
-endif()

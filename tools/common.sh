@@ -4,6 +4,9 @@
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${RECPACK_JOBS:-$(nproc)}
 
+# Objects of one clone serve all others, wherever they lie.
+export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=true
+
 # Totals over everything that this run counts.
 passed=0
 failed=0
@@ -75,8 +78,8 @@ build() {
   cmake --build "$repository/build/$1" --parallel "$jobs" ${targets[@]:+--target "${targets[@]}"}
 }
 
-# Leaves out the lines on tests that begin and that pass.
-only_findings() { grep -vE '^ +Start +[0-9]+: | Passed +[0-9.]+ sec$'; }
+# Leaves out the lines on tests that begin, that pass and that are skipped (which are counted).
+only_findings() { grep -vE '^ +Start +[0-9]+: | Passed +[0-9.]+ sec$|\*\*\*Skipped +[0-9.]+ sec$|^[[:space:]]+[0-9]+ - .*[(]Skipped[)]$'; }
 
 # run_ctest PRESET CTEST_ARGUMENTS...: prints ctest's own report, then `N passed, N failed`.
 run_ctest() {

@@ -11,6 +11,7 @@
 #include "recpack/ceiling/scratch_file.h"
 #include "recpack/record/writer.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -66,8 +67,7 @@ TEST(Ceiling, InflatesShards) {
 }
 
 TEST(Ceiling, DecodesTheUsersPictures) {
-  const ByteBuffer jpeg =
-      ReadWholeFile(PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/image/real_420.jpg");
+  const ByteBuffer jpeg = ReadWholeFile(PosixFiles(), GoldenPath("image/real_420.jpg"));
   const std::vector<ByteView> pictures = {jpeg};
   const Rate rate = JpegCeiling(pictures, kShort);
   EXPECT_TRUE(rate.measured()) << rate.unavailable;

@@ -8,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -17,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 namespace fs = std::filesystem;
 
-const std::string kGolden = std::string(RECPACK_GOLDEN_DIR) + "/cifar10/";
+const std::string kGolden = GoldenPath("cifar10/");
 const std::string kPy = kGolden + "cifar-10-batches-py";
 const std::string kBin = kGolden + "cifar-10-batches-bin";
 const std::string kArchive = kGolden + "cifar-10-python.tar.gz";
@@ -105,7 +106,7 @@ class CifarFolder {
 };
 
 ByteBuffer GoldenPickle(const std::string& name) {
-  return Contents(std::string(RECPACK_GOLDEN_DIR) + "/pickle/" + name + ".pickle");
+  return Contents(GoldenPath("pickle/" + name + ".pickle"));
 }
 
 // Opening a folder whose second batch is the named pickle.

@@ -9,6 +9,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/source_testing.h"
 #include "tests/dataset/tar_building.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kDevkitMeta = RECPACK_GOLDEN_DIR "/imagenet/meta.mat";
+const std::string kDevkitMeta = GoldenPath("imagenet/meta.mat");
 
 class ImagenetSourceTest : public ::testing::Test {
  protected:

@@ -5,6 +5,7 @@
 
 #include "recpack/base/file.h"
 #include "tests/dataset/source_testing.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 
 ByteBuffer Golden(const char* name) {
-  return ReadWholeFile(PosixFiles(), std::string(RECPACK_GOLDEN_DIR "/imagenet/") + name);
+  return ReadWholeFile(PosixFiles(), GoldenPath(std::string("imagenet/") + name));
 }
 
 class MatFileTest : public ::testing::TestWithParam<const char*> {};

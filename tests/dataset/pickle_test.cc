@@ -8,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 using std::string_literals::operator""s;
 
 ByteBuffer Golden(const std::string& name) {
-  return ReadWholeFile(PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/pickle/" + name);
+  return ReadWholeFile(PosixFiles(), GoldenPath("pickle/" + name));
 }
 
 // The document views `pickle`.
@@ -45,8 +46,7 @@ class EveryProtocol : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryProtocol, IsReadAlikeFromMemoryAndFromAFile) {
   const ByteBuffer bytes = Golden(GetParam() + ".pickle"s);
-  const auto file = PosixFiles().OpenForReading(std::string(RECPACK_GOLDEN_DIR) + "/pickle/" +
-                                                GetParam() + ".pickle");
+  const auto file = PosixFiles().OpenForReading(GoldenPath("pickle/"s + GetParam() + ".pickle"));
   for (const PickleInput& input : {PickleInput{.memory = bytes}, PickleInput{.file = file.get()}}) {
     const PickleDocument document = ParsePickle(input);
     const PickleArray& data = document.Array(*document.Find(document.root(), "data"));

@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "tests/golden.h"
 
 namespace recpack {
 
 inline ByteBuffer Sample(const std::string& name) {
-  return ReadWholeFile(PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/image/" + name);
+  return ReadWholeFile(PosixFiles(), GoldenPath("image/" + name));
 }
 
 // Names of all samples that end in `suffix`, in order, without what tests expect of others.
 inline std::vector<std::string> SampleNames(const std::string& suffix) {
   std::vector<std::string> names;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(RECPACK_GOLDEN_DIR) + "/image")) {
+  for (const auto& entry : std::filesystem::directory_iterator(GoldenPath("image"))) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(suffix) && name.find(".expected.") == std::string::npos) {
       names.push_back(name);

@@ -12,7 +12,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-repository=$(cd "$here/../.." && pwd)
+source "$here/../../tools/common.sh"
 build=$(cd "${1:-$repository/build/release}" && pwd)
 export RECPACK=$build/tools/recpack/recpack
 export RECPACK_PIXELS=$build/tests/interop/pixels RECPACK_ARRAYS=$build/tests/interop/arrays
@@ -28,9 +28,6 @@ done
 venvs=${RECPACK_VENVS:-$repository/.venvs}
 bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain prometheus
 
-passed=0 failed=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels safetensors:safetensors
        vision:hook tf:hook grain:hook)
 if [ -x "$RECTRAIN" ]; then
@@ -39,18 +36,6 @@ else
   echo "interop: no rectrain was built: its gradients and figures are not compared" >&2
 fi
 for pair in "${pairs[@]}"; do
-  name=${pair#*:}
-  echo "-- interop: $name"
-  status=0
-  "$venvs/${pair%:*}/bin/python" "$here/test_$name.py" 2>&1 | tee "$log" || status=$?
-  tally=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
-  if [ -z "$tally" ]; then
-    echo "$name ended without its closing line (status $status): counted as a failure"
-    tally='0 passed, 1 failed'
-  fi
-  passed=$((passed + ${tally%% *}))
-  tally=${tally#*, }
-  failed=$((failed + ${tally%% *}))
+  counted "interop: ${pair#*:}" "$venvs/${pair%:*}/bin/python" "$here/test_${pair#*:}.py"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

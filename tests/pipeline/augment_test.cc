@@ -13,6 +13,7 @@
 #include "src/pipeline/augment_policy.h"
 #include "src/pipeline/augment_tone.h"
 #include "src/pipeline/portable_math.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -71,7 +72,7 @@ std::map<std::string, Operation> Operations() {
 
 TEST(Augment, PicturesAreThoseOfPillow) {
   const auto operations = Operations();
-  const ByteBuffer text = ReadWholeFile(PosixFiles(), RECPACK_GOLDEN_DIR "/augment/cases.txt");
+  const ByteBuffer text = ReadWholeFile(PosixFiles(), GoldenPath("augment/cases.txt"));
   std::istringstream cases(std::string(AsText(text)));
   std::string name, digest;
   double argument = 0;

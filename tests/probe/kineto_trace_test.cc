@@ -10,6 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -21,9 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string Golden(const std::string& name) {
-  return std::string(RECPACK_GOLDEN_DIR) + "/kineto/" + name;
-}
+std::string Golden(const std::string& name) { return GoldenPath("kineto/" + name); }
 
 std::string Bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

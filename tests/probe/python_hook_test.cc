@@ -11,6 +11,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -30,7 +31,7 @@ std::string Text(const fs::path& path) {
 TEST(PythonHook, TheFilesAreThoseOfTheSourceTree) {
   const TemporaryFolder folder;
   PreparePythonHook(folder.path(), "");
-  const fs::path source = fs::path(RECPACK_GOLDEN_DIR) / "../../src/probe/python";
+  const fs::path source = fs::path(GoldenPath("../../src/probe/python"));
   size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(source)) {
     if (entry.path().extension() != ".py") continue;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "recpack/probe/kineto_trace.h"
+#include "tests/golden.h"
 
 namespace recpack {
 namespace {
@@ -165,7 +166,7 @@ TEST(DeviceUseTest, DevicesAndProcessesAreApart) {
 }
 
 TEST(DeviceUseTest, ATraceOfPyTorch) {
-  const KinetoTrace trace = ReadKinetoTrace(std::string(RECPACK_GOLDEN_DIR) + "/kineto/cuda.json");
+  const KinetoTrace trace = ReadKinetoTrace(GoldenPath("kineto/cuda.json"));
   const DeviceUse use = Summarise(trace.events).devices.at(0);
   EXPECT_EQ(use.begin, 210'000);
   EXPECT_EQ(use.end, 390'000);

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-repository=$(cd "$here/../.." && pwd)
+source "$here/../../tools/common.sh"
 venvs=${RECPACK_VENVS:-$repository/.venvs}
 wheel=${1:-}
 if [ -z "$wheel" ]; then
@@ -19,30 +19,16 @@ fi
 bare=$repository/build/python/bare
 rm -rf "$bare"
 python3 -m venv "$bare"
-"$bare/bin/pip" install -q --disable-pip-version-check "$wheel"
+"$bare/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
 bash "$repository/bench/peers/setup.sh" vision
 site=$repository/build/python/site
 rm -rf "$site"
-"$venvs/vision/bin/pip" install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
+"$venvs/vision/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
 export RECPACK=$bare/bin/recpack
 
-passed=0 failed=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 for name in reading loading programs torch; do
-  echo "-- python: $name"
-  status=0
   python=$bare/bin/python path=$repository/tests/interop
   if [ "$name" = torch ]; then python=$venvs/vision/bin/python path+=:$site; fi
-  PYTHONPATH=$path "$python" -B "$here/test_$name.py" 2>&1 | tee "$log" || status=$?
-  tally=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
-  if [ -z "$tally" ]; then
-    echo "$name ended without its closing line (status $status): counted as a failure"
-    tally='0 passed, 1 failed'
-  fi
-  passed=$((passed + ${tally%% *}))
-  tally=${tally#*, }
-  failed=$((failed + ${tally%% *}))
+  counted "python: $name" env PYTHONPATH="$path" "$python" -B "$here/test_$name.py"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

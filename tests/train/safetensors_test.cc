@@ -10,6 +10,7 @@
 #include "recpack/base/error.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 #include "tests/pipeline/error_of.h"
 #include "tests/train/safetensors_files.h"
 
@@ -266,8 +267,8 @@ TEST(Safetensors, AFileOfAnotherProgramHasAnyOrderOfNamesAndNoChecksum) {
 
 // By safetensors 0.8 for Python.
 TEST(Safetensors, AFileOfTheFormsOwnPackageIsRead) {
-  const LoadedArrays loaded = ReadSafetensors(
-      PosixFiles(), std::string(RECPACK_GOLDEN_DIR) + "/safetensors/package.safetensors");
+  const LoadedArrays loaded =
+      ReadSafetensors(PosixFiles(), GoldenPath("safetensors/package.safetensors"));
   EXPECT_EQ(loaded.metadata, (ArrayMetadata{{"format", "np"}}));
   EXPECT_THAT(Names(loaded), ElementsAre("steps", "layer.weight", "layer.bias"));
   EXPECT_EQ(loaded.arrays[1].shape, (Shape{2, 3}));

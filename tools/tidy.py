@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy on the sources of src, tools and kernels that changed since it last passed on them.
+
+    python3 tools/tidy.py [--seconds N] [PRESET]       PRESET: a build by clang (default: fuzz)
+
+What passed is remembered in ~/.cache/recpack/tidy (or $RECPACK_TIDY_CACHE) by the contents of the
+source, of every header that it includes, of .clang-tidy, and by the command that compiles it, so that
+what was found once is never passed over. PRESET must have been built: ninja then knows the headers.
+
+--seconds: begins no further source after N seconds; those that changed last in git come first, and what
+was left out is named. The last line is `N passed, N failed`; exits 1 if something was found.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ('src', 'tools', 'kernels')
+
+
+def output_of(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def headers_of_objects(build: pathlib.Path) -> dict[str, list[str]]:
+    """What each object was made from, as ninja noted it in the last build."""
+    result: dict[str, list[str]] = {}
+    for line in output_of('ninja', '-C', str(build), '-t', 'deps').splitlines():
+        if line.startswith('ninja: '):
+            continue
+        if line.startswith(' '):
+            result[name].append(os.path.normpath(build / line.strip()))
+        elif line:
+            name = line.split(':')[0]
+            result[name] = []
+    return result
+
+
+class Digests:
+    """Of files' contents, each read once."""
+
+    def __init__(self):
+        self.known: dict[str, bytes] = {}
+
+    def of(self, path: str) -> bytes:
+        if path not in self.known:
+            self.known[path] = hashlib.sha256(pathlib.Path(path).read_bytes()).digest()
+        return self.known[path]
+
+
+def key_of(command: str, files: list[str], digests: Digests, checks: bytes) -> str:
+    whole = hashlib.sha256(checks + command.replace(str(ROOT), '').encode())
+    for path in sorted(set(files)):
+        whole.update(digests.of(path))
+    return whole.hexdigest()
+
+
+def last_changes() -> dict[str, int]:
+    """When a commit last touched each file, by its path in the repository; 0 is the latest."""
+    changes: dict[str, int] = {}
+    for line in output_of('git', 'log', '--format=', '--name-only').splitlines():
+        if line:
+            changes.setdefault(line, len(changes))
+    return changes
+
+
+def wanted_sources(build: pathlib.Path) -> list[tuple[str, str]]:
+    """(source, key) of all, those that changed last first."""
+    digests, headers, changes = Digests(), headers_of_objects(build), last_changes()
+    checks = (ROOT / '.clang-tidy').read_bytes() + output_of('clang-tidy', '--version').encode()
+    wanted = []
+    for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
+        source = os.path.relpath(entry['file'], ROOT)
+        if source.split('/')[0] not in FOLDERS or not source.endswith('.cc'):
+            continue
+        target = entry.get('output') or re.search(r' -o (\S+)', entry['command']).group(1)
+        target = os.path.relpath(build / target, build)
+        files = headers.get(target)
+        if not files:
+            sys.exit(f'tidy: {source} has not been built in {build}: build it first')
+        key = key_of(entry['command'], [*files, entry['file']], digests, checks)
+        wanted.append((changes.get(source, 0), source, key))
+    return [(source, key) for _, source, key in sorted(wanted)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('preset', nargs='?', default='fuzz')
+    parser.add_argument('--seconds', type=float, default=float('inf'))
+    options = parser.parse_args()
+    build = ROOT / 'build' / options.preset
+    passed_before = pathlib.Path(os.environ.get('RECPACK_TIDY_CACHE') or
+                                 pathlib.Path.home() / '.cache' / 'recpack' / 'tidy')
+    passed_before.mkdir(parents=True, exist_ok=True)
+    sources = wanted_sources(build)
+    wanted = [(source, key) for source, key in sources if not (passed_before / key).exists()]
+    print(f'{len(sources) - len(wanted)} of {len(sources)} sources are as they were when they passed')
+    until = time.monotonic() + options.seconds
+    left_out, failures, passed = [], [], len(sources) - len(wanted)
+
+    def examine(item: tuple[str, str]) -> tuple[str, str, subprocess.CompletedProcess | None]:
+        source, key = item
+        if time.monotonic() > until:
+            return source, key, None
+        return source, key, subprocess.run(['clang-tidy', '-p', str(build), '-quiet', source],
+                                           capture_output=True, text=True, cwd=ROOT, check=False)
+
+    jobs = int(os.environ.get('RECPACK_JOBS') or os.cpu_count() or 1)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for source, key, done in pool.map(examine, wanted):
+            if done is None:
+                left_out.append(source)
+            elif done.returncode == 0:
+                passed += 1
+                (passed_before / key).touch()
+            else:
+                failures.append(source)
+                print(f'{source}:\n{done.stdout}{done.stderr}', flush=True)
+    if left_out:
+        print(f'not examined, for the time was up: {len(left_out)} sources, from {left_out[0]} on')
+    print(f'{passed} passed, {len(failures)} failed')
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == '__main__':
+    main()
