@@ -8,6 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
+import accuracy
 from harness.table import table
 
 
@@ -23,6 +24,10 @@ class Readme(unittest.TestCase):
         for name in 'records', 'loader', 'train':
             results = json.loads((ROOT / 'bench' / 'results' / f'{name}.json').read_text('utf-8'))
             self.assertIn(table(results), readme, f'python3 bench/{name}.py --table {name}.json')
+
+    def test_the_accuracies_are_those_of_the_results(self):
+        results = json.loads((ROOT / 'bench/results/cifar10-accuracy.json').read_text('utf-8'))
+        self.assertIn(accuracy.table(results), (ROOT / 'README.md').read_text('utf-8'))
 
     def test_the_tables_of_sweeps_are_those_of_the_results(self):
         readme = (ROOT / 'README.md').read_text('utf-8')
