@@ -1,6 +1,7 @@
 #include "src/probe/input_place.h"
 
 #include "src/base/format.h"
+#include "src/probe/input_work.h"
 #include "src/probe/interpreter_lock.h"
 #include "src/probe/loader_work.h"
 #include "src/probe/percent.h"
@@ -73,6 +74,7 @@ void OutsideOfLoader(const Evidence& evidence, const TrainerSteps& trainer, Verd
         format("some task was held up by I/O {} of the time", Percent(pressure))};
     return NameStorage(evidence, nullptr, verdict);
   }
+  if (InputWorkIsSeen(evidence, verdict)) return;
   // The thread that trains is busy while it waits: it makes the batches itself.
   const double own = CpuOf(*evidence.system, trainer);
   if (!trainer.fetched_ahead && own > verdict.breakdown.device + kMuchBusier) {

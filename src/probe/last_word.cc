@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "src/probe/input_samples.h"
 #include "src/probe/lock_probes.h"
 
 namespace recpack {
 
 void LastWord::Add(const std::vector<TimedEvent>& events) {
   for (const TimedEvent& timed : events) {
-    if (IsLockProbe(timed)) continue;  // the hook's own thread lives on
+    // The hook's own threads live on.
+    if (IsLockProbe(timed) || IsInputSample(timed)) continue;
     const Event& event = timed.event;
     int64_t& last = told_[timed.process];
     last = std::max({last, event.begin, event.end});

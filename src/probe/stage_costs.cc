@@ -5,7 +5,8 @@
 namespace recpack {
 namespace {
 
-constexpr double kFrameBytes = 16;  // of a record besides its payload
+constexpr double kFrameBytes = 16;          // of a record besides its payload
+constexpr double kFasterThanStorage = 1.5;  // times its ceiling: what came so fast was in memory
 
 const StageStats& At(const LoaderWork& work, Stage stage) {
   return work.stages[static_cast<size_t>(stage)];
@@ -77,11 +78,18 @@ LoaderCost CostOf(const LoaderWork& work, const SystemRates* system, int cores) 
   return cost;
 }
 
+bool InputIsFromMemory(const LoaderWork& work, const Ceilings& ceilings) {
+  const auto threads = static_cast<int>(work.workers);
+  const auto storage = PerSample(ceilings, kReadCold, StoredBytes(work), threads);
+  return storage && threads / CostOf(work, Stage::kInput) > kFasterThanStorage * *storage;
+}
+
 Reading<double> CeilingOf(const LoaderWork& work, Stage stage, const Ceilings& ceilings,
                           int threads) {
   switch (stage) {
     case Stage::kInput:
-      return PerSample(ceilings, kReadCold, StoredBytes(work), threads);
+      return PerSample(ceilings, InputIsFromMemory(work, ceilings) ? kReadCached : kReadCold,
+                       StoredBytes(work), threads);
     case Stage::kRead:
       return OfRead(work, ceilings, threads);
     case Stage::kDecode:

@@ -19,6 +19,9 @@ LoaderCost CostOf(const LoaderWork& work, const SystemRates* system, int cores);
 Reading<double> CeilingOf(const LoaderWork& work, Stage stage, const Ceilings& ceilings,
                           int threads);
 
+// Whether workers waited less for input than storage takes to give it: their files were in memory.
+bool InputIsFromMemory(const LoaderWork& work, const Ceilings& ceilings);
+
 // Bytes of storage a sample.
 double StoredBytes(const LoaderWork& work);
 

@@ -17,6 +17,7 @@ const char* BottleneckName(Bottleneck bottleneck) noexcept {
                                     "storage",
                                     "page-cache misses",
                                     "read",
+                                    "decompression",
                                     "parse",
                                     "decode",
                                     "augment",
@@ -39,6 +40,13 @@ const char* BottleneckName(Bottleneck bottleneck) noexcept {
                                     "model"};
   static_assert(std::size(kNames) == kBottlenecks);
   return kNames[static_cast<size_t>(bottleneck)];
+}
+
+Bottleneck BottleneckOf(std::string_view name) noexcept {
+  for (size_t i = 0; i < kBottlenecks; ++i) {
+    if (name == BottleneckName(static_cast<Bottleneck>(i))) return static_cast<Bottleneck>(i);
+  }
+  return Bottleneck::kUnknown;
 }
 
 }  // namespace recpack

@@ -12,6 +12,7 @@
 #include "recpack/probe/system_sampler.h"
 #include "src/probe/activity.h"
 #include "src/probe/gpu_collector.h"
+#include "src/probe/input_samples.h"
 #include "src/probe/last_word.h"
 #include "src/probe/loader_sampler.h"
 #include "src/probe/lock_probes.h"
@@ -72,6 +73,7 @@ struct Watch::State {
     kept_events.Add(told);
     last_word.Add(told);
     locks.Add(told);
+    input_samples.Add(told);
     activity.Add(told);
     steps.Add(std::move(told));
   }
@@ -106,10 +108,12 @@ struct Watch::State {
   const int64_t began = EventLog::Now();
   SystemSampler system;
   GpuCollector gpus;
+  std::vector<GpuSample> gpu_samples;
   EventReader events;
   StepCollector steps;
   LastWord last_word;
   LockProbes locks;
+  InputSamples input_samples;
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;
@@ -124,7 +128,8 @@ Watch::~Watch() = default;
 void Watch::Sample() {
   State& state = *state_;
   SystemSample sample = state.system.Sample();
-  for (const GpuSample& gpu : state.gpus.Sample(sample.processes)) state.timeline.Add(gpu);
+  state.gpu_samples = state.gpus.Sample(sample.processes);
+  for (const GpuSample& gpu : state.gpu_samples) state.timeline.Add(gpu);
   for (const LoaderSample& loader : state.loaders.Sample(sample.processes)) {
     state.timeline.Add(loader);
   }
@@ -136,6 +141,8 @@ void Watch::Sample() {
 
 Timeline Watch::SampledTimeline() const { return state_->timeline.Collected(); }
 
+const std::vector<GpuSample>& Watch::Gpus() const noexcept { return state_->gpu_samples; }
+
 const KeptEvents& Watch::Events() const noexcept { return state_->kept_events; }
 
 Evidence Watch::Collected(size_t most_steps) const {
@@ -144,6 +151,7 @@ Evidence Watch::Collected(size_t most_steps) const {
                     .loaders = state.loaders.All(),
                     .gpus = state.gpus.Uses(),
                     .locks = state.locks.Uses(),
+                    .input_works = state.input_samples.Works(),
                     .accelerators = AnyAccelerator() || state.gpus.any()};
   evidence.system = state.RatesOf(evidence.trainers);
   evidence.silence = state.last_word.Since(evidence.trainers);

@@ -44,7 +44,7 @@ double TiledFactor(const MeanPicture& picture, const DecodeCost& decode) {
 std::vector<LoaderVariant> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
                                      const Ceilings& ceilings) {
   std::vector<LoaderVariant> changes;
-  const bool cold = cost.input > 0;
+  const bool cold = cost.input > 0 && !InputIsFromMemory(work, ceilings);
   const auto add = [&](std::string text, const LoaderChange& change, Stage helps) {
     changes.push_back({std::move(text), change, helps});
     const int threads = (change.threads > 0 ? change.threads : cost.threads) * change.copies;

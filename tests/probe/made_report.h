@@ -55,11 +55,11 @@ inline KeptReport Made(const MadeReport& made) {
   verdict.breakdown = {.input_wait = made.input.value,
                        .exchange = made.exchange,
                        .device = 1 - made.input.value - made.exchange};
-  std::vector<KeptStretch> stretches;
+  std::vector<StepStretch> stretches;
   stretches.reserve(100);
   for (size_t i = 0; i < 100; ++i) {
     const double step = made.step * (i % 2 == 0 ? 1.0005 : 0.9995);
-    KeptStretch stretch{.steps = made.steps / 100, .step = step};
+    StepStretch stretch{.steps = made.steps / 100, .step = step};
     stretch.input_wait = step * made.input.value;
     stretch.exchange = step * made.exchange;
     stretch.device = step * verdict.breakdown.device;
@@ -72,7 +72,7 @@ inline KeptReport Made(const MadeReport& made) {
 // The same as report.json.
 inline std::string MadeText(const MadeReport& made) {
   const KeptReport kept = Made(made);
-  const KeptJob& job = kept.job;
+  const Job& job = kept.job;
   const auto or_null = [](const std::optional<int>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
   };
@@ -93,7 +93,7 @@ inline std::string MadeText(const MadeReport& made) {
   json["steps"] = nlohmann::ordered_json::array();
   for (const auto& trainer : kept.steps) {
     nlohmann::ordered_json series = {{"process", job.process}, {"steps", made.steps}};
-    for (const KeptStretch& stretch : trainer) {
+    for (const StepStretch& stretch : trainer) {
       series["count"].push_back(stretch.steps);
       series["step_s"].push_back(stretch.step);
       series["input_wait_s"].push_back(stretch.input_wait);

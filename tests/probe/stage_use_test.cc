@@ -144,6 +144,21 @@ TEST(StageUse, StorageHasACeilingAndACure) {
   EXPECT_LE(Row(use, "4 threads").loader, 1.01 * 2e8 / 101'016);
 }
 
+TEST(StageUse, WhatWasInMemoryIsNotHeldToStorage) {
+  // 1,000 records of 101 kB in 0.1 s: ten times what storage gives.
+  const LoaderUse use = Of({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99});
+  ASSERT_EQ(use.stages.back().stage, Stage::kInput);
+  EXPECT_NEAR(*use.stages.back().ceiling, 2e10 / 101'016, 1);
+  EXPECT_THAT(use.stages.back().next, Not(HasSubstr("--cache records")));
+  EXPECT_GT(Row(use, "4 threads").loader, 350);
+  Ceilings slow = Known();
+  slow.rates[0].one.value = slow.rates[0].all.value = 1e6;
+  EXPECT_GT(Row(Of({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99}, slow),
+                "4 threads")
+                .loader,
+            350);
+}
+
 TEST(StageUse, WorkersThatWaitForRoomAreNoBottleneck) {
   const LoaderUse use = Of({.decode = 2, .room = 8, .consumer_wait = 0});
   EXPECT_THAT(use.next, HasSubstr("wait 80 % of their time for room"));

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "recpack/pipeline/stats.h"
+#include "recpack/probe/bottleneck.h"
 #include "recpack/probe/gpu_use.h"
 #include "recpack/probe/period.h"
 #include "recpack/probe/steps.h"
@@ -28,6 +30,15 @@ struct LockUse {
   double held = 0;     // share of these times at which another thread had it, for 1 ms and more
 };
 
+// Where the input is made in Python, for a library's loader: how many threads were at what, on
+// average.
+struct InputWork {
+  int process = 0;
+  double seconds = 0;                    // over which they were looked at
+  std::map<Bottleneck, double> threads;  // kUnknown: at what is not known
+  double waiting = 0;                    // workers that waited for something to do
+};
+
 // The last time in which programs that trained told of nothing any more, and ran.
 struct Silence {
   int64_t since = 0;      // CLOCK_MONOTONIC, ns: what they told of last
@@ -37,12 +48,13 @@ struct Silence {
 
 struct Evidence {
   std::vector<TrainerSteps> trainers;
-  std::vector<LoaderSample> loaders;  // in order of time
-  std::optional<SystemRates> system;  // while the steps ran
-  std::vector<GpuUse> gpus;           // that the programs use
-  std::vector<LockUse> locks;         // of Python processes that tell of it
-  std::optional<Silence> silence;     // at the end
-  std::vector<Period> periods;        // of what devices do, where nobody tells of steps
+  std::vector<LoaderSample> loaders;   // in order of time
+  std::optional<SystemRates> system;   // while the steps ran
+  std::vector<GpuUse> gpus;            // that the programs use
+  std::vector<LockUse> locks;          // of Python processes that tell of it
+  std::vector<InputWork> input_works;  // of Python processes that make input
+  std::optional<Silence> silence;      // at the end
+  std::vector<Period> periods;         // of what devices do, where nobody tells of steps
   // Whether there are devices that work by themselves. Without, a step is the training thread's
   // own.
   bool accelerators = true;

@@ -37,6 +37,8 @@ class Watch {
   Evidence Collected(size_t most_steps = SIZE_MAX) const;
   // The machine, its devices and loaders over that time.
   Timeline SampledTimeline() const;
+  // What all GPUs gave at the last sample; until the next one.
+  const std::vector<GpuSample>& Gpus() const noexcept;
   // Of the programs, as many as were to be kept.
   const KeptEvents& Events() const noexcept;
 

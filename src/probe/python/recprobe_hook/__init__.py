@@ -8,6 +8,7 @@ import os
 # What is hooked: module of the program -> module of this package, whose `patch(module)` does it.
 TARGETS = {
     'torch.utils.data.dataloader': 'pytorch',
+    'torch.utils.data._utils.worker': 'pytorch_workers',
     'torch.optim.optimizer': 'pytorch',
     'torchdata.stateful_dataloader.stateful_dataloader': 'pytorch',
     'tensorflow.python.data.ops.iterator_ops': 'tensor_flow',

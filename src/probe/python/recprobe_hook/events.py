@@ -19,9 +19,13 @@ now = time.monotonic_ns  # CLOCK_MONOTONIC
 
 # Numbers of names are the places here, from 1.
 (DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
- LOCK) = range(1, 11)
+ LOCK, STORAGE, DECOMPRESS, DECODE, AUGMENT, FUNCTION, BATCH_WORK, OTHER_WORK,
+ IDLE) = range(1, 19)
+WORK = range(STORAGE, IDLE + 1)  # of threads that make the input
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'evaluation',
-          'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock')
+          'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
+          'input: storage', 'input: decompression', 'input: decode', 'input: augment',
+          'input: user function', 'input: batch function', 'input: other', 'input: waiting')
 
 
 def _write_function():

@@ -7,7 +7,7 @@ there is no step.
 """
 import itertools
 
-from . import events, interpreter_lock
+from . import events, input_work, interpreter_lock
 from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
@@ -228,6 +228,7 @@ class ThreadOfWork:
         if self.trains and self.step_begin is not None:
             records = record(self.lane.steps[self.mode], self.step_begin, end, next(marks.steps))
             interpreter_lock.start()
+            input_work.watch_trainer()
         self._forget()
         self.step_begin = end
         self.sources.step()

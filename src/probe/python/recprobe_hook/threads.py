@@ -8,7 +8,7 @@ import os
 import sys
 import _thread
 
-from . import events, interpreter_lock
+from . import events, input_work, interpreter_lock
 from .steps import ThreadOfWork, marks
 
 
@@ -125,6 +125,7 @@ def _after_fork():
     _process.__init__()
     marks.begin_anew()
     interpreter_lock.after_fork()
+    input_work.after_fork()
 
 
 @atexit.register

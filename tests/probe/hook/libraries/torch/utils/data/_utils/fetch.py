@@ -1,0 +1,2 @@
+def fetch(dataset, item):
+    return dataset[item]

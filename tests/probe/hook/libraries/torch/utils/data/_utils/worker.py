@@ -1,0 +1,9 @@
+from . import fetch
+
+
+def _worker_loop(dataset, asked):
+    while True:
+        item = asked.get()
+        if item is None:
+            return
+        fetch.fetch(dataset, item)

@@ -1,0 +1,108 @@
+"""What threads that make the input do, as their stacks tell."""
+import textwrap
+import unittest
+
+from support import RANGE, HookTest
+
+MILLION = 1_000_000
+
+WORKER = '''
+import multiprocessing
+from torch.utils.data._utils import worker
+
+class Data:
+    def __getitem__(self, item):
+        return make(item)
+
+def serve(count):
+    asked = multiprocessing.Queue()
+    process = multiprocessing.Process(target=worker._worker_loop, args=(Data(), asked))
+    process.start()
+    for item in range(count): asked.put(item)
+    time.sleep(1.5)
+    asked.put(None)
+    process.join()
+    print(process.pid)
+'''
+
+
+class Work(HookTest):
+    def module(self, name, text):
+        """A library's, that the program finds."""
+        path = self.folder / (name.replace('.', '/') + '.py')
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+    def shares(self, events):
+        """Threads that were at each kind of work, on average over what was told of it."""
+        told = [e for e in events if e.kind == RANGE and e.name.startswith('input: ')]
+        if not told:
+            return {}
+        length = max(e.end for e in told) - min(e.begin for e in told)
+        shares = {}
+        for event in told:
+            kind = event.name.removeprefix('input: ')
+            shares[kind] = shares.get(kind, 0) + event.value * (event.end - event.begin) / length
+        return {kind: share / MILLION for kind, share in shares.items()}
+
+    def of_worker(self, text, count=200):
+        told = self.run_program(WORKER + textwrap.dedent(text) + f'\nserve({count})\n')
+        self.assertEqual(told.notices, '')
+        return self.shares(told.files[int(told.out)])
+
+    def test_the_programs_own_function(self):
+        shares = self.of_worker('def make(item): time.sleep(0.01)')
+        self.assertGreater(shares['user function'], 0.8, shares)
+
+    def test_a_library_that_decodes(self):
+        self.module('PIL.ImageFile', '''
+            import time
+            def load(): time.sleep(0.009)
+            ''')
+        shares = self.of_worker('''
+            from PIL.ImageFile import load
+            def make(item):
+                load()
+                time.sleep(0.001)
+            ''')
+        self.assertGreater(shares['decode'], 0.6, shares)
+
+    def test_decompression(self):
+        shares = self.of_worker('''
+            import gzip, os
+            text = gzip.compress(os.urandom(1 << 18), 1)
+            def make(item):
+                for _ in range(50): gzip.decompress(text)
+            ''')
+        self.assertGreater(shares['decompression'], 0.6, shares)
+
+    def test_a_worker_that_waits(self):
+        shares = self.of_worker('def make(item): pass', 1)
+        self.assertGreater(shares['waiting'], 0.8, shares)
+
+    def of_trainer(self, text):
+        return self.shares(self.run_program(text).events)
+
+    def test_a_function_that_a_library_calls_in_its_thread(self):
+        self.module('tensorflow.script', 'def call(function): function()')
+        shares = self.of_trainer('''
+            import threading
+            from tensorflow import script
+            def function(): time.sleep(3)
+            threading.Thread(target=script.call, args=(function,)).start()
+            train(DataLoader(Items(100, delay=0.02)), SGD())
+            ''')
+        self.assertGreater(shares['user function'], 0.8, shares)
+
+    def test_other_threads_are_no_input(self):
+        shares = self.of_trainer('''
+            import threading
+            def function(): time.sleep(3)
+            threading.Thread(target=function).start()
+            train(DataLoader(Items(100, delay=0.02)), SGD())
+            ''')
+        self.assertEqual(shares, {})
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,66 @@
+#include "src/probe/input_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/probe/input_samples.h"
+
+namespace recpack {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+TimedEvent Told(int process, const std::string& kind, int64_t begin, double threads) {
+  Event event{.kind = EventKind::kRange, .begin = begin, .end = begin + kSecond};
+  event.value = static_cast<uint64_t>(threads * 1e6);
+  return {.event = event, .process = process, .name = "input: " + kind};
+}
+
+TEST(InputSamples, AreMeansOverTheTimeThatWasLookedAt) {
+  InputSamples samples;
+  samples.Add({Told(7, "decode", 0, 0.9), Told(7, "waiting", 0, 0.1), Told(9, "decode", 0, 0.5)});
+  samples.Add({Told(7, "decode", kSecond, 0.5), Told(7, "other", kSecond, 0.5)});
+  TimedEvent another = Told(7, "decode", 2 * kSecond, 1);
+  another.name = "decode";  // the program's own
+  samples.Add({another});
+  const std::vector<InputWork> works = samples.Works();
+  ASSERT_EQ(works.size(), 2u);
+  EXPECT_EQ(works[0].process, 7);
+  EXPECT_DOUBLE_EQ(works[0].seconds, 2);
+  EXPECT_DOUBLE_EQ(works[0].waiting, 0.05);
+  EXPECT_THAT(works[0].threads,
+              ElementsAre(Pair(Bottleneck::kUnknown, 0.25), Pair(Bottleneck::kDecode, 0.7)));
+  EXPECT_THAT(works[1].threads, ElementsAre(Pair(Bottleneck::kDecode, 0.5)));
+}
+
+Verdict Named(const std::vector<InputWork>& works) {
+  Verdict verdict;
+  const bool seen = InputWorkIsSeen({.input_works = works}, verdict);
+  EXPECT_EQ(seen, verdict.bottleneck != Bottleneck::kUnknown);
+  return verdict;
+}
+
+TEST(InputWorkPlace, IsWhatTheThreadsAreAtMost) {
+  const Verdict verdict = Named(
+      {{.process = 1, .threads = {{Bottleneck::kFunction, 0.8}}, .waiting = 0.2},
+       {.process = 2, .threads = {{Bottleneck::kFunction, 0.4}, {Bottleneck::kDecode, 0.6}}}});
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("90.0 % of their time at work")));
+}
+
+TEST(InputWorkPlace, IsNotKnownOfThreadsThatMostlyWait) {
+  EXPECT_EQ(Named({}).bottleneck, Bottleneck::kUnknown);
+  EXPECT_EQ(Named({{.threads = {{Bottleneck::kDecode, 0.4}}, .waiting = 0.6}}).bottleneck,
+            Bottleneck::kUnknown);
+  // A function that a library calls now and then.
+  EXPECT_EQ(Named({{.threads = {{Bottleneck::kFunction, 0.3}}}}).bottleneck, Bottleneck::kUnknown);
+  EXPECT_EQ(Named({{.threads = {{Bottleneck::kUnknown, 1}}}}).bottleneck, Bottleneck::kUnknown);
+}
+
+}  // namespace
+}  // namespace recpack
