@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "recpack/base/clock.h"
 #include "recpack/base/descriptor.h"
 #include "recpack/base/event_record.h"
 #include "src/base/format.h"
@@ -103,11 +104,7 @@ EventLog* EventLog::OfProcess() {
   return opened ? log.load(std::memory_order_acquire) : nullptr;
 }
 
-int64_t EventLog::Now() noexcept {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
+int64_t EventLog::Now() noexcept { return static_cast<int64_t>(MonotonicNow()); }
 
 uint32_t EventLog::ThreadLane() noexcept {
   thread_local const auto lane = static_cast<uint32_t>(::syscall(SYS_gettid));

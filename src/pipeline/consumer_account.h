@@ -1,6 +1,7 @@
 // What the consumer took and how long it waited for it.
 #pragma once
 
+#include "recpack/base/clock.h"
 #include "src/pipeline/stats_page.h"
 
 namespace recpack {

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "recpack/base/bytes.h"
+#include "recpack/base/clock.h"
 #include "recpack/base/random.h"
 
 namespace recpack {

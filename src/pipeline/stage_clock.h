@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "recpack/base/clock.h"
 #include "src/pipeline/stats_page.h"
 
 namespace recpack {

@@ -3,11 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <memory>
+
+#include "recpack/base/clock.h"
 
 namespace recpack {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 std::atomic<uint32_t> loaders_made = 0;
 
 }  // namespace
-
-uint64_t MonotonicNow() noexcept {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 StatsPage::StatsPage(const Sizes& sizes)
     : bytes_(sizeof(StatsBlocks) + sizes.workers * sizeof(WorkerBlock)) {

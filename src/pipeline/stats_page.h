@@ -119,9 +119,6 @@ class PageWrite {
   PageWord& sequence_;
 };
 
-// CLOCK_MONOTONIC in nanoseconds.
-uint64_t MonotonicNow() noexcept;
-
 // Owns the memory; in an anonymous file where the system gives one, else only this process sees it.
 class StatsPage {
  public:

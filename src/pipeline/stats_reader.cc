@@ -12,6 +12,7 @@
 #include <functional>
 #include <thread>
 
+#include "recpack/base/clock.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/pipeline/stats_page.h"

@@ -13,11 +13,11 @@ namespace {
 constexpr size_t kFewestSteps = 10;
 
 // The step times of all trainers, one after the other, without the steps in which programs warm up.
-std::vector<KeptStretch> Stretches(const KeptReport& report) {
-  std::vector<KeptStretch> all;
-  for (const std::vector<KeptStretch>& trainer : report.steps) {
+std::vector<StepStretch> Stretches(const KeptReport& report) {
+  std::vector<StepStretch> all;
+  for (const std::vector<StepStretch>& trainer : report.steps) {
     size_t left_out = 0;
-    for (const KeptStretch& stretch : trainer) {
+    for (const StepStretch& stretch : trainer) {
       if (left_out < report.verdict.left_out && trainer.size() > 1) {
         left_out += stretch.steps;
       } else {
@@ -28,10 +28,10 @@ std::vector<KeptStretch> Stretches(const KeptReport& report) {
   return all;
 }
 
-Estimate ShareOfSteps(const std::vector<KeptStretch>& stretches, double KeptStretch::*part) {
+Estimate ShareOfSteps(const std::vector<StepStretch>& stretches, double StepStretch::*part) {
   std::vector<Part> parts;
   parts.reserve(stretches.size());
-  for (const KeptStretch& stretch : stretches) {
+  for (const StepStretch& stretch : stretches) {
     const auto count = static_cast<double>(stretch.steps);
     parts.push_back({count * stretch.*part, count * stretch.step});
   }
@@ -39,10 +39,10 @@ Estimate ShareOfSteps(const std::vector<KeptStretch>& stretches, double KeptStre
 }
 
 // Steps a second of one trainer: one by the mean step time.
-Estimate Rate(const std::vector<KeptStretch>& stretches) {
+Estimate Rate(const std::vector<StepStretch>& stretches) {
   std::vector<Part> parts;
   parts.reserve(stretches.size());
-  for (const KeptStretch& stretch : stretches) {
+  for (const StepStretch& stretch : stretches) {
     const auto count = static_cast<double>(stretch.steps);
     parts.push_back({count * stretch.step, count});
   }
@@ -52,17 +52,18 @@ Estimate Rate(const std::vector<KeptStretch>& stretches) {
 }
 
 void AddChanges(const KeptReport& a, const KeptReport& b, Comparison& comparison) {
-  const std::vector<KeptStretch> of_a = Stretches(a), of_b = Stretches(b);
+  const std::vector<StepStretch> of_a = Stretches(a), of_b = Stretches(b);
   if (of_a.empty() || of_b.empty()) return;
   const Estimate rate_a = Rate(of_a), rate_b = Rate(of_b);
   comparison.changes.push_back({"steps/s", rate_a, rate_b, false, RatioOf(rate_a, rate_b)});
   comparison.changes.push_back({"waits for input", a.verdict.input_share, b.verdict.input_share,
                                 true, DifferenceOf(a.verdict.input_share, b.verdict.input_share)});
-  constexpr std::pair<const char*, double KeptStretch::*> kParts[] = {
-      {"copies to the device", &KeptStretch::copies},
-      {"exchange", &KeptStretch::exchange},
-      {"device", &KeptStretch::device},
-      {"other", &KeptStretch::other}};
+  constexpr std::pair<const char*, double StepStretch::*> kParts[] = {
+      {"copies to the device", &StepStretch::copies},
+      {"copies on devices", &StepStretch::device_copies},
+      {"exchange", &StepStretch::exchange},
+      {"device", &StepStretch::device},
+      {"other", &StepStretch::other}};
   for (const auto& [what, part] : kParts) {
     const Estimate share_a = ShareOfSteps(of_a, part), share_b = ShareOfSteps(of_b, part);
     comparison.changes.push_back({what, share_a, share_b, true, DifferenceOf(share_a, share_b)});
@@ -70,9 +71,10 @@ void AddChanges(const KeptReport& a, const KeptReport& b, Comparison& comparison
 }
 
 void AddStages(const KeptReport& a, const KeptReport& b, Comparison& comparison) {
-  for (const KeptStage& of_a : a.stages) {
-    const auto of_b = std::find_if(b.stages.begin(), b.stages.end(),
-                                   [&](const KeptStage& stage) { return stage.name == of_a.name; });
+  for (const StageReport& of_a : a.stages) {
+    const auto of_b = std::find_if(b.stages.begin(), b.stages.end(), [&](const StageReport& stage) {
+      return stage.name == of_a.name;
+    });
     if (of_b != b.stages.end()) comparison.stages.emplace_back(of_a, *of_b);
   }
 }

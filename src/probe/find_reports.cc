@@ -38,7 +38,7 @@ std::vector<std::string> PathsBelow(const std::string& folder, std::vector<LeftO
 
 // What no two runs have in common: a copy has all of it.
 auto Identity(const KeptReport& report) {
-  const KeptJob& job = report.job;
+  const Job& job = report.job;
   return std::make_tuple(job.host, job.process, job.begin.value_or(0), job.name, job.seconds,
                          job.rank.value_or(-1), report.verdict.steps);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Launch = std::tuple<std::string, std::string, int, std::vector<std::string>, std::string>;
 
-bool IsOneOfSeveral(const KeptJob& job) { return job.rank && job.world_size.value_or(1) > 1; }
+bool IsOneOfSeveral(const Job& job) { return job.rank && job.world_size.value_or(1) > 1; }
 
 // "runs/7" of "runs/7/rank0/report.json".
 std::string FolderOfRanks(const std::string& path) {
@@ -20,7 +20,7 @@ std::string FolderOfRanks(const std::string& path) {
 }
 
 Launch LaunchOf(const KeptReport& report) {
-  const KeptJob& job = report.job;
+  const Job& job = report.job;
   return {job.name, job.user, *job.world_size, job.command,
           job.launch.empty() ? "in " + FolderOfRanks(report.path) : "launch " + job.launch};
 }

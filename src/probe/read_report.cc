@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
 constexpr uint64_t kMostBytes = 64 << 20;
 constexpr double kMost = 1e15;  // of any count or time
 constexpr double kRounding = 1e-6;
@@ -29,13 +28,6 @@ Band BandOf(const ReportMembers& verdict) {
   verdict.Refuse(format("cannot be '{}'", name), "verdict");
 }
 
-Bottleneck BottleneckOf(const std::string& name) {
-  for (size_t i = 0; i < kBottlenecks; ++i) {
-    if (name == BottleneckName(static_cast<Bottleneck>(i))) return static_cast<Bottleneck>(i);
-  }
-  return Bottleneck::kUnknown;
-}
-
 Estimate EstimateOf(const ReportMembers& members, double most) {
   const Estimate estimate{members.Number("value", 0, most), members.Number("low", 0, most),
                           members.Number("high", 0, most)};
@@ -45,14 +37,14 @@ Estimate EstimateOf(const ReportMembers& members, double most) {
   return estimate;
 }
 
-KeptJob JobOf(const ReportMembers& members) {
-  KeptJob job{.name = members.Text("name"),
-              .command = members.Texts("command"),
-              .host = members.Text("host"),
-              .user = members.Text("user"),
-              .launch = members.Has("launch") ? members.Text("launch") : "",
-              .rank = members.OptionalInteger("rank", 0, kMostRank),
-              .world_size = members.OptionalInteger("world_size", 1, kMostRank)};
+Job JobOf(const ReportMembers& members) {
+  Job job{.name = members.Text("name"),
+          .command = members.Texts("command"),
+          .host = members.Text("host"),
+          .user = members.Text("user"),
+          .launch = members.Has("launch") ? members.Text("launch") : "",
+          .rank = members.OptionalInteger("rank", 0, kMostRank),
+          .world_size = members.OptionalInteger("world_size", 1, kMostRank)};
   job.process = static_cast<int>(members.Integer("process", 0, INT32_MAX));
   if (members.Has("begin")) {
     job.begin = ClockTime(members.Text("begin"));
@@ -97,21 +89,22 @@ Verdict VerdictOf(const ReportMembers& members) {
   return verdict;
 }
 
-std::vector<KeptStretch> StretchesOf(const ReportMembers& members) {
+std::vector<StepStretch> StretchesOf(const ReportMembers& members) {
   const std::vector<double> counts = members.Numbers("count", 1, kMost);
-  std::vector<KeptStretch> stretches(counts.size());
+  std::vector<StepStretch> stretches(counts.size());
   for (size_t i = 0; i < counts.size(); ++i) stretches[i].steps = static_cast<size_t>(counts[i]);
-  const auto read = [&](const char* name, double KeptStretch::*what) {
+  const auto read = [&](const char* name, double StepStretch::*what) {
     const std::vector<double> values = members.Numbers(name, 0, kMost);
     if (values.size() != counts.size()) members.Refuse("has another length than 'count'", name);
     for (size_t i = 0; i < values.size(); ++i) stretches[i].*what = values[i];
   };
-  read("step_s", &KeptStretch::step);
-  read("input_wait_s", &KeptStretch::input_wait);
-  read("copies_s", &KeptStretch::copies);
-  read("exchange_s", &KeptStretch::exchange);
-  read("device_s", &KeptStretch::device);
-  read("other_s", &KeptStretch::other);
+  read("step_s", &StepStretch::step);
+  read("input_wait_s", &StepStretch::input_wait);
+  read("copies_s", &StepStretch::copies);
+  if (members.Has("device_copies_s")) read("device_copies_s", &StepStretch::device_copies);
+  read("exchange_s", &StepStretch::exchange);
+  read("device_s", &StepStretch::device);
+  read("other_s", &StepStretch::other);
   return stretches;
 }
 
@@ -130,19 +123,19 @@ void CheckKind(const Json& json, const std::string& path) {
   const bool is_report = json.is_object() && json.contains("version") && json.contains("job") &&
                          json.contains("verdict");
   if (!is_report) throw Error(ErrorKind::kCorrupt, "is no report of recprobe", {.path = path});
-  if (json["version"] == kVersion) return;
-  throw Error(
-      ErrorKind::kUnsupported,
-      format("is a report of version {}, this recprobe reads {}", json["version"].dump(), kVersion),
-      {.path = path}, "read it with the recprobe that wrote it");
+  if (json["version"] == kReportVersion) return;
+  throw Error(ErrorKind::kUnsupported,
+              format("is a report of version {}, this recprobe reads {}", json["version"].dump(),
+                     kReportVersion),
+              {.path = path}, "read it with the recprobe that wrote it");
 }
 
 }  // namespace
 
 double KeptReport::StepSeconds() const {
   double sum = 0;
-  for (const std::vector<KeptStretch>& trainer : steps) {
-    for (const KeptStretch& stretch : trainer) {
+  for (const std::vector<StepStretch>& trainer : steps) {
+    for (const StepStretch& stretch : trainer) {
       sum += stretch.step * static_cast<double>(stretch.steps);
     }
   }
@@ -161,11 +154,12 @@ KeptReport ReadReport(FileSystem& files, const std::string& path) {
   report.verdict = VerdictOf(members.Object("verdict"));
   report.cause = members.Object("verdict").Text("bottleneck");
   for (const ReportMembers& series : members.Objects("steps")) {
-    std::vector<KeptStretch> stretches = StretchesOf(series);
+    std::vector<StepStretch> stretches = StretchesOf(series);
     if (!stretches.empty()) report.steps.push_back(std::move(stretches));
   }
   for (const ReportMembers& stage : members.Objects("stages")) {
-    report.stages.push_back({stage.Text("name"), stage.Number("share", 0, 1 + kRounding)});
+    report.stages.push_back(
+        {.name = stage.Text("name"), .share = stage.Number("share", 0, 1 + kRounding)});
   }
   return report;
 }

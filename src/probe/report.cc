@@ -22,15 +22,16 @@ StepStretch StretchOf(const std::vector<StepRecord>& steps, size_t first, size_t
     stretch.longest = std::max(stretch.longest, duration);
     stretch.input_wait += static_cast<double>(step.uncovered_wait) * 1e-9;
     stretch.copies += static_cast<double>(step.copies) * 1e-9;
+    stretch.device_copies += static_cast<double>(step.device_copies) * 1e-9;
     stretch.exchange += static_cast<double>(step.exchange) * 1e-9;
     stretch.device += static_cast<double>(step.device) * 1e-9;
   }
-  for (double* sum :
-       {&stretch.step, &stretch.input_wait, &stretch.copies, &stretch.exchange, &stretch.device}) {
+  for (double* sum : {&stretch.step, &stretch.input_wait, &stretch.copies, &stretch.device_copies,
+                      &stretch.exchange, &stretch.device}) {
     *sum /= static_cast<double>(count);
   }
-  stretch.other = std::max(
-      0.0, stretch.step - stretch.input_wait - stretch.copies - stretch.exchange - stretch.device);
+  stretch.other = std::max(0.0, stretch.step - stretch.input_wait - stretch.copies -
+                                    stretch.device_copies - stretch.exchange - stretch.device);
   return stretch;
 }
 
@@ -143,6 +144,15 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
   return how;
 }
 
+// Of the loader that gave the most batches.
+std::optional<int> BatchSizeOf(const Evidence& evidence) {
+  const auto most = std::max_element(
+      evidence.loaders.begin(), evidence.loaders.end(),
+      [](const auto& a, const auto& b) { return a.stats.batches < b.stats.batches; });
+  if (most == evidence.loaders.end() || most->stats.batch_size == 0) return {};
+  return static_cast<int>(most->stats.batch_size);
+}
+
 // What is null in the file, and why.
 void AddUnseen(Report& report) {
   const auto add = [&](bool missing, const char* why) {
@@ -182,6 +192,10 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
     }
   }
   if (!report.job.gpus && !evidence.accelerators) report.job.gpus = 0;
+  if (!report.job.batch_size) report.job.batch_size = BatchSizeOf(evidence);
+  if (!report.job.gpus && !evidence.gpus.empty()) {
+    report.job.gpus = static_cast<int>(evidence.gpus.size());
+  }
   AddUnseen(report);
   report.how = HowOf(report, evidence);
   return report;

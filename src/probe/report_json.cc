@@ -31,13 +31,15 @@ Json Of(const Job& job) {
           {"command", job.command},
           {"host", OrNull(job.host)},
           {"user", OrNull(job.user)},
+          {"launch", OrNull(job.launch)},
           {"rank", OrNull(job.rank)},
           {"world_size", OrNull(job.world_size)},
           {"process", job.process > 0 ? Json(job.process) : Json()},
           {"begin", job.begin ? Json(ClockText(*job.begin)) : Json()},
           {"seconds", job.seconds},
           {"exit_code", OrNull(job.exit_code)},
-          {"gpus", OrNull(job.gpus)}};
+          {"gpus", OrNull(job.gpus)},
+          {"batch_size", OrNull(job.batch_size)}};
 }
 
 Json Of(const StepSeries& series, int64_t from) {
@@ -62,6 +64,7 @@ Json Of(const StepSeries& series, int64_t from) {
   times("longest_s", &StepStretch::longest);
   times("input_wait_s", &StepStretch::input_wait);
   times("copies_s", &StepStretch::copies);
+  times("device_copies_s", &StepStretch::device_copies);
   times("exchange_s", &StepStretch::exchange);
   times("device_s", &StepStretch::device);
   times("other_s", &StepStretch::other);

@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "recpack/base/error.h"
+#include "recpack/base/markup.h"
 #include "recpack/probe/report.h"
 #include "recpack/probe/show.h"
 #include "src/probe/embedded_file.h"
@@ -14,32 +15,6 @@ std::string_view PageFile(std::string_view name) {
   }
   throw Error(ErrorKind::kNotFound, "this build has no part of the page of this name",
               {.path = std::string(name)});
-}
-
-std::string EscapedHtml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
 }
 
 // JSON that no HTML parser finds an end of the script in: "</script>", "<!--", "]]>".
@@ -73,9 +48,9 @@ std::string ReportPage(const Report& report) {
     if (name == "data") {
       page += JsonInScript(ReportJson(report));
     } else if (name == "title") {
-      page += EscapedHtml(report.job.name);
+      page += EscapedMarkup(report.job.name);
     } else if (name == "verdict") {
-      page += EscapedHtml(VerdictText(report.verdict));
+      page += EscapedMarkup(VerdictText(report.verdict));
     } else {
       page += PageFile(name);
     }

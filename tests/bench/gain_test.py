@@ -1,11 +1,10 @@
 """recprobe gain measures what is planted in a training's input. Sleeps make it."""
 import json
 import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
+
+from planted_photos import TRAINER, WithPlantedPhotos
 
 BATCH = 8  # of planted_trainer
 STEP_MS = 8
@@ -13,20 +12,10 @@ STEP_MS = 8
 SLACK = 0.1
 
 
-class Gain(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix='recpack-gain-'))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.data = cls.folder / 'shards'
-        photos = cls.folder / 'photos'
-        subprocess.run([os.environ['PLANTED_TRAINER'], photos, '--photos', '40'], check=True)
-        subprocess.run([os.environ['RECPACK'], 'pack', photos, cls.data, '--no-sync'], check=True,
-                       stdout=subprocess.DEVNULL)
-
+class Gain(WithPlantedPhotos):
     def trainer(self, cause, strength, steps, *flags):
         return [str(word) for word in (
-            os.environ['PLANTED_TRAINER'], self.data, '--cause', cause, '--strength', strength,
+            TRAINER, self.data, '--cause', cause, '--strength', strength,
             '--step-ms', STEP_MS, '--steps', steps, '--seed', 1, *flags)]
 
     def rate(self, *words):

@@ -1,28 +1,17 @@
 """recprobe finds what is planted in a training. Sleeps make it: a busy machine changes little."""
 import json
 import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
+
+from planted_photos import TRAINER, WithPlantedPhotos
 
 INPUT_BOUND = ('moderately input-bound', 'highly input-bound')
 
 
-class Planted(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix='recpack-planted-'))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.data = cls.folder / 'shards'
-        photos = cls.folder / 'photos'
-        subprocess.run([os.environ['PLANTED_TRAINER'], photos, '--photos', '40'], check=True)
-        subprocess.run([os.environ['RECPACK'], 'pack', photos, cls.data, '--no-sync'], check=True,
-                       stdout=subprocess.DEVNULL)
-
+class Planted(WithPlantedPhotos):
     def verdict(self, cause, strength=0.5, ranks=1):
-        command = [os.environ['RECPROBE'], 'run', '--json', '--', os.environ['PLANTED_TRAINER'],
+        command = [os.environ['RECPROBE'], 'run', '--json', '--', TRAINER,
                    self.data, '--cause', cause, '--strength', strength, '--ranks', ranks,
                    '--step-ms', 40, '--steps', 30, '--seed', 1]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,

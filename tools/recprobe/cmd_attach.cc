@@ -111,10 +111,10 @@ int RunAttach(const Flags& flags) {
   const std::vector<int> roots =
       flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu);
   Watched watched(roots);
-  LiveMetrics metrics(flags.prometheus, watched.name(), watched.user());
   if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
   std::vector<std::string> unseen;
   ReportParts parts = PartsOf(flags, roots.front(), watched, unseen);
+  LiveMetrics metrics(flags.prometheus, parts.job, unseen);
   Watch watch({.roots = roots});
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(flags.seconds);

@@ -131,11 +131,11 @@ int RunAndWatch(const Flags& flags) {
   std::optional<ScratchFolder> scratch;
   const std::string events = flags.keep.empty() ? scratch.emplace().path() : NewFolder(flags.keep);
   const Variables environment = Environment(flags, events);
-  LiveMetrics metrics(flags.prometheus, flags.command.front());
   std::vector<std::string> unseen;
   ReportParts parts{.recprobe = RECPACK_VERSION,
                     .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment(), unseen),
                     .begin = EventLog::Now()};
+  LiveMetrics metrics(flags.prometheus, parts.job, unseen);
   int not_started = kDone;
   const auto child = StartOrTell(flags.command, environment, not_started);
   if (!child) return not_started;

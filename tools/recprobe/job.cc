@@ -39,6 +39,32 @@ std::string NameOf(const std::vector<std::string>& command) {
   return name;
 }
 
+// By which all ranks of one launch are known to belong together; empty where the launcher gives
+// none.
+std::string LaunchName(Launcher launcher, const Environment& variable) {
+  const auto known = [&](const char* name, const std::string& by) {
+    const char* const value = variable(name);
+    return value == nullptr || *value == '\0' ? std::string() : by + value;
+  };
+  switch (launcher) {
+    case Launcher::kTorchrun: {
+      const std::string id = known("TORCHELASTIC_RUN_ID", "torchrun ");
+      return id == "torchrun none" ? "" : id;  // its default, of every launch
+    }
+    case Launcher::kOpenMpi:
+      return known("PMIX_NAMESPACE", "Open MPI ");
+    case Launcher::kSlurm: {
+      const std::string step = known("SLURM_STEP_ID", ".");
+      const std::string job = known("SLURM_JOB_ID", "Slurm ");
+      return job.empty() ? "" : job + step;
+    }
+    case Launcher::kHydra:
+    case Launcher::kNone:
+      return "";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string OwnHost() {
@@ -78,6 +104,7 @@ Job JobOf(const std::string& name, const std::vector<std::string>& command,
     if (place.launcher == Launcher::kNone) return job;
     job.rank = place.rank;
     job.world_size = place.size;
+    job.launch = LaunchName(place.launcher, variable);
   } catch (const Error& error) {
     unseen.push_back(std::string("rank: ") + error.what());
   }

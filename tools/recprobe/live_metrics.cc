@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <utility>
 
-#include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
-#include "recpack/train/launch.h"
-#include "tools/recprobe/job.h"
 
 namespace recpack::tool {
 namespace {
@@ -18,14 +13,15 @@ using namespace std::chrono_literals;
 constexpr size_t kLatestSteps = 10'000;  // that the figures are of, of each trainer
 constexpr double kMostCost = 0.002;      // of a core
 
-// As the launcher says; empty where what it says makes no sense.
-std::string Rank() {
-  try {
-    return std::to_string(LaunchPlace::FromEnvironment().rank);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "recprobe: figures without rank: %s\n", error.what());
+// Empty where what the launcher says makes no sense, or cannot be seen.
+std::string RankOf(const Job& job, const std::vector<std::string>& unseen) {
+  if (job.rank) return std::to_string(*job.rank);
+  for (const std::string& what : unseen) {
+    if (!what.starts_with("rank:")) continue;
+    std::fprintf(stderr, "recprobe: figures without %s\n", what.c_str());
     return "";
   }
+  return "0";
 }
 
 }  // namespace
@@ -38,16 +34,12 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags) {
                      "What figures and report call the job. Default: the program.");
 }
 
-LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const std::string& program,
-                         std::string user) {
+LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job,
+                         const std::vector<std::string>& unseen) {
   if (flags.address.empty()) return;
-  MetricLabels labels{.job = flags.job, .rank = Rank()};
-  if (labels.job.empty()) labels.job = std::filesystem::path(program).filename();
-  labels.user = user.empty() ? OwnUser() : std::move(user);
-  labels.host = OwnHost();
   server_.emplace(flags.address);
-  metrics_.emplace(std::move(labels));
-  gpus_.emplace();
+  metrics_.emplace(MetricLabels{
+      .job = job.name, .rank = RankOf(job, unseen), .user = job.user, .host = job.host});
   std::fprintf(stderr, "recprobe: figures for Prometheus at http://%s/metrics\n",
                server_->address().c_str());
 }
@@ -56,7 +48,7 @@ void LiveMetrics::Update(const Watch& watch) {
   const auto begin = Clock::now();
   if (!metrics_ || begin < next_) return;
   const Evidence evidence = watch.Collected(kLatestSteps);
-  server_->Publish(metrics_->Text(evidence, Decide(evidence), gpus_->Sample(), EventLog::Now()));
+  server_->Publish(metrics_->Text(evidence, Decide(evidence), watch.Gpus(), EventLog::Now()));
   const auto end = Clock::now();
   const auto cost = std::chrono::duration<double>(end - begin) / kMostCost;
   const auto usual = std::clamp<Clock::duration>(begin - begin_, 1s, 15s);

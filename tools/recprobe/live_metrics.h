@@ -4,9 +4,11 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "recpack/probe/metrics.h"
 #include "recpack/probe/metrics_server.h"
+#include "recpack/probe/report.h"
 #include "recpack/probe/watch.h"
 #include "tools/recprobe/command.h"
 
@@ -22,9 +24,9 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags);
 // One thread. Where no address was given it does nothing.
 class LiveMetrics {
  public:
-  // Listens from here on, and says on stderr where. `program`: its path or name; `user`: whose it
-  // is, empty: this process's. Throws Error as MetricsServer().
-  LiveMetrics(const PrometheusFlags& flags, const std::string& program, std::string user = "");
+  // Listens from here on, and says on stderr where. `unseen`: what JobOf() could not know of the
+  // job. Throws Error as MetricsServer().
+  LiveMetrics(const PrometheusFlags& flags, const Job& job, const std::vector<std::string>& unseen);
 
   // To be called after each sample. Decides anew after 1, 2, 4, 8 seconds, then every 15; less
   // often where that would take more than 0.2 % of a core.
@@ -35,7 +37,6 @@ class LiveMetrics {
 
   std::optional<MetricsServer> server_;
   std::optional<Metrics> metrics_;
-  std::optional<GpuSampler> gpus_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_ = begin_;
 };

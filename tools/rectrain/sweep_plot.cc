@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "recpack/base/markup.h"
 #include "src/base/format.h"
 #include "tools/human.h"
 #include "tools/rectrain/sweep_report.h"
@@ -9,29 +10,6 @@ namespace {
 
 // In the picture's units.
 constexpr int kRow = 24, kBar = 16, kTop = 36, kBars = 400, kFigure = 90, kLetter = 7;
-
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
 
 std::string Label(const SweepReport& report, const SweepRow& row) {
   std::string text;
@@ -44,7 +22,7 @@ std::string Label(const SweepReport& report, const SweepRow& row) {
 
 std::string Text(int x, int y, const char* anchor, const std::string& text) {
   return format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                Escaped(text));
+                EscapedMarkup(text));
 }
 
 }  // namespace

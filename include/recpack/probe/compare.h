@@ -38,8 +38,8 @@ struct Comparison {
   std::string verdict_a, verdict_b;
   std::string cause_a, cause_b;
   std::vector<Change> changes;  // steps/s of a trainer first; empty: one of them has no steps
-  std::vector<std::pair<KeptStage, KeptStage>> stages;  // of the same name
-  std::vector<Unlike> unlike;                           // besides what was to be compared, perhaps
+  std::vector<std::pair<StageReport, StageReport>> stages;  // of the same name
+  std::vector<Unlike> unlike;  // besides what was to be compared, perhaps
   std::vector<std::string> notes;
 };
 

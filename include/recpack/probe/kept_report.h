@@ -1,59 +1,23 @@
 // report.json (docs/format/report.md), as far as reports are joined and compared by it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "recpack/probe/report.h"
 #include "recpack/probe/verdict.h"
 
 namespace recpack {
 
-// What was watched.
-struct KeptJob {
-  std::string name;
-  std::vector<std::string> command;
-  std::string host;
-  std::string user;
-  std::string launch;       // as its launcher calls it; empty: by no name
-  std::optional<int> rank;  // nothing: it was no launch of several
-  std::optional<int> world_size;
-  int process = 0;
-  std::optional<int64_t> begin;  // ns since 1970, by its host's clock
-  double seconds = 0;            // watched
-  std::optional<int> exit_code;
-  std::optional<int> gpus;  // that it used; nothing: not known
-  std::optional<int> batch_size;
-};
-
-// Neighbouring steps of one trainer: means of their times, in seconds.
-struct KeptStretch {
-  size_t steps = 0;
-  double step = 0;
-  double input_wait = 0;
-  double copies = 0;
-  double exchange = 0;
-  double device = 0;
-  double other = 0;
-};
-
-// A stage of the loader that the training waited for.
-struct KeptStage {
-  std::string name;
-  double share = 0;  // of the workers' time
-};
-
 struct KeptReport {
   std::string path;
   std::string recprobe;  // the version that wrote it
-  KeptJob job;
+  Job job;
   Verdict verdict;    // `bottleneck` is kUnknown where a newer version found one that is not known
   std::string cause;  // the bottleneck's name, as it is told
-  std::vector<std::vector<KeptStretch>> steps;  // of each trainer that has some, in order of time
-  std::vector<KeptStage> stages;
+  std::vector<std::vector<StepStretch>> steps;  // of each trainer that has some, in order of time
+  std::vector<StageReport> stages;              // names and shares alone
 
   // Mean over trainers of what their steps took, in seconds; 0 without steps.
   double StepSeconds() const;

@@ -24,13 +24,15 @@ struct Job {
   std::vector<std::string> command;
   std::string host;
   std::string user;
+  std::string launch;       // by its launcher's name for it; empty: it has none
   std::optional<int> rank;  // as its launcher says; nothing: no launcher named one
   std::optional<int> world_size;
   int process = 0;
-  std::optional<int64_t> begin;  // ns since 1970
-  double seconds = 0;            // watched
-  std::optional<int> exit_code;  // nothing: it was not waited for
-  std::optional<int> gpus;       // that it used; nothing: not known
+  std::optional<int64_t> begin;   // ns since 1970
+  double seconds = 0;             // watched
+  std::optional<int> exit_code;   // nothing: it was not waited for
+  std::optional<int> gpus;        // that it used; nothing: not known
+  std::optional<int> batch_size;  // of a loader that tells; nothing: not known
 };
 
 // Neighbouring steps of one trainer: means of their times, in seconds.
@@ -42,6 +44,7 @@ struct StepStretch {
   double longest = 0;
   double input_wait = 0;  // that no device work covers
   double copies = 0;
+  double device_copies = 0;  // within devices, and from one to another
   double exchange = 0;
   double device = 0;
   double other = 0;
