@@ -15,18 +15,23 @@ import pathlib
 import random
 import shutil
 import statistics
-import subprocess
+import sys
 import tempfile
 
-import planted
-from harness import machine
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import machine  # noqa: E402
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from planting.cases import Case  # noqa: E402
+from planting.programs import Programs  # noqa: E402
+from planting.trainings import run as output_of  # noqa: E402
 
 CAUSES = ('none', 'function', 'storage', 'background', 'decode')
 BATCH = 8  # of planted_trainer
 ENDLESS = 10_000_000
 
 
-def draw(number: int, seed: int, decoding_ms: float) -> planted.Case:
+def draw(number: int, seed: int, decoding_ms: float) -> Case:
     """The causes take turns; all else is chance."""
     chance = random.Random(f'{seed} {number}')
     cause = CAUSES[number % len(CAUSES)]
@@ -35,34 +40,29 @@ def draw(number: int, seed: int, decoding_ms: float) -> planted.Case:
     step_ms = round(chance.uniform(5, 12), 2)
     if cause == 'decode':  # the input is what it is: steps are as short as that asks for
         step_ms = round(decoding_ms * ranks * (1 - strength), 3)
-    return planted.Case(cause, strength, 'sim', ranks, step_ms, chance.getrandbits(31))
+    return Case(f'trainer: {cause}', strength, 'sim', ranks, step_ms, chance.getrandbits(31))
 
 
-def rate(bench: planted.Bench, case: planted.Case, *more: str) -> float:
-    return BATCH * case.ranks / bench.train(case, *more)[0]['step_seconds']
+def rate(programs: Programs, case: Case) -> float:
+    return BATCH * case.ranks / programs.time(case)
 
 
-def measure(bench: planted.Bench, case: planted.Case, seconds: float) -> dict:
-    command = [bench.recprobe, 'gain', '--json', '--seconds', seconds, '--precision', 1, '--',
-               bench.trainer, bench.data, '--cause', case.cause, '--strength', case.strength,
-               '--ranks', case.ranks, '--step-ms', case.step_ms, '--steps', ENDLESS, '--seed',
-               case.seed]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=False)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip())
-    return json.loads(done.stdout.splitlines()[-1])
+def measure(programs: Programs, case: Case, seconds: float) -> dict:
+    endless = dataclasses.replace(case, fixed_steps=ENDLESS)
+    return json.loads(output_of(
+        [programs.build / 'tools/recprobe/recprobe', 'gain', '--json', '--seconds', seconds,
+         '--precision', 1, '--', *programs.of(case).command(endless)]).splitlines()[-1])
 
 
-def run(bench: planted.Bench, case: planted.Case, seconds: float) -> dict:
+def run(programs: Programs, case: Case, seconds: float) -> dict:
     truths, lives = [], []
 
     def truth() -> None:
-        lives.append(rate(bench, case))
-        truths.append(rate(bench, case, '--perfect-input', '1') - lives[-1])
+        lives.append(rate(programs, case))
+        truths.append(rate(programs, case.without()) - lives[-1])
 
     truth()
-    said = measure(bench, case, seconds)
+    said = measure(programs, case, seconds)
     truth()
     live = statistics.mean(lives)
     gain = said['gain']
@@ -88,15 +88,15 @@ def main() -> None:
     given = parser.parse_args()
     work = pathlib.Path(tempfile.mkdtemp(prefix='gain-'))
     try:
-        bench = planted.Bench(given.build.resolve(), work)
-        decoding_ms = bench.decoding_ms()
+        programs = Programs(given.build.resolve(), work, pathlib.Path())
+        decoding_ms = programs.ready_ms()['decode']
         cases = []
         for number in range(given.cases):
             case = draw(number, given.seed, decoding_ms)
-            cases.append(run(bench, case, given.seconds))
+            cases.append(run(programs, case, given.seconds))
             done = cases[-1]
             gain = done['said']['gain']
-            print(f"{number:3} {case.cause:11} {case.strength:.2f} x{case.ranks} live "
+            print(f"{number:3} {case.of.cause:11} {case.strength:.2f} x{case.ranks} live "
                   f"{done['live_samples_per_s']:8.1f} truth {statistics.mean(done['truths']):8.1f} "
                   f"said {gain['value']:8.1f} [{gain['low']:.1f}, {gain['high']:.1f}] "
                   f"{done['said']['rounds']} rounds {'' if done['covered'] else 'interval'}",

@@ -49,6 +49,7 @@ KINDS = (
     Kind('torch', 'none', 'nothing', simulated=True),
     Kind('torch', 'background', 'nothing', simulated=True),
     Kind('torch', 'function', 'input', 'user function', simulated=True),
+    Kind('torch', 'decompression', 'input', 'decompression', simulated=True),
     Kind('torch', 'training-thread', 'input', 'training thread', simulated=True),
     # Its own work in Python: what waits for a batch waits for the lock as well.
     Kind('torch', 'gil', 'input', 'interpreter lock', simulated=True),
@@ -59,7 +60,6 @@ KINDS = (
 UNAVAILABLE = {
     'launch-bound tiny steps': 'needs a GPU: without one nothing is launched',
     'trainer: hang': 'needs a GPU that says it is busy: without one a hang is a note',
-    'decompression': 'our loader reads no compressed shards: they have no random access',
 }
 BY_NAME = {kind.name: kind for kind in KINDS}
 

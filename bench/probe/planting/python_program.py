@@ -38,7 +38,7 @@ class Planted:
         """What a worker takes for a sample, so that its pool has a batch every so often."""
         if self.cause == 'background':  # in time
             every = 0.8 * self.seconds
-        elif self.cause == 'function' and not self.removed:
+        elif self.cause in ('function', 'decompression') and not self.removed:
             every = self.slowed
         else:
             return 0

@@ -1,5 +1,6 @@
 """A training in PyTorch, with one of its DataLoaders."""
 import contextlib
+import gzip
 import itertools
 import os
 import queue
@@ -10,6 +11,15 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from python_program import Planted, burn, main, mean_step
+
+
+PACKED = gzip.compress(bytes(range(256)) * 256, 1)
+
+
+def decompress(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        gzip.decompress(PACKED)
 
 
 class Items(Dataset):
@@ -24,7 +34,10 @@ class Items(Dataset):
         if planted.cause == 'training-thread' and not planted.removed:
             burn((planted.slowed - planted.seconds) / Planted.BATCH)
         elif seconds := planted.item_seconds(position):
-            time.sleep(seconds)
+            if planted.cause == 'decompression':
+                decompress(seconds)
+            else:
+                time.sleep(seconds)
         return torch.full((16,), float(position % 7))
 
 
