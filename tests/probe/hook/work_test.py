@@ -94,6 +94,21 @@ class Work(HookTest):
             ''')
         self.assertGreater(shares['user function'], 0.8, shares)
 
+    def test_what_the_program_lets_go_of_is_gone_at_once(self):
+        told = self.run_program('''
+            import threading, weakref
+            class Large: pass
+            def use():
+                large = Large()
+                time.sleep(0.11)  # it is looked at
+                return weakref.ref(large)
+            thread = threading.Thread(target=lambda: train(DataLoader(Items(3)), SGD()))
+            thread.start()
+            thread.join()
+            print(sum(use()() is not None for _ in range(20)))
+            ''')
+        self.assertEqual(told.out, '0\n')
+
     def test_other_threads_are_no_input(self):
         shares = self.of_trainer('''
             import threading

@@ -108,8 +108,18 @@ def _start(watched, otherwise):
         events.tell('Where the input spends its time is not seen: %r' % error)
 
 
-def after_fork():
+def ends():
     _State.started = False
+
+
+after_fork = ends
+
+
+def _kinds(own, watched):
+    """Of each thread that is watched. No frame outlives the call: it would keep what the program lets
+    go of, and this thread would be the one to destroy it."""
+    return [kind_of(frame) for thread, frame in sys._current_frames().items()
+            if thread != own and watched(thread)]
 
 
 def _look_on(watched, otherwise):
@@ -118,16 +128,14 @@ def _look_on(watched, otherwise):
     heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
     looks = _FIRST
     try:
-        while True:
+        while _State.started:
             begin = last = now()
             spent = dict.fromkeys(heads, 0)
             for _ in range(looks):
                 time.sleep(_PERIOD)
                 time_of_look = now()
-                for thread, frame in sys._current_frames().items():
-                    if thread == own or not watched(thread):
-                        continue
-                    kind = kind_of(frame) or otherwise
+                for kind in _kinds(own, watched):
+                    kind = kind or otherwise
                     if kind is not None:  # who holds the lock delays the look at it
                         spent[kind] += time_of_look - last
                 last = time_of_look

@@ -130,6 +130,7 @@ def _after_fork():
 
 @atexit.register
 def _ends():
+    input_work.ends()
     try:
         for work in _process.threads:
             work.ends()
