@@ -9,12 +9,12 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/dataset/estimate.h"
+#include "recpack/dataset/open_source.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
-#include "tools/recpack/open_source.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -236,30 +236,10 @@ void PrintNotices(const Source& source, const Manifest& manifest) {
   for (const auto& notice : notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
 }
 
-// The shards would be among the files to pack the next time.
-void RefuseOutWithin(const Source& source, const PackFlags& flags) {
-  namespace fs = std::filesystem;
-  if (source.kind() != "folder") return;
-  std::error_code ignored;
-  const auto from = fs::weakly_canonical(fs::absolute(flags.source.path), ignored);
-  const auto out = fs::weakly_canonical(fs::absolute(flags.out), ignored);
-  const auto [end, at] = std::mismatch(from.begin(), from.end(), out.begin(), out.end());
-  if (end != from.end()) return;
-  throw Error(ErrorKind::kInvalidArgument, "lies within the folder that is packed",
-              {.path = flags.out}, "choose a folder outside of " + flags.source.path);
-}
-
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
-  std::map<std::string, std::string> settings;
-  SourceFlags source_flags = flags.source;
-  source_flags.threads = flags.threads;
-  source_flags.shuffled = !flags.shuffle.empty() && flags.shuffle != "off";
   PackOptions options = OptionsOf(flags);  // before anything is read or written
-  const auto source = OpenSource(source_flags, settings);
-  RefuseOutWithin(*source, flags);
-  if (flags.shuffle.empty() && source->sorted_by_class()) options.plan.shuffle_seed = 0;
-  options.settings = std::move(settings);
+  const auto source = OpenSourceToPack(flags.source, flags.shuffle.empty(), options);
   if (flags.dry_run) return DryRun(*source, flags, options);
 
   options.planned = SuggestShardSize;

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "tools/recpack/open_source.h"
+#include "recpack/dataset/open_source.h"
 
-namespace recpack::tool {
+namespace recpack {
 
 // Throws Error (kInvalidArgument) for a flag that was given and that sources of this kind do not
 // know: it would be passed over in silence.
 void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind);
 
-}  // namespace recpack::tool
+}  // namespace recpack

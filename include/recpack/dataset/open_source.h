@@ -1,16 +1,17 @@
-// Finds out what SRC is, and opens it.
+// Finds out what a path is, and opens it to be packed.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "recpack/dataset/pack.h"
 #include "recpack/dataset/source.h"
 
-namespace recpack::tool {
+namespace recpack {
 
+// The options of `recpack pack` that say what SRC is: errors call them by their names there.
 struct SourceFlags {
   std::string path;
   std::string from;                    // kind of source; empty: recognised
@@ -30,15 +31,15 @@ struct SourceFlags {
   bool check_images = false;
   int resize = 0;
   int quality = 90;
-  std::string jpeg;  // "tile", or empty: as it is
-  int threads = 0;
-  bool shuffled = false;    // items will not be read in their order
+  std::string jpeg;         // "tile", or empty: as it is
   std::string work_folder;  // for temporary files: what archives unpack to, tokens of reviews
 };
 
-// What the packed bytes depend on goes into `settings`. Throws Error where SRC is missing or is
-// nothing that is known, listing what is, and for flags that a source of its kind has no use for.
-std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
-                                   std::map<std::string, std::string>& settings);
+// For Pack() with these options, whose threads the source gets: what the packed bytes depend on
+// goes into them, and where items lie by class, `shuffle_classes` shuffles them by the seed 0.
+// Throws Error: where the path is missing or is nothing that is known, listing what is; for flags
+// that a source of its kind has no use for; where OUT lies within a folder that is packed.
+std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_classes,
+                                         PackOptions& options);
 
-}  // namespace recpack::tool
+}  // namespace recpack

@@ -1,6 +1,9 @@
-#include "tools/recpack/open_source.h"
+#include "recpack/dataset/open_source.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -16,9 +19,9 @@
 #include "recpack/dataset/tar.h"
 #include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
-#include "tools/recpack/source_flags.h"
+#include "src/dataset/source_flags.h"
 
-namespace recpack::tool {
+namespace recpack {
 namespace {
 
 constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, reviews, tfrecord";
@@ -54,7 +57,8 @@ std::unique_ptr<Source> OpenCifarAs(const std::string& kind, const SourceFlags& 
   return OpenCifar(options);
 }
 
-std::unique_ptr<Source> OpenImagenetAs(const SourceFlags& flags, const ImageOptions& image) {
+std::unique_ptr<Source> OpenImagenetAs(const SourceFlags& flags, const ImageOptions& image,
+                                       const PackOptions& pack) {
   // Labels may name the kit, too.
   const bool kit = std::filesystem::is_directory(flags.labels) || flags.labels.ends_with(".gz") ||
                    flags.labels.ends_with(".tar");
@@ -63,26 +67,26 @@ std::unique_ptr<Source> OpenImagenetAs(const SourceFlags& flags, const ImageOpti
                        .labels = kit ? "" : flags.labels,
                        .image = image,
                        .work_folder = flags.work_folder,
-                       .threads = flags.threads});
+                       .threads = pack.threads});
 }
 
 std::unique_ptr<Source> OpenFolderAs(const SourceFlags& flags, const ImageOptions& image,
-                                     std::map<std::string, std::string>& settings) {
-  FolderOptions options{.path = flags.path, .threads = flags.threads, .image = image};
-  if (!flags.layout.empty()) settings["layout"] = flags.layout;
+                                     PackOptions& pack) {
+  FolderOptions options{.path = flags.path, .threads = pack.threads, .image = image};
+  if (!flags.layout.empty()) pack.settings["layout"] = flags.layout;
   if (flags.layout == "splits") options.layout = FolderOptions::Layout::kSplits;
   if (flags.layout == "classes") options.layout = FolderOptions::Layout::kClasses;
   return OpenFolder(options);
 }
 
 std::unique_ptr<Source> OpenListAs(const SourceFlags& flags, const ImageOptions& image,
-                                   std::map<std::string, std::string>& settings) {
-  if (!flags.columns.empty()) settings["column"] = flags.columns;
+                                   PackOptions& pack) {
+  if (!flags.columns.empty()) pack.settings["column"] = flags.columns;
   return OpenList({.path = flags.path,
                    .fields = ParseFieldMap(flags.fields),
                    .types = ParseListTypes(flags.columns),
                    .image = image,
-                   .threads = flags.threads});
+                   .threads = pack.threads});
 }
 
 std::string DigestOfFile(const std::string& path) {
@@ -110,30 +114,28 @@ std::unique_ptr<Source> OpenReviewsAs(const SourceFlags& flags,
 }
 
 std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOptions& image,
-                                       std::map<std::string, std::string>& settings) {
-  if (flags.label_offset != 0) settings["label-offset"] = std::to_string(flags.label_offset);
-  for (const auto& filter : flags.filters) settings["filter"] += filter + ";";
+                                       PackOptions& pack) {
+  if (flags.label_offset != 0) pack.settings["label-offset"] = std::to_string(flags.label_offset);
+  for (const auto& filter : flags.filters) pack.settings["filter"] += filter + ";";
   return OpenTfrecord({.path = flags.path,
                        .fields = ParseFieldMap(flags.fields),
                        .label_offset = flags.label_offset,
                        .filters = flags.filters,
                        .image = image,
                        .work_folder = flags.work_folder,
-                       .in_order = !flags.shuffled,
-                       .threads = flags.threads});
+                       .in_order = !pack.plan.shuffle_seed,
+                       .threads = pack.threads});
 }
 
-}  // namespace
-
-std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
-                                   std::map<std::string, std::string>& settings) {
+std::unique_ptr<Source> OpenSource(const SourceFlags& flags, PackOptions& pack) {
+  std::map<std::string, std::string>& settings = pack.settings;
   const std::string kind = flags.from.empty() ? Recognise(flags.path) : flags.from;
   RefuseForeignFlags(flags, kind);
   if (!flags.splits.empty()) settings["splits"] = flags.splits;
   if (!flags.fields.empty()) settings["field"] = flags.fields;
   const ImageOptions image = ImagesOf(flags, settings);
   if (kind == "cifar" || kind == "cifar10" || kind == "cifar100") return OpenCifarAs(kind, flags);
-  if (kind == "folder") return OpenFolderAs(flags, image, settings);
+  if (kind == "folder") return OpenFolderAs(flags, image, pack);
   if (kind == "tar") {
     if (!flags.split.empty()) settings["split"] = flags.split;
     return OpenTar({.path = flags.path,
@@ -141,14 +143,36 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags,
                     .fields = flags.fields.empty() ? FieldMap{} : ParseFieldMap(flags.fields),
                     .image = image,
                     .work_folder = flags.work_folder,
-                    .threads = flags.threads});
+                    .threads = pack.threads});
   }
-  if (kind == "imagenet") return OpenImagenetAs(flags, image);
-  if (kind == "list") return OpenListAs(flags, image, settings);
+  if (kind == "imagenet") return OpenImagenetAs(flags, image, pack);
+  if (kind == "list") return OpenListAs(flags, image, pack);
   if (kind == "reviews") return OpenReviewsAs(flags, settings);
-  if (kind == "tfrecord") return OpenTfrecordAs(flags, image, settings);
+  if (kind == "tfrecord") return OpenTfrecordAs(flags, image, pack);
   throw Error(ErrorKind::kInvalidArgument, format("'{}' is no kind of source", kind), {},
               format("choose one of: {}", kKinds));
 }
 
-}  // namespace recpack::tool
+// The shards would be among the files to pack the next time.
+void RefuseOutWithin(const std::string& folder, const std::string& packed_into) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto from = fs::weakly_canonical(fs::absolute(folder), ignored);
+  const auto out = fs::weakly_canonical(fs::absolute(packed_into), ignored);
+  const auto [end, at] = std::mismatch(from.begin(), from.end(), out.begin(), out.end());
+  if (end != from.end()) return;
+  throw Error(ErrorKind::kInvalidArgument, "lies within the folder that is packed",
+              {.path = packed_into}, "choose a folder outside of " + folder);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_classes,
+                                         PackOptions& options) {
+  auto source = OpenSource(flags, options);
+  if (source->kind() == "folder") RefuseOutWithin(flags.path, options.out);
+  if (shuffle_classes && source->sorted_by_class()) options.plan.shuffle_seed = 0;
+  return source;
+}
+
+}  // namespace recpack

@@ -1,4 +1,4 @@
-#include "tools/recpack/source_flags.h"
+#include "src/dataset/source_flags.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack::tool {
+namespace recpack {
 namespace {
 
 struct FlagUse {
@@ -51,4 +51,4 @@ void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind) {
   }
 }
 
-}  // namespace recpack::tool
+}  // namespace recpack
