@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "recpack/base/error.h"
@@ -24,6 +25,11 @@ std::optional<std::string> NameBehind(const std::string& temporary) {
 }
 
 }  // namespace
+
+TemporaryFile::~TemporaryFile() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove(path_, ignored);
+}
 
 void RemoveTemporaries(const std::string& folder,
                        const std::function<bool(const std::string& name)>& is_stale) {

@@ -62,7 +62,11 @@ using OldIndex = std::optional<IndexedShards>;
 ShardEntries EntriesOf(const std::string& file, const PackFolder& folder, const OldIndex& old,
                        const PackOptions& options) {
   const std::string part = folder.IndexPartPath(file);
-  if (std::filesystem::exists(part)) return Index::Open(part).Entries(0);
+  if (std::filesystem::exists(part)) {
+    ShardEntries entries = Index::Open(part).Entries(0);
+    entries.name = file;  // a stream's part was written before the shard had its name
+    return entries;
+  }
   if (const auto found = old ? old->Find(file) : std::nullopt) return old->index().Entries(*found);
   ShardEntries entries = ScanShard(*options.files, folder.ShardPath(file), true);
   entries.name = file;

@@ -11,32 +11,17 @@
 #include "src/base/format.h"
 #include "src/dataset/finish_pack.h"
 #include "src/dataset/pack_folder.h"
+#include "src/dataset/pack_settings.h"
 #include "src/dataset/progress_meter.h"
 #include "src/dataset/shard_job.h"
 
 namespace recpack {
 namespace {
 
-std::map<std::string, std::string> AllSettings(const Source& source, const PackOptions& options) {
-  auto settings = options.settings;
-  settings["from"] = source.kind();
-  settings["shard-size"] = std::to_string(options.plan.shard_bytes);
-  settings["shards"] = std::to_string(options.plan.shards);
-  settings["limit"] = std::to_string(options.plan.limit);
-  settings["shuffle"] =
-      options.plan.shuffle_seed ? std::to_string(*options.plan.shuffle_seed) : "off";
-  settings["compression"] = CompressionName(options.writer.compression);
-  if (options.writer.compression != Compression::kNone) {
-    settings["level"] = std::to_string(options.writer.level);
-  }
-  settings["tasks"] = std::to_string(options.tasks);
-  return settings;
-}
-
 Plan PlanAppend(const Source& source, const PackOptions& options, uint32_t append) {
   PlanOptions plan_options = options.plan;
   plan_options.append = append;
-  return MakePlan(source, plan_options, AllSettings(source, options));
+  return MakePlan(source, plan_options, AllSettings(source.kind(), options));
 }
 
 Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& folder) {

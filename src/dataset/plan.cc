@@ -6,17 +6,13 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/planned_bytes.h"
+#include "src/dataset/shard_name.h"
 
 namespace recpack {
 namespace {
 
 // Streams of the keyed permutation, so that splits are shuffled independently.
 constexpr uint32_t kShuffleStream = 0x7061636b;  // "pack"
-
-std::string ShardName(const std::string& split, uint32_t append, uint64_t shard, uint64_t of) {
-  const std::string part = append == 0 ? "" : format("-append{}", append);
-  return format("{}{}-{:05}-of-{:05}.tfrecord", split, part, shard, of);
-}
 
 // Cuts one split where the running size passes the next equal share.
 void PlanSplit(const Source& source, const PlanOptions& options, size_t split, Plan& plan) {

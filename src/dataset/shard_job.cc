@@ -1,33 +1,14 @@
 #include "src/dataset/shard_job.h"
 
-#include <filesystem>
-#include <string>
-#include <utility>
-
 #include "recpack/base/parallel.h"
-#include "recpack/record/index.h"
+#include "recpack/base/temporaries.h"
 #include "recpack/record/writer.h"
+#include "src/dataset/finished_shard.h"
 #include "src/dataset/item_team.h"
 #include "src/dataset/shard_content.h"
 
 namespace recpack {
 namespace {
-
-// Removes the temporary file unless it was published.
-class TemporaryShard {
- public:
-  explicit TemporaryShard(std::string path) : path_(std::move(path)) {}
-  ~TemporaryShard() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove(path_, ignored);
-  }
-  TemporaryShard(const TemporaryShard&) = delete;
-
-  void Keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
 
 ItemReader& ReaderOf(const JobState& job, ReaderSlot& reader) {
   if (!reader) reader = job.source.NewReader();
@@ -45,33 +26,20 @@ bool WriteItems(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> 
   return team.done();
 }
 
-void WriteIndexPart(const ShardEntries& entries, const std::string& path,
-                    const PackOptions& options) {
-  IndexWriter index(options.files->Create(path));
-  index.AddShard(entries);
-  index.Finish(options.sync);
-}
-
 }  // namespace
 
 bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> readers,
                Sidecar& sidecar) {
   const PackOptions& options = job.options;
-  TemporaryShard temporary(job.folder.TemporaryPath(shard.file));
+  TemporaryFile temporary(job.folder.TemporaryPath(shard.file));
   RecordWriter writer(options.files->Create(job.folder.TemporaryPath(shard.file)), options.writer);
   ShardContent content(job, shard, writer, sidecar);
   if (!WriteItems(job, shard, readers, content)) return false;
   sidecar.schema = content.Schema();
   writer.Finish(options.sync);
 
-  ShardEntries entries = writer.entries();
-  entries.name = shard.file;
-  sidecar.shard = {.file = shard.file,
-                   .records = entries.lengths.size(),
-                   .bytes = entries.file_bytes,
-                   .compression = options.writer.compression,
-                   .sha256 = writer.digest()};
-  WriteIndexPart(entries, job.folder.IndexPartPath(shard.file), options);
+  sidecar.shard = DescribeShard(writer, shard.file);
+  WriteIndexPart(writer.entries(), shard.file, job.folder.IndexPartPath(shard.file), options);
   job.folder.Publish(shard.file, sidecar);
   temporary.Keep();
   return true;
