@@ -11,5 +11,7 @@ void BindDataset(nanobind::module_& module);
 void BindFields(nanobind::module_& module);
 void BindBatch(nanobind::module_& module);
 void BindLoader(nanobind::module_& module);
+void BindWriter(nanobind::module_& module);
+void BindPack(nanobind::module_& module);
 
 }  // namespace recpack::python

@@ -8,6 +8,7 @@
 #include "python/bind.h"
 #include "python/choice.h"
 #include "python/dataset.h"
+#include "python/options.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/token.h"
 
@@ -40,15 +41,6 @@ void LookForSignals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-template <typename T>
-T Take(nb::dict& given, const char* name) {
-  const nb::str key(name);
-  T value = nb::cast<T>(given[key]);
-  PyDict_DelItem(given.ptr(), key.ptr());
-  return value;
-}
-
-// All options have to be there, and no others: their defaults are Python's.
 LoaderOptions OptionsOf(nb::dict given) {
   LoaderOptions options;
   options.fields = Fields(Take<std::vector<PlainField>>(given, "fields"));

@@ -9,4 +9,6 @@ NB_MODULE(_core, module) {
   BindFields(module);
   BindBatch(module);
   BindLoader(module);
+  BindWriter(module);
+  BindPack(module);
 }

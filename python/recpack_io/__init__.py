@@ -4,6 +4,7 @@
     ds = recpack_io.open("shards")                    # len(ds), ds[0]["label"], ds.schema
     for batch in recpack_io.Loader(ds, recipe="cifar10-train", batch_size=256):
         batch["image"], batch["label"]                # NumPy arrays, no copy
+    recpack_io.pack(({"image": jpeg, "label": label} for jpeg, label in mine), "shards")
 
 `recpack_io.torch.Loader` gives PyTorch's tensors. docs/python.md has the rest.
 """
@@ -11,8 +12,10 @@ from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, 
                                NotFoundError, RecpackError, UnsupportedError)
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
 from recpack_io.loading import Batch, Loader
+from recpack_io.packing import PackResult, pack
 from recpack_io.reading import Dataset, Feature, open  # noqa: A004
+from recpack_io.writing import Writer
 
 __all__ = ['Batch', 'Bytes', 'CorruptError', 'Dataset', 'DeviceError', 'Feature', 'Id', 'Image',
-           'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError', 'Numbers', 'RecpackError',
-           'UnsupportedError', 'open', 'recipe', 'recipe_names']
+           'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError', 'Numbers', 'PackResult',
+           'RecpackError', 'UnsupportedError', 'Writer', 'open', 'pack', 'recipe', 'recipe_names']

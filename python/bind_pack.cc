@@ -1,0 +1,217 @@
+// Packing of paths and of what Python makes.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "python/bind.h"
+#include "python/example_values.h"
+#include "python/options.h"
+#include "recpack/base/error.h"
+#include "recpack/dataset/open_source.h"
+#include "recpack/dataset/pack.h"
+#include "recpack/dataset/pack_stream.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+constexpr char kCreatedBy[] = "recpack " RECPACK_VERSION;
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+
+WriterOptions WriterOptionsOf(nb::dict& given) {
+  WriterOptions options;
+  options.compression = ParseCompression(Take<std::string>(given, "compression"));
+  options.level = Take<int>(given, "level");
+  options.digest = true;
+  return options;
+}
+
+SourceFlags SourceFlagsOf(nb::dict& given) {
+  SourceFlags flags;
+  flags.path = Take<std::string>(given, "path");
+  flags.from = Take<std::string>(given, "kind");
+  flags.split = Take<std::string>(given, "split");
+  flags.fields = Take<std::string>(given, "fields");
+  flags.label_offset = Take<int64_t>(given, "label_offset");
+  flags.resize = Take<int>(given, "resize");
+  flags.quality = Take<int>(given, "quality");
+  return flags;
+}
+
+PackOptions PackOptionsOf(nb::dict& given) {
+  PackOptions options;
+  options.out = Take<std::string>(given, "out");
+  options.plan.shard_bytes = Take<uint64_t>(given, "shard_bytes");
+  options.plan.limit = Take<uint64_t>(given, "limit");
+  options.writer = WriterOptionsOf(given);
+  options.created_by = kCreatedBy;
+  options.sync = Take<bool>(given, "sync");
+  options.threads = Take<int>(given, "threads");
+  options.max_skip = Take<double>(given, "max_skip");
+  options.skip_bad_items = options.max_skip > 0;
+  options.overwrite = Take<bool>(given, "overwrite");
+  return options;
+}
+
+// A job on a thread of its own, so that Python's, which hears of Ctrl-C, is free to look about.
+class Job {
+ public:
+  // Calls `work` and, with the GIL, now and then `look`, in this thread. What `look` throws makes
+  // stop() true, and is thrown once `work` has ended.
+  template <typename Work, typename Look>
+  void Run(const Work& work, const Look& look) {
+    std::thread thread([&] {
+      try {
+        work();
+      } catch (...) {
+        failure_ = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      changed_.notify_all();
+    });
+    std::exception_ptr stopped;
+    while (!Wait()) {
+      if (stopped) continue;
+      try {
+        look();
+      } catch (...) {
+        stopped = std::current_exception();
+        stop_ = true;
+      }
+    }
+    thread.join();
+    if (stopped) std::rethrow_exception(stopped);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  bool stop() const noexcept { return stop_; }
+
+ private:
+  // Whether the work has ended, at once or after a while.
+  bool Wait() {
+    const nb::gil_scoped_release unlocked;
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kBetweenLooks, [&] { return done_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::exception_ptr failure_;
+  std::atomic<bool> stop_ = false;
+};
+
+struct Stopped {};
+
+using Skipped = std::vector<std::tuple<std::string, std::string>>;
+using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped>;
+
+Packed PackedOf(const PackResult& result) {
+  if (result.skip_limit_exceeded) {
+    throw Error(
+        ErrorKind::kCorrupt,
+        "more items are bad than may be skipped; the first: " + result.skipped.front().reason,
+        {.path = result.skipped.front().item}, "mend them, or raise max_skip");
+  }
+  Skipped skipped;
+  for (const auto& item : result.skipped) skipped.emplace_back(item.item, item.reason);
+  return {result.records, result.bytes, result.shards, std::move(skipped)};
+}
+
+Packed PackPath(const nb::dict& options, const nb::object& progress) {
+  nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
+  const SourceFlags flags = SourceFlagsOf(given);
+  const auto shuffle = Take<std::optional<uint64_t>>(given, "shuffle");
+  const bool shuffle_classes = Take<bool>(given, "shuffle_classes");
+  PackOptions pack = PackOptionsOf(given);
+  pack.plan.shuffle_seed = shuffle;
+
+  Job job;
+  std::atomic<uint64_t> done = 0;
+  std::atomic<uint64_t> total = 0;
+  pack.progress = [&](uint64_t bytes, uint64_t all) {
+    if (job.stop()) throw Stopped();
+    done = bytes;
+    total = all;
+  };
+  PackResult result;
+  job.Run(
+      [&] {
+        const auto source = OpenSourceToPack(flags, shuffle_classes, pack);
+        if (job.stop()) throw Stopped();
+        result = Pack(*source, pack);
+      },
+      [&] {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (!progress.is_none() && total > 0) progress(done.load(), total.load());
+      });
+  if (!progress.is_none()) progress(total.load(), total.load());
+  return PackedOf(result);
+}
+
+// Records that come one by one.
+class Stream {
+ public:
+  explicit Stream(const nb::dict& options) {
+    nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
+    PackStreamOptions pack;
+    pack.out = Take<std::string>(given, "out");
+    pack.shard_bytes = Take<uint64_t>(given, "shard_bytes");
+    pack.writer = WriterOptionsOf(given);
+    pack.class_names = Take<std::vector<std::string>>(given, "class_names");
+    pack.created_by = kCreatedBy;
+    pack.sync = Take<bool>(given, "sync");
+    pack.overwrite = Take<bool>(given, "overwrite");
+    stream_.emplace(pack);
+  }
+
+  void BeginSplit(const std::string& name) { stream_.value().BeginSplit(name); }
+
+  void Add(const nb::dict& features) {
+    stream_.value().Add(values_.Set(features));
+    values_.Clear();
+  }
+
+  Packed Finish() {
+    PackStream stream = std::move(stream_.value());  // whose files go if it fails
+    stream_.reset();
+    const nb::gil_scoped_release unlocked;
+    const Manifest manifest = stream.Finish();
+    uint64_t shards = 0;
+    for (const ManifestSplit& split : manifest.splits) shards += split.shards.size();
+    return {manifest.records(), manifest.bytes(), shards, {}};
+  }
+
+  // Removes what was written.
+  void Discard() { stream_.reset(); }
+
+ private:
+  ExampleValues values_;
+  std::optional<PackStream> stream_;
+};
+
+}  // namespace
+
+void BindPack(nb::module_& module) {
+  module.def("pack_path", PackPath, nb::arg("options"), nb::arg("progress").none());
+  nb::class_<Stream>(module, "PackStream")
+      .def(nb::init<const nb::dict&>(), nb::arg("options"))
+      .def("begin_split", &Stream::BeginSplit, nb::arg("name"))
+      .def("add", &Stream::Add, nb::arg("features"))
+      .def("finish", &Stream::Finish)
+      .def("discard", &Stream::Discard);
+}
+
+}  // namespace recpack::python

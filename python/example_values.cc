@@ -1,0 +1,265 @@
+#include "python/example_values.h"
+
+#include <nanobind/stl/string.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+using Name = std::string_view;
+
+[[noreturn]] void Refuse(Name name, const std::string& what, const std::string& advice) {
+  throw Error(ErrorKind::kInvalidArgument, "the feature '" + std::string(name) + "' " + what, {},
+              advice);
+}
+
+std::string TypeName(nb::handle value) {
+  return nb::cast<std::string>(value.type().attr("__name__"));
+}
+
+[[noreturn]] void RefuseType(Name name, nb::handle value) {
+  Refuse(name, "is of the type " + TypeName(value),
+         "give int, bool, float, str, bytes, a NumPy array, or a list of these");
+}
+
+int64_t Int64Of(Name name, nb::handle value) {
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0) Refuse(name, "does not fit an int64", "give it as text or as a float");
+  if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return number;
+}
+
+float FloatOf(Name name, double value) {
+  const auto number = static_cast<float>(value);
+  if (std::isinf(number) && std::isfinite(value)) {
+    Refuse(name, "holds " + std::to_string(value) + ", which does not fit a float32", "scale it");
+  }
+  return number;
+}
+
+// Calls `use` with each of the values, wherever they lie.
+template <typename T, typename Use>
+void EachOf(const Py_buffer& view, const Use& use) {
+  const Py_ssize_t count = view.ndim == 0 ? 1 : view.shape[0];
+  const Py_ssize_t stride = view.ndim == 0 ? 0 : view.strides[0];
+  const char* from = static_cast<const char*>(view.buf);
+  for (Py_ssize_t i = 0; i < count; ++i, from += stride) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    use(value);
+  }
+}
+
+// The one letter of a native type, else 0.
+char Letter(const Py_buffer& view) {
+  const char* format = view.format == nullptr ? "B" : view.format;
+  if (*format == '@' || *format == '=') ++format;
+  if (*format == '<' && std::endian::native == std::endian::little) ++format;
+  return std::strlen(format) == 1 ? *format : '\0';
+}
+
+std::string ShapeText(const Py_buffer& view) {
+  std::string text;
+  for (int i = 0; i < view.ndim; ++i) text += (i > 0 ? ", " : "") + std::to_string(view.shape[i]);
+  return "(" + text + ")";
+}
+
+bool IsBytes(const Py_buffer& view) { return Letter(view) == 'B' && view.ndim > 0; }
+
+template <typename T>
+void AppendInts(Name name, const Py_buffer& view, std::vector<int64_t>& into) {
+  EachOf<T>(view, [&](T value) {
+    if (std::cmp_greater(value, std::numeric_limits<int64_t>::max())) {
+      Refuse(name, "holds " + std::to_string(value) + ", which does not fit an int64",
+             "give it as bytes");
+    }
+    into.push_back(static_cast<int64_t>(value));
+  });
+}
+
+template <typename T>
+void AppendSigned(bool is_signed, Name name, const Py_buffer& view, std::vector<int64_t>& into) {
+  if (is_signed) return AppendInts<T>(name, view, into);
+  AppendInts<std::make_unsigned_t<T>>(name, view, into);
+}
+
+template <typename T>
+void AppendFloats(Name name, const Py_buffer& view, std::vector<float>& into) {
+  EachOf<T>(view, [&](T value) { into.push_back(FloatOf(name, static_cast<double>(value))); });
+}
+
+// Of the native types of this size and sign; false where the letter is none of integers.
+bool AppendAnyInts(Name name, const Py_buffer& view, std::vector<int64_t>& into) {
+  const char letter = Letter(view);
+  if (letter == '?') return AppendInts<uint8_t>(name, view, into), true;
+  const bool is_signed = std::strchr("bhilqn", letter) != nullptr;
+  if (letter == '\0' || (!is_signed && std::strchr("BHILQN", letter) == nullptr)) return false;
+  switch (view.itemsize) {
+    case 1:
+      return AppendSigned<int8_t>(is_signed, name, view, into), true;
+    case 2:
+      return AppendSigned<int16_t>(is_signed, name, view, into), true;
+    case 4:
+      return AppendSigned<int32_t>(is_signed, name, view, into), true;
+    default:
+      return AppendSigned<int64_t>(is_signed, name, view, into), true;
+  }
+}
+
+}  // namespace
+
+ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
+  Clear();
+  // A copy: what is called below could change the dictionary.
+  const nb::list items = nb::borrow<nb::list>(nb::steal(PyDict_Items(features.ptr())));
+  kept_.push_back(items);
+  for (const nb::handle item : items) {
+    const nb::handle name = nb::borrow<nb::tuple>(item)[0];
+    if (!nb::isinstance<nb::str>(name)) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "the name of a feature is of the type " + TypeName(name), {}, "names are str");
+    }
+    const ByteView text = TextOf("", name);
+    Add(AsText(text), nb::borrow<nb::tuple>(item)[1]);
+  }
+  return builder_;
+}
+
+void ExampleValues::Clear() {
+  builder_.Clear();
+  for (Py_buffer& view : buffers_) PyBuffer_Release(&view);
+  buffers_.clear();
+  copies_.clear();
+  kept_.clear();
+}
+
+void ExampleValues::Add(Name name, nb::handle value) {
+  PyObject* it = value.ptr();
+  if (PyLong_Check(it)) return builder_.AddInt64(name, Int64Of(name, value));  // bool is one, too
+  if (PyFloat_Check(it)) return builder_.AddFloat(name, FloatOf(name, PyFloat_AsDouble(it)));
+  if (PyUnicode_Check(it)) return builder_.AddBytes(name, TextOf(name, value));
+  if (PyBytes_Check(it)) return builder_.AddBytes(name, BytesOf(value));
+  if (PyList_Check(it) || PyTuple_Check(it)) return AddList(name, value);
+  if (PyObject_CheckBuffer(it)) return AddBuffer(name, value);
+  if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // as a tensor has
+  kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value));
+  AddBuffer(name, kept_.back());
+}
+
+void ExampleValues::AddList(Name name, nb::handle list) {
+  ints_.clear();
+  floats_.clear();
+  bytes_.clear();
+  const nb::tuple items = nb::steal<nb::tuple>(PySequence_Tuple(list.ptr()));
+  kept_.push_back(items);
+  for (const nb::handle value : items) AddItem(name, value);
+  const bool numbers = !ints_.empty() || !floats_.empty();
+  if (!bytes_.empty() && numbers) {
+    Refuse(name, "mixes numbers with text or bytes", "make it two features");
+  }
+  if (!ints_.empty() && !floats_.empty()) {
+    Refuse(name, "mixes integers with floats", "give all of them as floats");
+  }
+  if (!bytes_.empty()) return builder_.AddBytesList(name, bytes_);
+  if (!floats_.empty()) return builder_.AddFloatList(name, floats_);
+  if (!ints_.empty()) return builder_.AddInt64List(name, ints_);
+  builder_.AddNone(name);  // nothing says of what kind
+}
+
+// Behind ints_, floats_ or bytes_.
+void ExampleValues::AddItem(Name name, nb::handle value) {
+  PyObject* it = value.ptr();
+  if (PyLong_Check(it)) return ints_.push_back(Int64Of(name, value));
+  if (PyFloat_Check(it)) return floats_.push_back(FloatOf(name, PyFloat_AsDouble(it)));
+  if (PyUnicode_Check(it)) return bytes_.push_back(TextOf(name, value));
+  if (PyBytes_Check(it)) return bytes_.push_back(BytesOf(value));
+  if (PyList_Check(it) || PyTuple_Check(it)) {
+    Refuse(name, "is a list of lists", "give one list, and the lengths as another feature");
+  }
+  if (!PyObject_CheckBuffer(it)) RefuseType(name, value);
+  const Py_buffer& view = Hold(name, value);
+  if (IsBytes(view)) return bytes_.push_back(BufferBytes(view));
+  if (view.ndim > 0) Refuse(name, "is a list of arrays", "give one array, np.concatenate(list)");
+  AddNumbers(name, view);
+}
+
+void ExampleValues::AddBuffer(Name name, nb::handle value) {
+  const Py_buffer& view = Hold(name, value);
+  if (IsBytes(view)) return builder_.AddBytes(name, BufferBytes(view));
+  if (view.ndim > 1) {
+    Refuse(name, "is an array of shape " + ShapeText(view),
+           "give array.ravel(), and the shape as another feature");
+  }
+  ints_.clear();
+  floats_.clear();
+  if (AddNumbers(name, view)) return builder_.AddInt64List(name, ints_);
+  builder_.AddFloatList(name, floats_);
+}
+
+bool ExampleValues::AddNumbers(Name name, const Py_buffer& view) {
+  if (AppendAnyInts(name, view, ints_)) return true;
+  switch (Letter(view)) {
+    case 'f':
+      return AppendFloats<float>(name, view, floats_), false;
+    case 'd':
+      return AppendFloats<double>(name, view, floats_), false;
+    default:
+      break;
+  }
+  Refuse(name, "is an array of the type '" + std::string(view.format) + "'",
+         "give array.astype(np.float32) or np.int64");
+}
+
+ByteView ExampleValues::BytesOf(nb::handle value) {
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(value.ptr(), &data, &size) != 0) throw nb::python_error();
+  return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
+}
+
+ByteView ExampleValues::TextOf(Name name, nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data == nullptr) {
+    PyErr_Clear();
+    Refuse(name, "is text that UTF-8 cannot say", "give it as bytes");
+  }
+  return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
+}
+
+// In the order of C, whatever the strides are.
+ByteView ExampleValues::BufferBytes(const Py_buffer& view) {
+  const auto size = static_cast<size_t>(view.len);
+  if (PyBuffer_IsContiguous(&view, 'C') != 0) return {static_cast<uint8_t*>(view.buf), size};
+  copies_.emplace_back(size);
+  auto* source = const_cast<Py_buffer*>(&view);
+  if (PyBuffer_ToContiguous(copies_.back().data(), source, view.len, 'C') != 0) {
+    throw nb::python_error();
+  }
+  return copies_.back();
+}
+
+const Py_buffer& ExampleValues::Hold(Name name, nb::handle value) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();
+    RefuseType(name, value);
+  }
+  buffers_.push_back(view);
+  if (Letter(view) != 'e') return buffers_.back();
+  kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value, "float32"));
+  return Hold(name, kept_.back());
+}
+
+}  // namespace recpack::python

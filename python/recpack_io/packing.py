@@ -1,0 +1,121 @@
+"""Data sets into folders of shards."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recpack_io import _core
+
+_SECONDS_BETWEEN = 0.1  # two calls of progress
+Progress = Callable[[int, int | None], object]
+
+
+@dataclass(frozen=True)
+class PackResult:
+    """What was packed."""
+
+    records: int
+    nbytes: int  # of the shards
+    shards: int
+    skipped: list[tuple[str, str]] = field(default_factory=list)  # item and reason
+
+
+class _Meter:
+    """Calls `progress` now and then; what it raises is the caller's."""
+
+    def __init__(self, progress: Progress | None, total: int | None):
+        self._progress, self._total, self._done = progress, total, 0
+        self._next = time.monotonic() + _SECONDS_BETWEEN
+
+    def add(self) -> None:
+        self._done += 1
+        if self._progress is not None and time.monotonic() >= self._next:
+            self.tell()
+
+    def tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+            self._next = time.monotonic() + _SECONDS_BETWEEN
+
+
+def _total(splits: Mapping[str, Iterable]) -> int | None:
+    try:
+        return sum(len(records) for records in splits.values())
+    except TypeError:  # a generator
+        return None
+
+
+def _pack_records(splits: Mapping[str, Iterable[Mapping]], options: dict,
+                  progress: Progress | None) -> PackResult:
+    stream = _core.PackStream(options)
+    meter = _Meter(progress, _total(splits))
+    try:
+        for split, records in splits.items():
+            stream.begin_split(split)
+            for features in records:
+                stream.add(features if type(features) is dict else dict(features))
+                meter.add()
+        meter.tell()
+        return PackResult(*stream.finish())
+    finally:
+        stream.discard()  # what is not finished
+
+
+def _pack_path(path: str, split: str, options: dict, progress: Progress | None) -> PackResult:
+    shuffle = options['shuffle']
+    by_class = shuffle == 'auto'
+    options |= {'path': path, 'split': '' if split == 'train' else split,
+                'shuffle': None if by_class else shuffle, 'shuffle_classes': by_class}
+    if isinstance(options['fields'], dict):
+        options['fields'] = ','.join(f'{name}={of}' for name, of in options['fields'].items())
+    return PackResult(*_core.pack_path(options, progress))
+
+
+def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
+         out: str | os.PathLike, *, split: str = 'train', shard_bytes: int = 100_000_000,
+         compression: str = 'none', level: int = 6, overwrite: bool = False, sync: bool = True,
+         progress: Progress | None = None, class_names: Sequence[str] | None = None,
+         **path_options) -> PackResult:
+    """Packs a data set into the folder `out`: shards, index and manifest, for open() and
+    `recpack verify`.
+
+    source: a path, packed as `recpack pack` does (it says what it takes, and goes on where it was
+        interrupted); or an iterable of records as Writer.write() takes them, in their order, once; or
+        a dictionary of such by split.
+    split: of an iterable, or of a tar.
+    shard_bytes: about the size of a shard before compression.
+    compression: "none", "gzip" or "zlib", of `level` 1 (fast) to 9 (small).
+    overwrite: remove what was packed into `out` first.
+    sync: wait until files would survive a power cut.
+    progress: called with (done, total) about ten times a second: bytes of a path, records of an
+        iterable, whose total is None where it has no len(). What it raises stops the job.
+    class_names: of an iterable's labels, from 0; labels are its feature image/class/label or label.
+
+    Of paths alone: threads (0: all processors), kind (such as "tar"; default: recognised), fields
+    ({"image": "jpg"}), label_offset, resize (shorter side of images in pixels) with quality (90),
+    shuffle (a seed, None, or "auto": 0 where items lie by class), limit (records of each split),
+    max_skip (share of bad items that are left out and listed; 0: the first one is an error).
+
+    An iterable that fails, or Ctrl-C, leaves no shard. A path that does leaves whole shards without a
+    manifest, for the next call to go on. Raises InvalidArgumentError (`out` holds something, a value
+    has no place in a record), NotFoundError, CorruptError, IoError.
+    """
+    common = {'out': os.fspath(out), 'shard_bytes': shard_bytes, 'compression': compression,
+              'level': level, 'overwrite': overwrite, 'sync': sync}
+    if isinstance(source, (str, os.PathLike)):
+        if class_names is not None:
+            raise TypeError('class_names are for iterables; a path has its own')
+        return _pack_path(os.fspath(source), split, common | _path_options(**path_options), progress)
+    if path_options:
+        raise TypeError(f'{", ".join(path_options)}: for paths, and the source is an iterable')
+    splits = source if isinstance(source, Mapping) else {split: source}
+    return _pack_records(splits, common | {'class_names': list(class_names or [])}, progress)
+
+
+def _path_options(*, threads: int = 0, kind: str = '', fields: str | dict[str, str] = '',
+                  label_offset: int = 0, resize: int = 0, quality: int = 90,
+                  shuffle: int | str | None = 'auto', limit: int = 0,
+                  max_skip: float = 0.0) -> dict:
+    return dict(locals())

@@ -1,0 +1,210 @@
+"""recpack_io.Writer: dictionaries as records of one shard."""
+import array
+import math
+import os
+
+import numpy as np
+import recpack_io
+from support import COMPRESSIONS, InFolder, cat, main, recpack
+
+
+class Writing(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.shard = self.folder / 'train-00000-of-00001.tfrecord'
+
+    def written(self, *records, **options):
+        with recpack_io.Writer(self.shard, **options) as writer:
+            for record in records:
+                writer.write(record)
+        return cat(self.shard)
+
+    def value(self, value):
+        """(kind, values) as the program reads what was written."""
+        return self.written({'it': value})[0]['it']
+
+    def refused(self, value, said):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, said):
+            with recpack_io.Writer(self.folder / 'refused') as writer:
+                writer.write({'it': value})
+        self.assertFalse((self.folder / 'refused').exists())
+
+
+class Values(Writing):
+    def test_single_ones(self):
+        for value, expected in (
+                (3, ('int64List', [3])), (-1, ('int64List', [-1])), (True, ('int64List', [1])),
+                (2**63 - 1, ('int64List', [2**63 - 1])), (-2**63, ('int64List', [-2**63])),
+                (0.5, ('floatList', [np.float32(0.5).tobytes()])),
+                ('Grüße', ('bytesList', ['Grüße'.encode()])), (b'\0\xff', ('bytesList', [b'\0\xff'])),
+                (bytearray(b'ab'), ('bytesList', [b'ab'])), (memoryview(b'ab'), ('bytesList', [b'ab'])),
+                (np.int16(-7), ('int64List', [-7])), (np.uint8(7), ('int64List', [7])),
+                (np.bool_(True), ('int64List', [1])), (np.array(5), ('int64List', [5])),
+                (np.float16(0.5), ('floatList', [np.float32(0.5).tobytes()])),
+                (np.float32(0.25), ('floatList', [np.float32(0.25).tobytes()])),
+                (np.float64(0.1), ('floatList', [np.float32(0.1).tobytes()])),
+                (np.str_('a'), ('bytesList', [b'a'])), (np.bytes_(b'a'), ('bytesList', [b'a'])),
+                ('', ('bytesList', [b''])), (b'', ('bytesList', [b'']))):
+            self.assertEqual(self.value(value), expected, repr(value))
+
+    def test_nan_and_infinity_stay(self):
+        values = np.array([math.inf, -math.inf], np.float32)
+        self.assertEqual(self.value(math.nan), ('floatList', [b'NaN']))
+        self.written({'it': values, 'one': -math.inf})
+        record = recpack_io.open(self.shard)[0]
+        self.assertEqual(record['it'].tolist(), values.tolist())
+        self.assertEqual(record['one'].tolist(), [-math.inf])
+
+    def test_arrays_of_every_type(self):
+        for kind in 'bool int8 int16 uint16 int32 uint32 int64 uint64'.split():
+            self.assertEqual(self.value(np.array([1, 0, 1], kind)), ('int64List', [1, 0, 1]), kind)
+            self.assertEqual(self.value(np.array([], kind)), ('int64List', []), kind)
+        for kind in 'float16 float32 float64'.split():
+            wanted = [np.float32(value).tobytes() for value in (1.5, -2)]
+            self.assertEqual(self.value(np.array([1.5, -2], kind)), ('floatList', wanted), kind)
+        self.assertEqual(self.value(array.array('h', [1, 2])), ('int64List', [1, 2]))
+
+    def test_arrays_with_strides(self):
+        self.assertEqual(self.value(np.arange(6)[::-2]), ('int64List', [5, 3, 1]))
+        self.assertEqual(self.value(np.arange(6, dtype=np.float64)[1::4]),
+                         ('floatList', [np.float32(value).tobytes() for value in (1, 5)]))
+
+    def test_uint8_are_bytes_of_any_shape(self):
+        image = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+        self.assertEqual(self.value(image), ('bytesList', [image.tobytes()]))
+        turned = image.transpose(2, 0, 1)
+        self.assertEqual(self.value(turned), ('bytesList', [turned.tobytes()]))
+        self.assertEqual(self.value(np.array([], np.uint8)), ('bytesList', [b'']))
+
+    def test_lists(self):
+        floats = [np.float32(value).tobytes() for value in (0.5, 2)]
+        for value, expected in (
+                ([1, 2], ('int64List', [1, 2])), ((True, 5), ('int64List', [1, 5])),
+                ([0.5, 2.0], ('floatList', floats)), ([np.float32(0.5), np.float64(2)], ('floatList', floats)),
+                ([np.int8(1), 2], ('int64List', [1, 2])),
+                (['a', b'b', bytearray(b'c'), np.array([100], np.uint8)],
+                 ('bytesList', [b'a', b'b', b'c', b'd'])), ([], (None, []))):
+            self.assertEqual(self.value(value), expected, repr(value))
+
+    def test_what_converts_itself(self):
+        class Tensor:
+            def __array__(self, dtype=None, copy=None):
+                return np.array([1, 2], dtype)
+        self.assertEqual(self.value(Tensor()), ('int64List', [1, 2]))
+
+    def test_temporaries_live_until_they_are_written(self):
+        records = [{f'name {i}': [f'text {i} {j}' for j in range(5)], 'a': np.arange(i) * 2}
+                   for i in range(200)]
+        with recpack_io.Writer(self.shard) as writer:
+            for record in records:
+                writer.write({name: list(value) if isinstance(value, list) else value + 0
+                              for name, value in record.items()})
+        dataset = recpack_io.open(self.shard)
+        for number, record in enumerate(dataset):
+            self.assertEqual([text.tobytes().decode() for text in record[f'name {number}']],
+                             records[number][f'name {number}'])
+            self.assertEqual(record['a'].tolist(), records[number]['a'].tolist())
+
+    def test_a_record_that_was_read(self):
+        first = {'image': np.arange(9, dtype=np.uint8), 'label': np.array([3]),
+                 'box': np.array([0.5], np.float32)}
+        self.written(first)
+        again = recpack_io.open(self.shard)[0].to_dict()
+        self.assertEqual({name: (value.dtype, value.tolist()) for name, value in again.items()},
+                         {name: (value.dtype, value.tolist()) for name, value in first.items()})
+        kept = self.shard.read_bytes()
+        self.written(again)
+        self.assertEqual(self.shard.read_bytes(), kept)
+
+
+class Refused(Writing):
+    def test_values(self):
+        for value, said in (
+                (None, "'it' is of the type NoneType.*give int"), (object(), 'object'), ({}, 'dict'),
+                (2**63, 'does not fit an int64'), (-2**63 - 1, 'does not fit an int64'),
+                (1e39, 'does not fit a float32'), (np.array([1e300]), 'does not fit a float32'),
+                (np.array([2**63], np.uint64), 'does not fit an int64'),
+                (np.zeros((2, 3)), r'shape \(2, 3\).*ravel'), (1j, 'complex'),
+                (np.array(['a']), 'type'), (np.array([None]), 'type'),
+                (np.array([1], '>i4'), 'astype'), ([1, 'a'], 'mixes numbers'),
+                ([1, 0.5], 'mixes integers with floats'), ([[1], [2]], 'list of lists'),
+                ([np.array([1, 2])], 'list of arrays'), ([None], 'NoneType'),
+                ('\ud800', 'UTF-8'), (['\ud800'], 'UTF-8')):
+            self.refused(value, said)
+
+    def test_names(self):
+        for name, said in ((3, 'type int'), ('\ud800', 'UTF-8')):
+            with recpack_io.Writer(self.shard) as writer:
+                with self.assertRaisesRegex(recpack_io.InvalidArgumentError, said):
+                    writer.write({name: 1})
+        with recpack_io.Writer(self.shard) as writer:
+            with self.assertRaises(TypeError):
+                writer.write(3)
+
+    def test_the_record_alone_is_left_out(self):
+        with recpack_io.Writer(self.shard) as writer:
+            writer.write({'a': 1})
+            with self.assertRaises(recpack_io.InvalidArgumentError):
+                writer.write({'a': 2, 'b': None})
+            writer.write({'a': 3})
+            self.assertEqual(len(writer), 2)
+        self.assertEqual([record['a'].tolist() for record in recpack_io.open(self.shard)], [[1], [3]])
+
+    def test_an_error_of_the_values_own(self):
+        class Broken:
+            def __array__(self, dtype=None, copy=None):
+                raise RuntimeError('mine')
+        with self.assertRaisesRegex(RuntimeError, 'mine'):
+            self.written({'it': Broken()})
+
+    def test_options_and_places(self):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'lz4'):
+            recpack_io.Writer(self.shard, compression='lz4')
+        with self.assertRaises(recpack_io.RecpackError):
+            recpack_io.Writer(self.folder / 'nothing' / 'shard')
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+class Files(Writing):
+    def test_compressions_read_alike(self):
+        records = [{'number': i, 'text': f'{i}' * i} for i in range(300)]
+        for compression in COMPRESSIONS:
+            self.written(*records, compression=compression)
+            dataset = recpack_io.open(self.shard)
+            self.assertEqual([record['number'].tolist() for record in dataset],
+                             [[i] for i in range(300)], compression)
+            recpack('verify', self.shard)
+
+    def test_there_only_when_whole(self):
+        with recpack_io.Writer(self.shard) as writer:
+            writer.write({'a': 1})
+            self.assertFalse(self.shard.exists())
+        self.assertEqual(os.listdir(self.folder), [self.shard.name])
+
+    def test_an_exception_leaves_what_was_there(self):
+        self.written({'a': 1})
+        before = self.shard.read_bytes()
+        with self.assertRaises(KeyboardInterrupt):
+            with recpack_io.Writer(self.shard) as writer:
+                writer.write({'a': 2})
+                raise KeyboardInterrupt
+        self.assertEqual(os.listdir(self.folder), [self.shard.name])
+        self.assertEqual(self.shard.read_bytes(), before)
+
+    def test_one_that_is_dropped_leaves_nothing(self):
+        writer = recpack_io.Writer(self.shard)
+        writer.write({'a': 1})
+        del writer
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_closed(self):
+        writer = recpack_io.Writer(self.shard)
+        writer.close()
+        writer.close()
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'closed'):
+            writer.write({'a': 1})
+        self.assertEqual(self.shard.read_bytes(), b'')
+
+
+if __name__ == '__main__':
+    main()
