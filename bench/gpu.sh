@@ -256,23 +256,19 @@ if [ -n "$build_to" ]; then
   build "$build_to" "$repository" "$photos"
   exit 0
 fi
-if [ ! -x "$from/bin/feeder_bench" ]; then
+if [ ! -e "$from/files.tar.xz" ]; then
   echo "gpu: '$from' is no folder that --build made" >&2
   usage >&2
   exit 2
 fi
 
 from=$(cd "$from" && pwd)
-bin=$from/bin
 work=$(mktemp -d)
-mkdir "$work/lib"
-for packed in "$from"/lib/*.xz; do
-  [ ! -e "$packed" ] || python3 -c 'import lzma, shutil, sys
-shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' \
-    "$packed" "$work/lib/$(basename "$packed" .xz)"
-done
+bin=$work/files/bin
+python3 -c 'import sys, tarfile
+tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$from/files.tar.xz" "$work/files"
 given_libraries=${LD_LIBRARY_PATH-}
-export LD_LIBRARY_PATH=$from/lib:$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH=$work/files/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 trainer_libraries=$(python3 "$repository/bench/gpu/libraries.py")
 trainer_libraries=$LD_LIBRARY_PATH${trainer_libraries:+:$trainer_libraries}
 trap 'rm -rf "$work"' EXIT

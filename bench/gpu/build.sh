@@ -34,12 +34,18 @@ collect() {
     mkdir -p "$to/lib/recpack"
     strip -o "$to/lib/recpack/librecprobe_inject.so" "$path"
   fi
-  find "$to/lib" -maxdepth 1 -size +8M -exec strip {} + -exec xz -3 -T0 -f {} +
+  find "$to/lib" -maxdepth 1 -size +8M -exec strip {} +
+}
+
+# pack DIR: what was collected, as the one file that is carried.
+pack() {
+  tar -C "$1" -cf - bin lib | xz -3 -T0 >"$1/files.tar.xz"
+  rm -rf "$1/bin" "$1/lib"
 }
 
 # build DIR REPOSITORY PHOTOS
 build() {
-  local to=$1 repository=$2 photos=$3 size
+  local to=$1 repository=$2 photos=$3 size needs
   mkdir -p "$to/bin" "$to/lib"
   to=$(cd "$to" && pwd)
   cmake -S "$repository" -B "$to/.build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRECPACK_CUDA=on \
@@ -52,9 +58,11 @@ build() {
     cp "$photos"/* "$to/photos/"
   fi
   git -C "$repository" describe --always --dirty >"$to/commit"
+  needs="$(newest GLIBC "$to") and $(newest GLIBCXX "$to") or newer"
+  pack "$to"
   rm -rf "$to/.build" "$to/configure.log"
   size=$(du -sm "$to" | cut -f1)
-  echo "gpu: $to holds $size MB; needs $(newest GLIBC "$to") and $(newest GLIBCXX "$to") or newer"
+  echo "gpu: $to holds $size MB; needs $needs"
   if [ "$size" -ge "$most_megabytes" ]; then
     echo "gpu: that is more than $most_megabytes MB" >&2
     exit 1
