@@ -80,9 +80,7 @@ def wanted_sources(build: pathlib.Path) -> list[tuple[str, str]]:
         source = os.path.relpath(entry['file'], ROOT)
         if source.split('/')[0] not in FOLDERS or not source.endswith('.cc'):
             continue
-        target = entry.get('output') or re.search(r' -o (\S+)', entry['command']).group(1)
-        target = os.path.relpath(build / target, build)
-        files = headers.get(target)
+        files = headers.get(re.search(r' -o (\S+)', entry['command']).group(1))
         if not files:
             sys.exit(f'tidy: {source} has not been built in {build}: build it first')
         key = key_of(entry['command'], [*files, entry['file']], digests, checks)

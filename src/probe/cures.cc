@@ -18,8 +18,7 @@ constexpr Cure kCures[] = {
      "more loader threads; pack without compression where the disk is fast enough"},
     {Bottleneck::kDecompress,
      "more loader workers; store without compression where the disk is fast enough, or with a "
-     "faster "
-     "one (zstd, lz4)"},
+     "faster one (zstd, lz4)"},
     {Bottleneck::kParse, "more loader threads; pack fewer features into a record"},
     {Bottleneck::kDecode,
      "more loader threads; pack with --resize or --jpeg tile; keep pictures in memory (--cache)"},
