@@ -180,7 +180,10 @@ ncclResult_t ncclComm::Enqueue(const char* name, const NcclCall& call, const Ncc
         });
   });
   if (error == cudaSuccess) return ncclInProgress;
-  error_ = "an array or a stream is none of the communicator's device";
+  const bool not_of_device =
+      error == cudaErrorInvalidResourceHandle || error == cudaErrorInvalidValue;
+  error_ = not_of_device ? "an array or a stream is none of the communicator's device"
+                         : cudaGetErrorName(error);
   return error == cudaErrorInvalidValue ? ncclInvalidArgument : ncclUnhandledCudaError;
 }
 
