@@ -54,6 +54,8 @@ LoaderOptions OptionsOf(const Case& planted, uint32_t ranks) {
       add(planted.step * kInTimeAtWork, Burn);
       break;
     case Cause::kDecode:
+      // On all processors it would also delay the threads that train: two causes.
+      options.threads = 1;
       options.fields.push_back(ImageField{
           .height = 64, .width = 64, .crop = CropKind::kResize, .type = ElementType::kU8});
       break;

@@ -13,7 +13,7 @@ namespace {
 
 // Workers that wait for room more than this have batches ready: they are not what is waited for.
 constexpr double kMostlyWaiting = 0.5;
-constexpr double kMuchBusier = 0.1;  // of the time, than its device
+constexpr double kMostlyRunning = 0.5;  // of its waits
 
 Bottleneck BottleneckOf(Stage stage) {
   switch (stage) {
@@ -76,11 +76,15 @@ void OutsideOfLoader(const Evidence& evidence, const TrainerSteps& trainer, Verd
   }
   if (InputWorkIsSeen(evidence, verdict)) return;
   // The thread that trains is busy while it waits: it makes the batches itself.
-  const double own = CpuOf(*evidence.system, trainer);
-  if (!trainer.fetched_ahead && own > verdict.breakdown.device + kMuchBusier) {
+  double waits = 0, busy = 0;
+  for (const StepRecord& step : trainer.steps) {
+    waits += static_cast<double>(step.input_wait);
+    busy += static_cast<double>(step.busy_wait);
+  }
+  if (busy > kMostlyRunning * waits) {
     verdict.bottleneck = Bottleneck::kTrainingThread;
     verdict.evidence = {
-        format("the training thread ran {} of the time, waits for input included", Percent(own))};
+        format("the training thread itself ran {} of its waits for input", Percent(busy / waits))};
   }
 }
 

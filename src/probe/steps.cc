@@ -48,6 +48,22 @@ void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps,
   }
 }
 
+// What the thread ran in waits within each step, told of each wait as a whole. Both in order of
+// time.
+void AddBusyWaits(const std::vector<Event>& waits, std::vector<StepRecord>& steps) {
+  size_t first = 0;
+  for (StepRecord& step : steps) {
+    while (first < waits.size() && waits[first].end <= step.begin) ++first;
+    for (size_t i = first; i < waits.size() && waits[i].begin < step.end; ++i) {
+      const double within = static_cast<double>(std::min(waits[i].end, step.end) -
+                                                std::max(waits[i].begin, step.begin));
+      const double whole = static_cast<double>(std::max<int64_t>(1, waits[i].end - waits[i].begin));
+      const double ran = std::min(static_cast<double>(waits[i].value), whole);
+      step.busy_wait += static_cast<int64_t>(ran * within / whole);
+    }
+  }
+}
+
 // How many of them begin within each step.
 void CountBegins(const std::vector<Interval>& pieces, std::vector<StepRecord>& steps) {
   std::vector<int64_t> begins;
@@ -136,6 +152,7 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
   const Intervals exchanges = UnionOf(lane.exchanges);
   AddWithin(waits, trainer.steps, &StepRecord::input_wait);
   AddWithin(exchanges, trainer.steps, &StepRecord::exchange);
+  AddBusyWaits(lane.waits, trainer.steps);
   const auto by_hosts = sorted.by_hosts.find(at.first);
   AccountDevice(waits, exchanges, sorted.launches.contains(at.first), DeviceOf(trainer, sorted),
                 by_hosts == sorted.by_hosts.end() ? std::vector<Interval>() : by_hosts->second,

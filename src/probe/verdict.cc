@@ -1,6 +1,7 @@
 #include "recpack/probe/verdict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kModerate = 0.05, kHigh = 0.2;
 constexpr size_t kFewestSteps = 10;
+constexpr double kWaitsAreNotCost = 0.01;  // of step time, in 95 of 100 planted trainings
 
 Band BandOf(const Estimate& share) {
   const auto band = [](double value) {
@@ -74,6 +76,14 @@ void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   }
 }
 
+// What steps wait for input is not quite what a perfect input would spare: threads that make batches
+// also slow down steps, and without the waits of one rank others' jitter shows.
+Estimate AsCost(const Estimate& waits) {
+  const double below = std::hypot(waits.value - waits.low, kWaitsAreNotCost);
+  const double above = std::hypot(waits.high - waits.value, kWaitsAreNotCost);
+  return {waits.value, std::max(0.0, waits.value - below), std::min(1.0, waits.value + above)};
+}
+
 // Nobody told of steps, nor of batches: what is left is how often the devices' work repeats.
 void DecideWithoutSteps(const Evidence& evidence, Verdict& verdict) {
   if (evidence.periods.empty()) return;
@@ -104,7 +114,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
     std::swap(verdict.breakdown.device, verdict.breakdown.other);
   }
   if (all([](const auto& trainer) { return trainer.waits_seen; })) {
-    verdict.input_share = ShareOf(WaitsOfSteps(trainers));
+    verdict.input_share = AsCost(ShareOf(WaitsOfSteps(trainers)));
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                     Gain(verdict.input_share.high)};
     verdict.band = BandOf(trainers, verdict);

@@ -71,7 +71,7 @@ TEST(Metrics, OfATraining) {
   EXPECT_THAT(text, HasSubstr(Line("recprobe_band", R"(band="highly input-bound")", "1")));
   EXPECT_THAT(text, HasSubstr(Line("recprobe_band", R"(band="undecided")", "0")));
   EXPECT_THAT(text, HasSubstr(Line("recprobe_input_share_ratio", "", "0.25")));
-  EXPECT_THAT(text, HasSubstr(Line("recprobe_input_share_low_ratio", "", "0.25")));
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_input_share_low_ratio", "", "0.24")));
   EXPECT_THAT(text, HasSubstr(Line("recprobe_steps_per_second", "", "1")));
   EXPECT_THAT(text, HasSubstr(Line("recprobe_step_part_ratio", R"(part="device")", "0.5")));
   EXPECT_THAT(text, HasSubstr(Line("recprobe_steps_total", "", "100")));

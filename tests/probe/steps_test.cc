@@ -56,6 +56,17 @@ TEST(Steps, WaitsAndWorkAreThoseWithinTheStep) {
                                               .device = 60}));
 }
 
+// Told of each wait as a whole, and shared out where it lies in two steps.
+TEST(Steps, WhatTheThreadRanInItsWaitsIsTheirs) {
+  std::vector<TimedEvent> events = TwoSteps();
+  events.push_back(Of(EventKind::kInputWait, 1080, 1100));
+  events.back().event.value = 10;
+  events.push_back(Of(EventKind::kInputWait, 1190, 1210));
+  events.back().event.value = 99;  // clocks differ: no more than the wait
+  EXPECT_EQ(Only(events).busy_wait, 10);
+  EXPECT_EQ(Only(events, 1).busy_wait, 10);
+}
+
 // A loader does not know whom its batches are for.
 TEST(Steps, ADeviceIsTheOneThatStepsName) {
   std::vector<TimedEvent> events;

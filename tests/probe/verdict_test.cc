@@ -167,9 +167,20 @@ TEST(Verdict, TheLoaderThatIsWaitedForIsTheOneLookedAt) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kFunction);
 }
 
+// All steps alike tell the waits exactly, and what a perfect input would spare not.
+TEST(Verdict, AnIntervalIsNeverNarrowerThanWhatWaitsAreWorth) {
+  const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})}});
+  EXPECT_DOUBLE_EQ(verdict.input_share.low, 0.39);
+  EXPECT_DOUBLE_EQ(verdict.input_share.high, 0.41);
+  EXPECT_DOUBLE_EQ(verdict.gain.high, 0.41 / 0.59);
+  EXPECT_EQ(Decide({.trainers = {Trainer({.device = 99})}}).input_share.low, 0);
+}
+
 TEST(Verdict, InputThatTheTrainingThreadMakesItself) {
   Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})}, .system = SystemRates{}};
   evidence.system->threads = {{.thread = 5, .process = 5, .cpu_share = 0.98}};
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);  // what it was busy with, none told
+  for (StepRecord& step : evidence.trainers[0].steps) step.busy_wait = 31 * kMs;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kTrainingThread);
   evidence.system->threads[0].block_io_wait_share = 0.99;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);

@@ -73,7 +73,7 @@ class Case:
     step_ms: float
     seed: int
     burners: int = 0  # programs that take processors
-    removed: bool = False  # the same without what is planted
+    removed: bool = False  # the same without what is planted; of an input, with a perfect one
     fixed_steps: int = 0
 
     @property
@@ -97,9 +97,11 @@ def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case
     ranks = chance.choice((2, 3)) if kind.several_ranks else chance.choice((1, 1, 2))
     if kind.program in ('placed', 'torch', 'tf'):
         ranks = 1
+    # What a framework takes to hand over any batch is little of a step, as it is in real ones.
+    shortest, longest = (15, 40) if kind.program in ('torch', 'tf') else (4, 10)
     simulated = kind.simulated or ranks > 1 or chance.random() < 0.6
     case = Case(kind.name, strength, 'sim' if simulated else 'cpu', ranks,
-                round(chance.uniform(4, 10), 2), chance.getrandbits(31))
+                round(chance.uniform(shortest, longest), 2), chance.getrandbits(31))
     if kind.ready_ms:  # the input is what it is: steps are as short or long as that asks for
         share = IN_TIME if kind.of == 'nothing' else 1 / (1 - strength)
         case.step_ms = round(max(0.5, ready_ms[kind.ready_ms] * ranks / share), 3)

@@ -1,4 +1,5 @@
 """A training in TensorFlow, with a pipeline of tf.data."""
+import itertools
 import os
 import time
 
@@ -14,10 +15,15 @@ def train(planted: Planted) -> float:
             time.sleep(seconds)
         return float(position % 7)
 
-    batches = (tf.data.Dataset.range((planted.steps + 8) * Planted.BATCH)
-               .map(lambda position: tf.numpy_function(sample, [position], tf.float64),
-                    num_parallel_calls=Planted.WORKERS)
-               .batch(Planted.BATCH).prefetch(2))
+    samples = tf.data.Dataset.range((planted.steps + 8) * Planted.BATCH)
+    if planted.cause == 'none':
+        samples = samples.map(lambda position: tf.cast(position % 7, tf.float64))
+    else:
+        samples = samples.map(lambda position: tf.numpy_function(sample, [position], tf.float64),
+                              num_parallel_calls=planted.workers)
+    batches = samples.batch(Planted.BATCH).prefetch(2)
+    if planted.removed:
+        batches = itertools.repeat(tf.zeros(Planted.BATCH, tf.float64))
     weight = tf.Variable(1.0, dtype=tf.float64)
 
     def step(number, batch):

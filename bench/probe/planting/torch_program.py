@@ -31,7 +31,7 @@ class Items(Dataset):
 
     def __getitem__(self, position: int) -> torch.Tensor:
         planted = self.planted
-        if planted.cause == 'training-thread' and not planted.removed:
+        if planted.cause == 'training-thread':
             burn((planted.slowed - planted.seconds) / Planted.BATCH)
         elif seconds := planted.item_seconds(position):
             if planted.cause == 'decompression':
@@ -94,7 +94,7 @@ def train(planted: Planted) -> float:
     torch.set_num_threads(1)
     model = torch.nn.Linear(16, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    workers = 0 if planted.cause in ('training-thread', 'none') else Planted.WORKERS
+    workers = 0 if planted.cause in ('training-thread', 'none') else planted.workers
     loader = DataLoader(Items(planted), Planted.BATCH, num_workers=workers)
 
     mark = traced(model)
@@ -107,7 +107,7 @@ def train(planted: Planted) -> float:
             optimizer.step()
 
     batches = fetched_by_a_thread(loader) if planted.cause == 'background' else loader
-    if planted.cause == 'gil' and planted.removed:
+    if planted.removed:
         batches = itertools.repeat(torch.zeros(Planted.BATCH, 16))
     with hog(planted.cause == 'gil'):
         return mean_step(planted, batches, step)

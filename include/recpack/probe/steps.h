@@ -16,6 +16,7 @@ struct StepRecord {
   int64_t end = 0;
   int64_t input_wait = 0;      // of the training thread
   int64_t uncovered_wait = 0;  // of that, while the device did not compute
+  int64_t busy_wait = 0;       // of that, while the thread itself ran, as far as it was told
   int64_t exchange = 0;        // waits for other devices, or moving values to and from them
   int64_t copies = 0;  // to the device, while it did not compute and nothing else was waited for
   int64_t device_copies = 0;  // the same within a device, or from one to another

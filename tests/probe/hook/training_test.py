@@ -29,6 +29,22 @@ class Training(HookTest):
         for step, wait in zip(told.steps(), waits):
             self.assertTrue(step.begin <= wait.begin < wait.end <= step.end)
 
+    def test_what_the_thread_itself_ran_in_its_waits(self):
+        told = self.run_program('''
+            class Busy(Items):
+                def __iter__(self):
+                    for i in range(self.count):
+                        end = time.thread_time() + 0.02
+                        while time.thread_time() < end: pass
+                        yield i
+            train(DataLoader(Items(5, delay=0.02)), SGD())
+            train(DataLoader(Busy(5)), SGD())
+            ''')
+        ran = [wait.value for wait in told.waits('DataLoader') if wait.end - wait.begin > 20_000_000]
+        self.assertEqual(len(ran), 10)
+        self.assertLess(max(ran[:5]), 10_000_000)
+        self.assertGreaterEqual(min(ran[5:]), 19_000_000)  # of its own clock it sees less
+
     def test_a_wait_is_told_when_it_begins_and_again_when_it_ends(self):
         told = self.run_program('train(DataLoader(Items(2)), SGD())')
         waits = [e for e in told.events if e.name == 'DataLoader']

@@ -16,6 +16,7 @@ _HEAD = struct.Struct('<BBHIII')
 _TAIL = struct.Struct('<qqQ')
 record = struct.Struct('<16sqqQ').pack  # head, begin, end, value
 now = time.monotonic_ns  # CLOCK_MONOTONIC
+ran = time.thread_time_ns  # processor time of the calling thread
 
 # Numbers of names are the places here, from 1.
 (DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,

@@ -8,7 +8,7 @@ there is no step.
 import itertools
 
 from . import events, input_work, interpreter_lock
-from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, record, write
+from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, ran, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
 
@@ -50,6 +50,7 @@ class ThreadOfWork:
         self.keras = []  # Keras' loops that run, the inner one last
         self.how = None  # of the wait that has begun
         self.begin = 0
+        self.ran = 0  # when it began
         self.source = None  # that is asked,
         self.asked = None  # by this iterator (a reference),
         self.gradients = True  # with gradients recorded or not
@@ -95,9 +96,11 @@ class ThreadOfWork:
         if self.trains:
             opened = record(self.lane.open_waits[name], begin, 0, 0)
             write(records + opened if records else opened)
+        self.ran = ran()
 
     def wait_ends(self, got):
         """`got`: a batch came; False: there are no more; None: it was none that was asked for."""
+        own = ran() - self.ran
         end = now()
         source = self.source
         records = b''
@@ -115,10 +118,10 @@ class ThreadOfWork:
         if (not source.training or self.keras) and self._evaluates(source):
             name = EVALUATION
         if self.trains:
-            closed = record(self.lane.waits[name], self.begin, end, 0)
+            closed = record(self.lane.waits[name], self.begin, end, own)
             write(records + closed if records else closed)
         else:
-            self.withheld.add(name, self.begin, end)
+            self.withheld.add(name, self.begin, end, own)
 
     def optimizer_stepped(self, optimizer):
         if not marks.optimizer_stepped:
@@ -153,8 +156,8 @@ class ThreadOfWork:
     def proves_to_train(self):
         self.trains = True
         self.passes = False
-        for name, begin, end in self.withheld.take():
-            write(record(self.lane.waits[name], begin, end, 0))
+        for name, begin, end, own in self.withheld.take():
+            write(record(self.lane.waits[name], begin, end, own))
 
     def ends(self):
         """The program does."""

@@ -18,8 +18,8 @@ class Withheld:
         self.count = 0
         self.told_until = 0
 
-    def add(self, name, begin, end):
-        self.waits.append((name, begin, end))
+    def add(self, name, begin, end, own):
+        self.waits.append((name, begin, end, own))
         self.count += 1
         if len(self.waits) > _MOST:
             self._give_up_first()
@@ -37,7 +37,7 @@ class Withheld:
             self._give_up_first()
 
     def _give_up_first(self):
-        _, begin, end = self.waits.pop(0)
+        _, begin, end, _ = self.waits.pop(0)
         if not self.worker and begin >= self.told_until:
             self.told_until = begin + _SPARSE
             write(record(self.lane.background, begin, end, 0))
