@@ -9,7 +9,8 @@ programs may run meanwhile.
     python3 bench/accuracy.py --table bench/results/cifar10-accuracy.json             for the README
 
 DIR as for bench/records.py. Each training is run once for each seed; what fails is recorded with its
-reason.
+reason. Where FILE has results of the same network, only what is not in it is run: `--seeds 3` adds two
+seeds to one.
 """
 import argparse
 import json
@@ -34,6 +35,7 @@ OURS = {
                            '--strategy', 'parameter_server', '--async'],
 }
 TORCH = ('f32', 'bf16')
+NETWORK = 'resnet, width 16'
 
 
 def lines_of(command: list[str]) -> list[dict]:
@@ -51,6 +53,16 @@ def training(name: str, seed: int, run) -> dict:
         result['unavailable'] = str(error)
     print(json.dumps(result), file=sys.stderr, flush=True)
     return result
+
+
+def before(out: pathlib.Path) -> list[dict]:
+    """Trainings that were done."""
+    if not out.exists():
+        return []
+    results = json.loads(out.read_text(encoding='utf-8'))
+    if results['network'] != NETWORK:
+        raise SystemExit(f'{out} is of {results["network"]}: name another file')
+    return [row for row in results['trainings'] if 'unavailable' not in row]
 
 
 def line(name: str, rows: list[dict], figure) -> list[str]:
@@ -109,6 +121,7 @@ def main() -> None:
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build' / 'release')
     parser.add_argument('--venvs', type=pathlib.Path, default=ROOT / '.venvs')
     parser.add_argument('--seeds', type=int, default=1, help='0 to N-1 (default: one)')
+    parser.add_argument('--only', help="those of these names, as 'f32;torch, f32'")
     parser.add_argument('--out', type=pathlib.Path)
     parser.add_argument('--table', type=pathlib.Path, help='print the table of these results')
     options = parser.parse_args()
@@ -121,11 +134,14 @@ def main() -> None:
         bench = Bench(options, pathlib.Path(work))
         results = {'date': machine.today(), 'machine': machine.describe(pathlib.Path(work)),
                    'data': 'CIFAR-10: 50,000 pictures to train on, 10,000 to evaluate on',
-                   'network': 'resnet, width 16', 'trainings': []}
+                   'network': NETWORK, 'trainings': before(options.out)}
+        there = {(row['name'], row['seed']) for row in results['trainings']}
         for seed in range(options.seeds):
             rows = [(name, lambda n=name, s=seed: bench.ours(n, s)) for name in OURS]
             rows += [(f'torch, {kind}', lambda k=kind, s=seed: bench.torch(k, s)) for kind in TORCH]
             for name, run in rows:
+                if (name, seed) in there or options.only and name not in options.only.split(';'):
+                    continue
                 results['trainings'].append(training(name, seed, run))
                 options.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
 

@@ -41,17 +41,17 @@ def _pack(setting: Setting, kind: str, say) -> None:
         run_quietly(setting, ['tar', 'cf', str(out / f'{kind}.tar'), '--hard-dereference', '-C', str(files), '.'], say)
 
 
-def prepare(setting: Setting, say) -> None:
+def prepare(setting: Setting, say, kinds: tuple[str, ...] = ('photos', 'sample')) -> None:
     """Skips what is there already: remove the work folder to make it anew."""
     work = setting.work
     (work / 'loader').mkdir(parents=True, exist_ok=True)
     if not (work / 'shards' / 'cifar').is_dir():
         say('preparing shards that all TFRecord readers read')
         prepare_by_peer(setting, 'prepare', say)
-    if not (work / 'photos').exists():
+    if 'photos' in kinds and not (work / 'photos').exists():
         say(f'making {GIGABYTES} GB of distinct photos')
         _photos(setting, work / 'photos', say)
     if not (work / 'sample').exists():
         _copies(setting.data / 'imagenet-sample', work / 'sample')
-    for kind in 'photos', 'sample':
+    for kind in kinds:
         _pack(setting, kind, say)

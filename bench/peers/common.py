@@ -113,6 +113,12 @@ def random_ordinals(count: int, records: int, seed: int = 7) -> list[int]:
     return [draw.randrange(records) for _ in range(count)]
 
 
+def random_batches_of(batches: int, size: int, records: int, seed: int = 8) -> list[list[int]]:
+    """The same for every peer; no record twice in a batch, and in order, as some peers want it."""
+    draw = random.Random(seed)
+    return [sorted(draw.sample(range(records), size)) for _ in range(batches)]
+
+
 def version_of(*packages: str) -> str:
     """'name version' of installed packages."""
     return ', '.join(f'{name} {importlib.metadata.version(name)}' for name in packages)

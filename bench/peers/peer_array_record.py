@@ -3,11 +3,13 @@ import struct
 
 from array_record.python import array_record_data_source, array_record_module
 
-from common import (Job, cifar_rows, image_files, main, random_ordinals, tree_bytes, version_of)
+from common import (Job, cifar_rows, image_files, main, random_batches_of, random_ordinals, tree_bytes,
+                    version_of)
 
 # The fastest of several group sizes, for packing and for random access.
 OPTIONS = 'group_size:64,uncompressed'
 TAKE = 1000
+BATCHES, BATCH = 8, 128
 
 
 def pack(context, name: str, samples) -> Job:
@@ -43,8 +45,18 @@ def random_cifar(context) -> Job:
     return Job(run, OPTIONS + ', data[i]')
 
 
+def random_batches(context) -> Job:
+    path = context.made('array_record-cifar') / 'data.array_record'
+    data = array_record_data_source.ArrayRecordDataSource([str(path)])
+    batches = random_batches_of(BATCHES, BATCH, len(data))
+
+    def run():
+        return BATCHES * BATCH, sum(len(each) for batch in batches for each in data.__getitems__(batch))
+    return Job(run, OPTIONS + ', data.__getitems__(128 ordinals)')
+
+
 if __name__ == '__main__':
     main('array_record', version_of('array_record'), {
         'pack-cifar': lambda context: pack(context, 'array_record-cifar', cifar_rows),
         'pack-files': lambda context: pack(context, 'array_record-files', image_files),
-        'read-cifar': read_cifar, 'random-cifar': random_cifar})
+        'read-cifar': read_cifar, 'random-cifar': random_cifar, 'random-batches': random_batches})

@@ -2,8 +2,10 @@
 import lance
 import pyarrow as pa
 
-from common import (Job, cifar_rows, image_files, main, random_ordinals, tree_bytes, version_of)
+from common import (Job, cifar_rows, image_files, main, random_batches_of, random_ordinals, tree_bytes,
+                    version_of)
 
+BATCHES, BATCH = 8, 128
 SCHEMA = pa.schema([('image', pa.binary()), ('label', pa.int64())])
 TAKE = 1000
 
@@ -61,8 +63,18 @@ def random_cifar(context) -> Job:
     return Job(run, 'take(1)')
 
 
+def random_batches(context) -> Job:
+    data = lance.dataset(str(context.made('lance-cifar') / 'data.lance'))
+    batches = random_batches_of(BATCHES, BATCH, data.count_rows())
+
+    def run():
+        return BATCHES * BATCH, sum(data.take(batch, columns=['image']).nbytes for batch in batches)
+    return Job(run, 'take(128 ordinals)')
+
+
 if __name__ == '__main__':
     main('lance', version_of('pylance'), {
         'pack-cifar': lambda context: pack(context, 'lance-cifar', cifar_rows),
         'pack-files': lambda context: pack(context, 'lance-files', image_files),
-        'read-cifar': read_cifar, 'random-cifar': random_cifar, 'labels': labels})
+        'read-cifar': read_cifar, 'random-cifar': random_cifar, 'random-batches': random_batches,
+        'labels': labels})

@@ -76,7 +76,7 @@ void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   }
 }
 
-// What steps wait for input is not quite what a perfect input would spare: threads that make batches
+// Waits are not quite what a perfect input would spare: threads that make batches
 // also slow down steps, and without the waits of one rank others' jitter shows.
 Estimate AsCost(const Estimate& waits) {
   const double below = std::hypot(waits.value - waits.low, kWaitsAreNotCost);

@@ -83,8 +83,10 @@ class Case:
     def steps(self) -> int:
         if self.fixed_steps:
             return self.fixed_steps
-        shares = 0.5 if self.burners else self.strength
-        return max(60, round(SECONDS * 1e3 * (1 - shares) / self.step_ms))
+        seconds = SECONDS * (1 - self.strength)
+        if self.of.cause == 'interference':  # the kernel deals out processors unevenly for seconds
+            seconds = 4 * SECONDS
+        return max(60, round(seconds * 1e3 / self.step_ms))
 
     def without(self) -> 'Case':
         return dataclasses.replace(self, removed=True, burners=0)
@@ -98,7 +100,7 @@ def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case
     if kind.program in ('placed', 'torch', 'tf'):
         ranks = 1
     # What a framework takes to hand over any batch is little of a step, as it is in real ones.
-    shortest, longest = (15, 40) if kind.program in ('torch', 'tf') else (4, 10)
+    shortest, longest = (15, 40) if kind.program in ('torch', 'tf') else (6, 16)
     simulated = kind.simulated or ranks > 1 or chance.random() < 0.6
     case = Case(kind.name, strength, 'sim' if simulated else 'cpu', ranks,
                 round(chance.uniform(shortest, longest), 2), chance.getrandbits(31))
