@@ -10,6 +10,7 @@ void BindRecord(nanobind::module_& module);
 void BindDataset(nanobind::module_& module);
 void BindFields(nanobind::module_& module);
 void BindBatch(nanobind::module_& module);
+void BindFunctions(nanobind::module_& module);
 void BindLoader(nanobind::module_& module);
 void BindWriter(nanobind::module_& module);
 void BindPack(nanobind::module_& module);

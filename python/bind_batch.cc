@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include "python/array_type.h"
 #include "python/batch.h"
 #include "python/bind.h"
 #include "recpack/base/error.h"
@@ -9,26 +10,6 @@
 namespace recpack::python {
 namespace nb = nanobind;
 namespace {
-
-nb::dlpack::dtype TypeOf(ValueType type) {
-  switch (type) {
-    case ValueType::kU8:
-      return nb::dtype<uint8_t>();
-    case ValueType::kI32:
-      return nb::dtype<int32_t>();
-    case ValueType::kI64:
-      return nb::dtype<int64_t>();
-    case ValueType::kU64:
-      return nb::dtype<uint64_t>();
-    case ValueType::kF32:
-      return nb::dtype<float>();
-    case ValueType::kF16:
-      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
-    case ValueType::kBf16:
-      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
-  }
-  return {};
-}
 
 nb::capsule Keeping(const std::shared_ptr<const Batch>& batch) {
   return {new std::shared_ptr<const Batch>(batch),

@@ -1,7 +1,8 @@
-// recpack::Error as the exceptions of recpack_io.errors.
+// recpack::Error as the exceptions of recpack_io.errors, or as the one that led to it.
 #include <nanobind/stl/string.h>
 
 #include "python/bind.h"
+#include "python/raised.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
@@ -17,6 +18,11 @@ void Raise(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
+    if (const nb::object raised = RaisedBehind(error); raised.is_valid()) {
+      nb::module_::import_("recpack_io.errors").attr("add_note")(raised, error.what());
+      PyErr_SetObject(raised.type().ptr(), raised.ptr());
+      return;
+    }
     const nb::object made =
         nb::module_::import_("recpack_io.errors")
             .attr("from_core")(ErrorKindName(error.kind()), error.what(), error.reason(),

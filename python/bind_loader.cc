@@ -9,6 +9,7 @@
 #include "python/choice.h"
 #include "python/dataset.h"
 #include "python/options.h"
+#include "recpack/base/error.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/token.h"
 
@@ -24,15 +25,8 @@ constexpr Words<CacheKind, 3> kCaches = {{{"none", CacheKind::kNone},
                                           {"records", CacheKind::kRecords},
                                           {"pictures", CacheKind::kPictures}}};
 
-using PlainField = std::variant<ImageField, NumbersField, BytesField, IdField>;
-
-std::vector<Field> Fields(std::vector<PlainField> plain) {
-  std::vector<Field> fields;
-  fields.reserve(plain.size());
-  for (PlainField& field : plain) {
-    std::visit([&](auto& each) { fields.emplace_back(std::move(each)); }, field);
-  }
-  return fields;
+std::vector<BatchStep> Steps(std::vector<BatchFunction> functions) {
+  return {std::move_iterator(functions.begin()), std::move_iterator(functions.end())};
 }
 
 // Ctrl-C is heard while Next() waits: the signal's handler runs in this thread, with the GIL.
@@ -43,7 +37,8 @@ void LookForSignals() {
 
 LoaderOptions OptionsOf(nb::dict given) {
   LoaderOptions options;
-  options.fields = Fields(Take<std::vector<PlainField>>(given, "fields"));
+  options.fields = Take<std::vector<Field>>(given, "fields");
+  options.batch_steps = Steps(Take<std::vector<BatchFunction>>(given, "batch_functions"));
   options.batch_size = Take<uint32_t>(given, "batch_size");
   options.seed = Take<uint64_t>(given, "seed");
   options.rank = Take<uint32_t>(given, "rank");
@@ -65,7 +60,33 @@ LoaderOptions OptionsOf(nb::dict given) {
   return options;
 }
 
-std::optional<HeldBatch> Next(Loader& loader) {
+// A loader that Python holds. It is destroyed without the GIL, which its threads may wait for in a
+// function of the user.
+class OpenLoader {
+ public:
+  OpenLoader(const OpenDataset& open, LoaderOptions options) {
+    const nb::gil_scoped_release unlocked;
+    loader_.emplace(open.dataset(), std::move(options));
+  }
+  ~OpenLoader() { Close(); }
+
+  // Ends its threads.
+  void Close() {
+    const nb::gil_scoped_release unlocked;
+    loader_.reset();
+  }
+
+  Loader& operator*() {
+    if (loader_) return *loader_;
+    throw Error(ErrorKind::kInvalidArgument, "the loader was closed", {}, "make another");
+  }
+
+ private:
+  std::optional<Loader> loader_;
+};
+
+std::optional<HeldBatch> Next(OpenLoader& open) {
+  Loader& loader = *open;
   std::optional<Batch> batch;
   {
     const nb::gil_scoped_release unlocked;
@@ -79,8 +100,8 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-nb::dict Stats(const Loader& loader) {
-  const LoaderStats stats = loader.stats();
+nb::dict Stats(OpenLoader& open) {
+  const LoaderStats stats = (*open).stats();
   nb::dict stages;
   for (size_t i = 0; i < kStages; ++i) {
     const StageStats total = stats.Total(static_cast<Stage>(i));
@@ -107,19 +128,18 @@ nb::dict Stats(const Loader& loader) {
 }  // namespace
 
 void BindLoader(nb::module_& module) {
-  nb::class_<Loader>(module, "Loader")
+  nb::class_<OpenLoader>(module, "Loader")
       .def(
           "__init__",
-          [](Loader* self, const OpenDataset& open, const nb::dict& options) {
-            LoaderOptions made = OptionsOf(nb::cast<nb::dict>(options.attr("copy")()));
-            const nb::gil_scoped_release unlocked;
-            new (self) Loader(open.dataset(), std::move(made));
+          [](OpenLoader* self, const OpenDataset& open, const nb::dict& options) {
+            new (self) OpenLoader(open, OptionsOf(nb::cast<nb::dict>(options.attr("copy")())));
           },
           nb::arg("dataset"), nb::arg("options"))
       .def("next", Next)
-      .def("token", &Loader::Token)
-      .def("epoch", [](const Loader& loader) { return ParseToken(loader.Token()).epoch; })
-      .def("steps_per_epoch", &Loader::steps_per_epoch)
+      .def("close", &OpenLoader::Close)
+      .def("token", [](OpenLoader& open) { return (*open).Token(); })
+      .def("epoch", [](OpenLoader& open) { return ParseToken((*open).Token()).epoch; })
+      .def("steps_per_epoch", [](OpenLoader& open) { return (*open).steps_per_epoch(); })
       .def("stats", Stats);
 }
 

@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
   BindDataset(module);
   BindFields(module);
   BindBatch(module);
+  BindFunctions(module);
   BindLoader(module);
   BindWriter(module);
   BindPack(module);

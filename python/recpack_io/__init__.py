@@ -8,14 +8,17 @@
 
 `recpack_io.torch.Loader` gives PyTorch's tensors. docs/python.md has the rest.
 """
+from recpack_io._core import decode_image
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
+from recpack_io.functions import BatchFunction, Function
 from recpack_io.loading import Batch, Loader
 from recpack_io.packing import PackResult, pack
 from recpack_io.reading import Dataset, Feature, open  # noqa: A004
 from recpack_io.writing import Writer
 
-__all__ = ['Batch', 'Bytes', 'CorruptError', 'Dataset', 'DeviceError', 'Feature', 'Id', 'Image',
-           'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError', 'Numbers', 'PackResult',
-           'RecpackError', 'UnsupportedError', 'Writer', 'open', 'pack', 'recipe', 'recipe_names']
+__all__ = ['Batch', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset', 'DeviceError', 'Feature',
+           'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError',
+           'Numbers', 'PackResult', 'RecpackError', 'UnsupportedError', 'Writer', 'decode_image', 'open',
+           'pack', 'recipe', 'recipe_names']

@@ -54,6 +54,12 @@ def from_core(kind: str, what: str, reason: str, advice: str, path: str, offset:
     return error
 
 
+def add_note(error: BaseException, note: str) -> None:
+    """Says where a function of the user raised, from Python 3.11 on."""
+    if hasattr(error, 'add_note') and note not in getattr(error, '__notes__', ()):
+        error.add_note(note)
+
+
 def _restore(kind: type[RecpackError], args: tuple, state: dict) -> RecpackError:
     error = kind(*args)
     error.__dict__.update(state)

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from recpack_io import _core
 from recpack_io._core import recipe_names
+from recpack_io.functions import Function
+from recpack_io.pictures import of_picture
 
 __all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
 
@@ -16,7 +18,8 @@ def _set(field, values: dict):
     return field
 
 
-def Image(name: str = 'image', **values) -> _core.ImageField:  # noqa: N802
+def Image(name: str = 'image', *, then=None, given: str | None = None, result=None,  # noqa: N802
+          stream: int | None = None, **values) -> _core.ImageField | Function:
     """A picture, JPEG, PNG or raw bytes of `raw_shape` (channels, height, width).
 
     feature: where it is; empty: the first of image/encoded, image, jpg, jpeg, png.
@@ -29,8 +32,18 @@ def Image(name: str = 'image', **values) -> _core.ImageField:  # noqa: N802
     policy: "none", "randaugment", "trivialaugment". erasing: probability of random erasing.
     apply_orientation, allow_damage, scaled: how files become pixels; docs/loader.md.
     view: fields with the same number draw the same crop and flip.
+
+    then: a function that is given the picture, as uint8 and not normalised, and gives the result:
+        a transform of torchvision, say.
+    given: what it takes: "numpy" (height, width, channels), "pil", "torch" (channels, height,
+        width); None: "pil" for a transform of torchvision, else "numpy".
+    result: (type, shape) of what it gives, where that is not `type`, `layout`, height and width.
+    stream: as a Function has it.
     """
-    return _set(_core.ImageField(), {'name': name, **values})
+    field = _set(_core.ImageField(), {'name': name, **values})
+    if then is None:
+        return field
+    return of_picture(field, then, given, result, stream)
 
 
 def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
@@ -50,7 +63,7 @@ def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
     return _set(_core.IdField(), {'name': name})
 
 
-Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField
+Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField | Function
 
 
 def recipe(name: str, **image) -> list[Field]:

@@ -1,16 +1,29 @@
 """Batches for training, as Python's users of loaders expect them."""
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 
 from recpack_io import _core
+from recpack_io.calling import Functions
+from recpack_io.errors import InvalidArgumentError
 from recpack_io.fields import Field, recipe as fields_of
+from recpack_io.functions import BatchFunction
 
 _STATE_VERSION = 1
 # The first pair that is there counts: torchrun's, Open MPI's, Slurm's.
 _LAUNCHERS = (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
               ('SLURM_PROCID', 'SLURM_STEP_NUM_TASKS'))
+_open: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Before the interpreter ends, which the loaders' threads may call."""
+    for loader in list(_open):
+        loader.close()
 
 
 class Batch:
@@ -78,6 +91,11 @@ class Loader:
     cache: "none", "records" or "pictures", of at most `cache_bytes` bytes.
     on_bad_record: "fail", or "substitute" another for at most `max_bad_share` of an epoch's records;
         `ledger`: file that gets a line for each.
+    batch_functions: called with each batch when it is whole: BatchFunctions, or functions that
+        change its arrays in place.
+    workers: processes that call the Functions among the fields; 0: the loader's threads call them.
+        multiprocessing_context: how they are started: "fork", "spawn", "forkserver", a context, or
+        None: multiprocessing's own.
     batch_type: what a batch is; the adapters have theirs.
 
     One thread iterates. An iteration that is left in the middle of an epoch ends it: the next one is
@@ -85,13 +103,17 @@ class Loader:
     when the state was taken.
     """
 
+    _core = _functions = None
+    _closed = False
+
     def __init__(self, dataset: _core.Dataset, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
                  rank: int | None = None, world_size: int | None = None, order: str = 'auto',
                  last_batch: str = 'drop', threads: int = 0, prefetch: int = 4,
                  cache: str = 'none', cache_bytes: int = 1 << 30, on_bad_record: str = 'fail',
                  max_bad_share: float = 0.001, ledger: str = '', verify: bool = True,
-                 batch_type=Batch):
+                 batch_functions: Sequence[BatchFunction | Callable] = (), workers: int = 0,
+                 multiprocessing_context=None, batch_type=Batch):
         if (recipe is None) == (fields is None):
             raise TypeError('give a recipe or fields, one of them')
         if (rank is None) != (world_size is None):
@@ -99,21 +121,41 @@ class Loader:
         if rank is None:
             rank, world_size = place_of_process()
         self.dataset = dataset
+        self._functions = Functions(list(fields_of(recipe) if fields is None else fields),
+                                    batch_functions, workers, multiprocessing_context)
+        if workers and not threads:
+            threads = max(workers, len(os.sched_getaffinity(0)))
         self._options = {
-            'fields': list(fields_of(recipe) if fields is None else fields),
+            'fields': self._functions.fields, 'batch_functions': self._functions.batch_functions,
             'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
             'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
             'cache': cache, 'cache_bytes': 0 if cache == 'none' else cache_bytes,
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
             'ledger': os.fspath(ledger), 'verify': verify}
         self._batch_type = batch_type
+        _open.add(self)
         self._begin(epoch=0)
 
     def _begin(self, epoch: int = 0, token: str = '') -> None:
+        if self._closed:
+            raise InvalidArgumentError('the loader was closed; make another')
         self._core = _core.Loader(self.dataset,
                                   self._options | {'epoch': epoch, 'resume': token})
         self._epoch = self._core.epoch()  # that the next batch is of
         self._inside = False  # batches of an epoch were given, and not its end
+
+    def close(self) -> None:
+        """Ends its threads and worker processes. Batches that are held stay valid. It is called
+        where the loader is let go of, and at the program's end."""
+        self._closed = True
+        _open.discard(self)
+        if self._functions is not None:
+            self._functions.stop()
+        if self._core is not None:
+            self._core.close()
+
+    def __del__(self):
+        self.close()
 
     def __len__(self) -> int:
         """Batches of a whole epoch."""

@@ -20,7 +20,8 @@ namespace recpack {
 
 struct SampleRecord {
   const ExampleView& example;
-  uint64_t id;          // ordinal of the record
+  uint64_t id;  // ordinal of the record
+  uint64_t epoch;
   uint64_t epoch_seed;  // with position: what randomness is keyed by
   uint64_t position;    // in the epoch
 };
@@ -44,6 +45,7 @@ struct SampleTools {
   Image augmented;
   Image scratch;
   ByteBuffer finished;
+  ByteBuffer given;  // a picture for a function of the user
 
   bool HasDecoded(ByteView bytes, const ImageField& field) const noexcept {
     return decoded_from == bytes.data() && decoded_shape == field.raw_shape &&

@@ -10,12 +10,14 @@ void RethrowWithPlace(const Dataset& dataset, uint64_t id) {
     throw;
   } catch (const Error& error) {
     if (!error.place().path.empty()) throw;
-    throw Error(error.kind(), error.reason(), dataset.PlaceOf(id), error.advice());
+    std::throw_with_nested(
+        Error(error.kind(), error.reason(), dataset.PlaceOf(id), error.advice()));
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id));
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id)));
   } catch (...) {
-    throw Error(ErrorKind::kInvalidArgument, "something was thrown that is no std::exception",
-                dataset.PlaceOf(id));
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
+                                 "something was thrown that is no std::exception",
+                                 dataset.PlaceOf(id)));
   }
 }
 

@@ -17,21 +17,21 @@ constexpr uint32_t kMostUnprobed = 7;    // chunks, while all of those before we
 constexpr uint32_t kTouchedAhead = 2;
 constexpr int kSubstituteTries = 8;
 
-// What is being handled, with the batch that it happened to.
-std::exception_ptr OfBatch(uint64_t epoch, uint64_t position) {
+// In a catch block: throws what was caught with the batch that it happened to, itself nested in it.
+[[noreturn]] void RethrowWithBatch(uint64_t epoch, uint64_t position) {
   const auto where = [&](const std::string& reason) {
     return format("{}, in the batch from position {} of epoch {}", reason, position, epoch);
   };
   try {
     throw;
   } catch (const Error& error) {
-    return std::make_exception_ptr(
+    std::throw_with_nested(
         Error(error.kind(), where(error.reason()), error.place(), error.advice()));
   } catch (const std::exception& error) {
-    return std::make_exception_ptr(Error(ErrorKind::kInvalidArgument, where(error.what())));
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument, where(error.what())));
   } catch (...) {
-    return std::make_exception_ptr(Error(ErrorKind::kInvalidArgument,
-                                         where("something was thrown that is no std::exception")));
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
+                                 where("something was thrown that is no std::exception")));
   }
 }
 
@@ -91,6 +91,15 @@ void Worker::FinishBatch(uint64_t batch) {
   if (plan_.batch_workers.empty() || slot.failure || ring_.stopped()) return;
   clock_.BeginBatch();
   const BatchPlan at = plan_.schedule.Plan(batch);
+  try {
+    WorkOn(slot, at);
+  } catch (...) {
+    ring_.Fail(batch, plan_.schedule.Position(at, 0), std::current_exception());
+  }
+  clock_.EndBatch();
+}
+
+void Worker::WorkOn(RingSlot& slot, const BatchPlan& at) {
   const uint64_t position = plan_.schedule.Position(at, 0);
   try {
     for (const auto& worker : plan_.batch_workers) {
@@ -102,12 +111,12 @@ void Worker::FinishBatch(uint64_t batch) {
       view.size = at.samples;
       view.ids = std::span(slot.ids).first(at.samples);
       view.mask = std::span(slot.mask).first(at.samples);
+      view.memory = slot.slab;
       worker->Work(view);
     }
   } catch (...) {
-    ring_.Fail(batch, position, OfBatch(at.epoch, position));
+    RethrowWithBatch(at.epoch, position);
   }
-  clock_.EndBatch();
 }
 
 // The kernel learns of the records of a chunk well before any worker comes to it.
@@ -161,6 +170,7 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
   const BatchPlan at = plan_.schedule.Plan(batch);
   const uint32_t begin = chunk * plan_.chunk_samples;
   const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
+  epoch_ = at.epoch;
   epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
   RingSlot& slot = ring_.slot(batch);
   for (uint32_t i = begin; i < end; ++i) {
@@ -253,6 +263,7 @@ void Worker::ThrowChunkAway(uint64_t ticket) {
   const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
   clock_.BeginChunk();
   clock_.BeginSamples();
+  epoch_ = at.epoch;
   epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
   thrown_.resize(plan_.thrown_bytes);
   for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
@@ -283,7 +294,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position) {
     clock_.Enter(Stage::kWrite, plan_.sample_bytes);
     tools_.decoded_from = nullptr;
     tools_.kept.Begin(record.view, record.id, payload);
-    const SampleRecord at{example_, record.id, epoch_seed_, position};
+    const SampleRecord at{example_, record.id, epoch_, epoch_seed_, position};
     for (size_t i = 0; i < plan_.writers.size(); ++i) {
       plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));
     }

@@ -75,6 +75,7 @@ class Worker {
   static void Audit(RingSlot& slot, uint32_t begin, uint32_t end);
   void Advise(uint64_t chunk);
   void FinishBatch(uint64_t batch);
+  void WorkOn(RingSlot& slot, const BatchPlan& at);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
   Place PlaceOf(const SampledRecord& record) const;
   void ThrowChunkAway(uint64_t ticket);
@@ -96,6 +97,7 @@ class Worker {
   std::vector<std::vector<uint64_t>> ids_;  // to be read soon, by view
   uint32_t unprobed_ = 0;                   // chunks that are to be passed over
   uint32_t probes_held_ = 0;                // in a row: all was in memory
+  uint64_t epoch_ = 0;
   uint64_t epoch_seed_ = 0;
 
   std::mutex substitutions_mutex_;

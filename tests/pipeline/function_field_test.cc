@@ -92,6 +92,68 @@ TEST(FunctionField, ItsTimeIsAStageOfItsOwn) {
   EXPECT_GE(stats.Total(Stage::kBatch).time, std::chrono::milliseconds(3 * 5));
 }
 
+// As another field makes it of the same view, in u8 and interleaved.
+TEST(FunctionField, IsGivenThePictureThatItAsksFor) {
+  const SmallSplit split(60);
+  ImageField plain = std::get<ImageField>(SmallFields()[0]);
+  FunctionField copy{
+      .arrays = {{.name = "given", .shape = {8, 8, 3}}, {.name = "epoch", .type = ValueType::kU64}},
+      .call =
+          [](SampleView& sample) {
+            const PixelView& picture = sample.picture;
+            ASSERT_EQ(picture.stride, picture.row_bytes());
+            std::memcpy(sample.out[0], picture.pixels,
+                        picture.row_bytes() * static_cast<size_t>(picture.height));
+            std::memcpy(sample.out[1], &sample.epoch, sizeof sample.epoch);
+          },
+      .picture = plain};
+  LoaderOptions options = Options(copy);
+  plain.name = "plain";
+  plain.type = ElementType::kU8;
+  plain.layout = ImageLayout::kNhwc;
+  options.fields.emplace_back(plain);
+  Loader loader(Dataset::Open(split.folder()), options);
+  for (uint64_t i = 0; i < 14; ++i) {
+    const auto batch = loader.Next();
+    if (!batch) continue;
+    EXPECT_EQ(batch->Data<uint64_t>("epoch")[0], i / 7);
+    EXPECT_EQ(0, std::memcmp(batch->Raw("given"), batch->Raw("plain"), size_t{10} * 192));
+  }
+}
+
+// So that a binding finds the exception of its own language.
+TEST(FunctionField, WhatItThrowsIsTheInnermostException) {
+  const SmallSplit split(60);
+  const auto innermost = [](const std::exception& error, auto& self) -> std::string {
+    try {
+      std::rethrow_if_nested(error);
+    } catch (const std::exception& inner) {
+      return self(inner, self);
+    }
+    return error.what();
+  };
+  const auto thrown = [&](const LoaderOptions& options) {
+    Loader loader(Dataset::Open(split.folder()), options);
+    try {
+      loader.Next();
+    } catch (const Error& error) {
+      return innermost(error, innermost);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(thrown(Options({.arrays = {{.name = "x"}},
+                            .call = [](SampleView&) { throw std::out_of_range("a word"); }})),
+            "a word");
+  EXPECT_EQ(thrown(Options({.arrays = {{.name = "x"}},
+                            .call = [](SampleView&) { throw Error(ErrorKind::kIo, "a disk"); }})),
+            "a disk");
+  LoaderOptions batches = Options(Doubled());
+  batches.batch_steps = {BatchFunction{.arrays = {}, .call = [](BatchView& batch) {
+                                         if (batch.memory) throw std::out_of_range("a batch");
+                                       }}};
+  EXPECT_EQ(thrown(batches), "a batch");
+}
+
 TEST(FunctionField, WhatItThrowsComesWithTheRecordsPlace) {
   const SmallSplit split(60);
   const auto thrown = [&](auto call) {

@@ -26,9 +26,9 @@ rm -rf "$site"
 "$venvs/vision/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
 export RECPACK=$bare/bin/recpack
 
-for name in reading loading writing packing programs torch; do
+for name in reading loading functions workers writing packing programs torch transforms; do
   python=$bare/bin/python path=$repository/tests/interop
-  if [ "$name" = torch ]; then python=$venvs/vision/bin/python path+=:$site; fi
+  case $name in torch | transforms) python=$venvs/vision/bin/python path+=:$site ;; esac
   counted "python: $name" env PYTHONPATH="$path" "$python" -B "$here/test_$name.py"
 done
 finish

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <variant>
@@ -24,7 +25,8 @@ class BatchView {
   uint32_t size = 0;      // samples there are; 0 on some ranks with LastBatch::kKeep
   std::span<const uint64_t> ids;
   std::span<const uint8_t> mask;
-  KeyedRandom random;  // by (seed, epoch, position) and the step's stream
+  KeyedRandom random;            // by (seed, epoch, position) and the step's stream
+  std::shared_ptr<void> memory;  // of the arrays; what they hold is another batch's after the call
 
   const std::vector<ArraySpec>& arrays() const noexcept { return arrays_; }
   // Of the array; throws Error (kInvalidArgument) for a name that is not there.
@@ -62,7 +64,7 @@ struct MixImages {
 struct BatchFunction {
   std::vector<ArraySpec> arrays;  // may be none
   // Called by several threads at once, each with a batch of its own. What it throws reaches the
-  // consumer with the batch's epoch and position.
+  // consumer with the batch's epoch and position, itself as the nested exception of an Error.
   std::function<void(BatchView&)> call;
   uint32_t stream = 0;
 };

@@ -1,0 +1,32 @@
+// Types of arrays as DLPack, and so NumPy, names them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "recpack/pipeline/array_spec.h"
+
+namespace recpack::python {
+
+inline nanobind::dlpack::dtype TypeOf(ValueType type) {
+  namespace nb = nanobind;
+  switch (type) {
+    case ValueType::kU8:
+      return nb::dtype<uint8_t>();
+    case ValueType::kI32:
+      return nb::dtype<int32_t>();
+    case ValueType::kI64:
+      return nb::dtype<int64_t>();
+    case ValueType::kU64:
+      return nb::dtype<uint64_t>();
+    case ValueType::kF32:
+      return nb::dtype<float>();
+    case ValueType::kF16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
+    case ValueType::kBf16:
+      return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+  }
+  return {};
+}
+
+}  // namespace recpack::python

@@ -1,0 +1,128 @@
+// What functions of the user are called through, and what they may call.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bind.h"
+#include "python/choice.h"
+#include "python/features.h"
+#include "python/function_calls.h"
+#include "python/owned_array.h"
+#include "python/worker_processes.h"
+#include "recpack/image/decode.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+// Of what NumPy has.
+constexpr Words<ValueType, 6> kTypes = {{{"u8", ValueType::kU8},
+                                         {"i32", ValueType::kI32},
+                                         {"i64", ValueType::kI64},
+                                         {"u64", ValueType::kU64},
+                                         {"f16", ValueType::kF16},
+                                         {"f32", ValueType::kF32}}};
+
+using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
+
+std::vector<ArraySpec> ArraysOf(const std::vector<ArrayTuple>& given) {
+  std::vector<ArraySpec> arrays;
+  arrays.reserve(given.size());
+  for (const auto& [name, type, shape] : given) {
+    ArraySpec array{.name = name, .type = ValueOf(kTypes, type, "type"), .shape = shape};
+    array.sample_bytes = ValueBytes(array.type);
+    for (const uint32_t extent : shape) array.sample_bytes *= extent;
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::object Decode(const Bytes& data) {
+  Image image;
+  {
+    const nb::gil_scoped_release unlocked;
+    thread_local ImageDecoder decoder;
+    decoder.Decode({data.data(), data.size()}, {}, image);
+  }
+  return OwnedArray(std::move(image.pixels),
+                    {static_cast<size_t>(image.height), static_cast<size_t>(image.width),
+                     static_cast<size_t>(image.channels)});
+}
+
+// Fields that call in processes share them.
+struct SharedProcesses {
+  std::shared_ptr<WorkerProcesses> processes;
+};
+
+FunctionField FieldOf(const SharedProcesses& shared, uint64_t number, std::string name,
+                      const std::vector<ArrayTuple>& arrays, uint32_t stream,
+                      std::optional<ImageField> picture) {
+  auto specs = ArraysOf(arrays);
+  const auto call = [processes = shared.processes, number, name = std::move(name),
+                     specs](SampleView& sample) { processes->Call(number, name, specs, sample); };
+  return {specs, call, stream, std::move(picture)};
+}
+
+void BindProcesses(nb::module_& module) {
+  nb::class_<SharedProcesses>(module, "WorkerProcesses")
+      .def(
+          "__init__",
+          [](SharedProcesses* self, const std::vector<std::tuple<int, int, int>>& processes) {
+            new (self) SharedProcesses{std::make_shared<WorkerProcesses>(processes)};
+          },
+          nb::arg("processes"))
+      .def("field", FieldOf, nb::arg("number"), nb::arg("name"), nb::arg("arrays"),
+           nb::arg("stream"), nb::arg("picture").none())
+      .def("stop", [](SharedProcesses& shared) { shared.processes->Stop(); });
+}
+
+}  // namespace
+
+void BindFunctions(nb::module_& module) {
+  BindProcesses(module);
+  nb::class_<Features>(module, "Features")
+      .def(
+          "__init__",
+          [](Features* self, const Bytes& example) {
+            new (self) Features(ByteView(example.data(), example.size()));
+          },
+          nb::arg("example"))
+      .def("__getitem__", &Features::Get, nb::arg("name"))
+      .def("__contains__",
+           [](const Features& features, const std::string& name) {
+             return features.example().Find(name) != nullptr;
+           })
+      .def("keys", &Features::Names)
+      .def("end", &Features::End);
+  nb::class_<FunctionField>(module, "FunctionField")
+      .def(
+          "__init__",
+          [](FunctionField* self, const nb::object& caller, std::string name,
+             const std::vector<ArrayTuple>& arrays, uint32_t stream,
+             std::optional<ImageField> picture) {
+            auto specs = ArraysOf(arrays);
+            const SampleCall call(Caller(caller, std::move(name)), specs);
+            new (self) FunctionField{std::move(specs), call, stream, std::move(picture)};
+          },
+          nb::arg("caller"), nb::arg("name"), nb::arg("arrays"), nb::arg("stream"),
+          nb::arg("picture").none());
+  nb::class_<BatchFunction>(module, "BatchFunction")
+      .def(
+          "__init__",
+          [](BatchFunction* self, const nb::object& caller, std::string name,
+             const std::vector<ArrayTuple>& arrays, uint32_t stream) {
+            new (self)
+                BatchFunction{ArraysOf(arrays), BatchCall(Caller(caller, std::move(name))), stream};
+          },
+          nb::arg("caller"), nb::arg("name"), nb::arg("arrays"), nb::arg("stream"));
+  module.def("decode_image", Decode, nb::arg("data"),
+             "The pixels of a JPEG or PNG file, uint8 of shape (height, width, 3), RGB, as stored: "
+             "EXIF orientation is not applied. `data`: bytes, or a uint8 array. Raises "
+             "CorruptError, and UnsupportedError for other formats.");
+}
+
+}  // namespace recpack::python

@@ -1,0 +1,66 @@
+#include "python/features.h"
+
+#include <stdexcept>
+
+#include "python/owned_array.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+template <typename T>
+nb::object Copy(std::span<const T> values) {
+  return OwnedArray(std::vector<T>(values.begin(), values.end()), {values.size()});
+}
+
+nb::object Values(const FeatureView& feature) {
+  switch (feature.kind()) {
+    case FeatureKind::kInt64:
+      return Copy(feature.int64_values());
+    case FeatureKind::kFloat:
+      return Copy(feature.float_values());
+    case FeatureKind::kBytes: {
+      const auto values = feature.bytes_values();
+      if (values.size() == 1) return Copy(values[0]);
+      nb::list list;
+      for (const ByteView value : values) list.append(Copy(value));
+      return list;
+    }
+    case FeatureKind::kNone:
+      break;
+  }
+  return nb::list();
+}
+
+}  // namespace
+
+Features::Features(ByteView example) : own_(std::make_unique<ExampleView>()), example_(own_.get()) {
+  own_->Parse(example);
+}
+
+const ExampleView& Features::example() const {
+  if (example_ == nullptr) {
+    throw std::runtime_error("a sample has its features while its function is called, not after");
+  }
+  return *example_;
+}
+
+nb::object Features::Get(const std::string& name) const {
+  const FeatureView* feature = example().Find(name);
+  if (feature != nullptr) return Values(*feature);
+  std::string names;
+  for (const FeatureView& each : example()) {
+    names += (names.empty() ? "" : ", ") + std::string(each.name());
+  }
+  throw nb::key_error(("no feature '" + name + "'; the sample has: " + names).c_str());
+}
+
+nb::list Features::Names() const {
+  nb::list names;
+  for (const FeatureView& each : example()) {
+    names.append(nb::str(each.name().data(), each.name().size()));
+  }
+  return names;
+}
+
+}  // namespace recpack::python

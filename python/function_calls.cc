@@ -1,0 +1,110 @@
+#include "python/function_calls.h"
+
+#include <cstring>
+
+#include "python/array_type.h"
+#include "python/features.h"
+#include "python/owned_array.h"
+#include "python/raised.h"
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+nb::tuple TupleOf(KeyedRandom& random) {
+  const CallKey key(random);
+  return nb::make_tuple(key.low, key.high, key.seed);
+}
+
+nb::object CopyOf(const PixelView& picture) {
+  if (picture.pixels == nullptr) return nb::none();
+  const auto height = static_cast<size_t>(picture.height);
+  const auto width = static_cast<size_t>(picture.width);
+  const auto channels = static_cast<size_t>(picture.channels);
+  std::vector<uint8_t> pixels(picture.pixels, picture.pixels + height * width * channels);
+  return OwnedArray(std::move(pixels), {height, width, channels});
+}
+
+// `results`: arrays of the declared types and shapes, in order.
+void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
+            std::span<uint8_t* const> out) {
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    using Values = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+    const auto values = nb::cast<Values>(results[i]);
+    if (values.nbytes() != arrays[i].sample_bytes) {
+      throw Error(ErrorKind::kInvalidArgument, "array '" + arrays[i].name + "' has another size");
+    }
+    std::memcpy(out[i], values.data(), values.nbytes());
+  }
+}
+
+// Keeps the slab's memory, but not what is in it.
+nb::capsule KeeperOf(const std::shared_ptr<void>& memory) {
+  auto held = std::make_unique<std::shared_ptr<void>>(memory);
+  return {held.release(),
+          [](void* kept) noexcept { delete static_cast<std::shared_ptr<void>*>(kept); }};
+}
+
+// Views of the batch by name. NumPy has no bfloat16: those are left out.
+nb::dict ViewsOf(const BatchView& batch, const nb::capsule& keeper) {
+  nb::dict views;
+  for (const ArraySpec& spec : batch.arrays()) {
+    if (spec.type == ValueType::kBf16) continue;
+    std::vector<size_t> shape = {batch.size};
+    shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
+    views[spec.name.c_str()] = nb::cast(nb::ndarray<nb::numpy>(
+        batch.Raw(spec.name), shape.size(), shape.data(), keeper, nullptr, TypeOf(spec.type)));
+  }
+  return views;
+}
+
+template <typename T>
+nb::object CopyOf(std::span<const T> values) {
+  return OwnedArray(std::vector<T>(values.begin(), values.end()), {values.size()});
+}
+
+}  // namespace
+
+Caller::Caller(const nb::object& caller, std::string name)
+    : weak_(nb::module_::import_("weakref").attr("ref")(caller)), name_(std::move(name)) {}
+
+nb::object Caller::operator*() const {
+  nb::object caller = (*weak_)();
+  if (!caller.is_none()) return caller;
+  throw Error(ErrorKind::kInvalidArgument, name_ + " is gone: its loader was closed");
+}
+
+void SampleCall::operator()(SampleView& sample) const {
+  AttachThread();
+  const nb::gil_scoped_acquire locked;
+  try {
+    const nb::object features = nb::cast(Features(sample.example));
+    struct End {
+      Features& of;
+      ~End() { of.End(); }
+    } const end{nb::cast<Features&>(features)};
+    const nb::object results = (*caller_)(features, sample.id, sample.epoch, sample.position,
+                                          TupleOf(sample.random), CopyOf(sample.picture));
+    CopyTo(results, arrays_, sample.out);
+  } catch (const nb::python_error& raised) {
+    ThrowRaised(raised, caller_.name());
+  }
+}
+
+void BatchCall::operator()(BatchView& batch) const {
+  AttachThread();
+  const nb::gil_scoped_acquire locked;
+  const nb::capsule keeper = KeeperOf(batch.memory);
+  try {
+    (*caller_)(ViewsOf(batch, keeper), batch.epoch, batch.position, CopyOf(batch.ids),
+               CopyOf(batch.mask), TupleOf(batch.random));
+  } catch (const nb::python_error& raised) {
+    ThrowRaised(raised, caller_.name());
+  }
+  if (Py_REFCNT(keeper.ptr()) == 1) return;
+  throw Error(ErrorKind::kInvalidArgument, caller_.name() + " keeps views of a batch's arrays", {},
+              "keep copies: the memory is that of later batches");
+}
+
+}  // namespace recpack::python

@@ -1,0 +1,47 @@
+#include "python/raised.h"
+
+#include <nanobind/stl/string.h>
+
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+namespace {
+
+// "ValueError: no such word".
+std::string TextOf(const nb::python_error& raised) {
+  std::string text = nb::cast<std::string>(raised.type().attr("__name__"));
+  try {
+    text += ": " + std::string(nb::str(raised.value()).c_str());
+  } catch (const nb::python_error&) {  // NOLINT(bugprone-empty-catch): it says no more
+  }
+  return text;
+}
+
+bool IsCorrupt(const nb::python_error& raised) {
+  return raised.matches(nb::module_::import_("recpack_io.errors").attr("CorruptError"));
+}
+
+}  // namespace
+
+void ThrowRaised(const nb::python_error& raised, const std::string& who) {
+  std::throw_with_nested(
+      Error(IsCorrupt(raised) ? ErrorKind::kCorrupt : ErrorKind::kInvalidArgument,
+            who + " raised " + TextOf(raised)));
+}
+
+nb::object RaisedBehind(const std::exception& error) {
+  const auto* outer = dynamic_cast<const std::nested_exception*>(&error);
+  if (outer == nullptr || !outer->nested_ptr()) return {};
+  try {
+    outer->rethrow_nested();
+  } catch (const nb::python_error& raised) {
+    return nb::borrow(raised.value());
+  } catch (const std::exception& inner) {
+    return RaisedBehind(inner);
+  } catch (...) {
+    return {};
+  }
+}
+
+}  // namespace recpack::python

@@ -1,0 +1,18 @@
+// Python's exceptions on their way through the library.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <string>
+
+namespace recpack::python {
+
+// With the GIL, in a catch block of `raised`: throws it nested in an Error that says that `who`
+// raised it. A recpack_io.CorruptError makes one of kind kCorrupt.
+[[noreturn]] void ThrowRaised(const nanobind::python_error& raised, const std::string& who);
+
+// With the GIL: the exception of Python that led to `error`; not valid where there is none.
+nanobind::object RaisedBehind(const std::exception& error);
+
+}  // namespace recpack::python

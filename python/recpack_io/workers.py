@@ -1,0 +1,189 @@
+"""Worker processes that call a loader's functions, out of the way of the interpreter's lock."""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import mmap
+import multiprocessing
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from multiprocessing.reduction import ForkingPickler
+
+import numpy as np
+
+from recpack_io import _core
+from recpack_io.calling import SampleCaller
+from recpack_io.functions import Function
+from recpack_io.keyed import in_a_process
+
+# python/worker_process.h: CallMessage, AnswerMessage, kSharedAlignment.
+_CALL = struct.Struct('=13Q')
+_ANSWER = struct.Struct('=2Q')
+_ALIGNMENT = 64
+# Of a process; what is not touched takes no memory.
+_SHARED_BYTES = 1 << 30
+_PATIENCE = 2.0  # seconds for processes to end of themselves
+_BETWEEN_LOOKS = 1000  # milliseconds
+
+
+class Workers:
+    """Processes for functions. They end with stop(), and with this process, also a killed one."""
+
+    def __init__(self, functions: list[Function], count: int, context):
+        if context is None or isinstance(context, str):
+            context = multiprocessing.get_context(context)
+        functions = [dataclasses.replace(each, image=None) for each in functions]  # it is made here
+        forks = context.get_start_method() == 'fork'
+        if not forks:
+            _check_pickled(functions, context.get_start_method())
+        self._pid, self._processes, ends = os.getpid(), [], []
+        try:
+            for _ in range(count):
+                ends.append(_Ends())
+                mine = [number for end in ends for number in end.numbers()] if forks else []
+                process = context.Process(target=_serve, args=(ends[-1].theirs, functions, mine),
+                                          name='recpack_io worker', daemon=True)
+                process.start()
+                self._processes.append(process)
+                ends[-1].theirs.close()
+            self._core = _core.WorkerProcesses(
+                [(*end.give(), process.pid) for end, process in zip(ends, self._processes)])
+        except BaseException:
+            for end in ends:
+                end.close()
+            self._end()
+            raise
+
+    def field(self, number: int, name: str, arrays, stream: int, image) -> _core.FunctionField:
+        return self._core.field(number, name, arrays, stream, image)
+
+    def stop(self) -> None:
+        """Ends them: at once where a function does not come back."""
+        if os.getpid() != self._pid:
+            return  # a forked child's copy: they are the parent's
+        self._core.stop()
+        self._end()
+
+    def _end(self) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        for process in self._processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+        self._processes = []
+
+
+class _Ends:
+    """Of a socket and of the memory that go to a process."""
+
+    def __init__(self):
+        self.mine, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._memory = os.memfd_create('recpack_io worker')
+        os.ftruncate(self._memory, _SHARED_BYTES)
+        socket.send_fds(self.mine, [b'm'], [self._memory])
+
+    def numbers(self) -> list[int]:
+        return [self.mine.fileno(), self._memory]
+
+    def give(self) -> tuple[int, int]:
+        """Their new owner closes them."""
+        memory, self._memory = self._memory, -1
+        return self.mine.detach(), memory
+
+    def close(self) -> None:
+        self.mine.close()
+        self.theirs.close()
+        if self._memory >= 0:
+            os.close(self._memory)
+
+
+def _check_pickled(functions: list[Function], method: str) -> None:
+    for function in functions:
+        try:
+            ForkingPickler.dumps(function)
+        except Exception as error:
+            raise TypeError(
+                f'{function.call!r} cannot be pickled for worker processes that are started by '
+                f'{method!r}: define it at the top of a module, or give '
+                'multiprocessing_context="fork"') from error
+
+
+def _serve(end: socket.socket, functions: list[Function], inherited: list[int]) -> None:
+    """What a process does."""
+    for number in inherited:
+        with contextlib.suppress(OSError):
+            os.close(number)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear, which ends this
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if torch := sys.modules.get('torch'):
+        torch.set_num_threads(1)  # the processes are the threads
+    parent = os.getppid()
+    with contextlib.suppress(ConnectionError):
+        memory = socket.recv_fds(end, 1, 1)[1][0]
+        shared = np.frombuffer(mmap.mmap(memory, 0), np.uint8)
+        callers = [SampleCaller(function, in_a_process) for function in functions]
+        while message := _message(end, parent):
+            end.send(_ANSWER.pack(*_answer(callers, shared, message)))
+
+
+def _message(end: socket.socket, parent: int) -> bytes:
+    """The next; empty where the parent wants no more, or is gone."""
+    poll = select.poll()
+    poll.register(end, select.POLLIN)
+    while not poll.poll(_BETWEEN_LOOKS):
+        if os.getppid() != parent:
+            return b''
+    return end.recv(_CALL.size)
+
+
+def _answer(callers: list[SampleCaller], shared: np.ndarray, message: bytes) -> tuple[int, int]:
+    (number, record, epoch, position, low, high, seed, height, width, channels, picture_at,
+     example_at, example_bytes) = _CALL.unpack(message)
+    try:
+        image = None
+        if channels:
+            end = picture_at + height * width * channels
+            image = shared[picture_at:end].reshape(height, width, channels).copy()
+        features = _core.Features(shared[example_at:example_at + example_bytes])
+        try:
+            arrays = callers[number](features, record, epoch, position, (low, high, seed), image)
+        finally:
+            features.end()
+        at = 0
+        for array in arrays:
+            shared[at:at + array.nbytes] = array.reshape(-1).view(np.uint8)
+            at += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        return 0, 0
+    except BaseException as error:
+        failure = np.frombuffer(_pickled(error), np.uint8)
+        shared[:len(failure)] = failure
+        return 1, len(failure)
+
+
+def _pickled(error: BaseException) -> bytes:
+    text = traceback.format_exc()
+    with contextlib.suppress(Exception):
+        data = pickle.dumps((error, text))
+        pickle.loads(data)
+        return data
+    return pickle.dumps((RuntimeError(f'{type(error).__name__}: {error}'), text))
+
+
+class WorkerTraceback(Exception):
+    """The cause of an exception that a function raised in a worker process: its traceback there."""
+
+    def __init__(self, text: str):
+        super().__init__(f'in a worker process\n{text}')
+
+
+def raise_failure(data: bytes) -> None:
+    error, text = pickle.loads(data)
+    raise error from WorkerTraceback(text)

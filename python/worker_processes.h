@@ -1,0 +1,41 @@
+// Functions of the user, called in worker processes.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "python/worker_process.h"
+#include "recpack/pipeline/function_field.h"
+
+namespace recpack::python {
+
+// Any number of threads: each call takes a process that has nothing to do.
+class WorkerProcesses {
+ public:
+  // Of each: its socket, its memory, and its id; the first two are owned from here on.
+  explicit WorkerProcesses(const std::vector<std::tuple<int, int, int>>& processes);
+
+  // Without the GIL. Throws Error: what the function raised, nested; what WorkerProcess::Call()
+  // says.
+  void Call(uint64_t function, const std::string& name, const std::vector<ArraySpec>& arrays,
+            SampleView& sample);
+
+  // Any thread: calls end with an error, and the processes are told to end.
+  void Stop() noexcept;
+
+ private:
+  WorkerProcess& Take();
+  void Return(WorkerProcess& process);
+
+  std::vector<std::unique_ptr<WorkerProcess>> processes_;
+  std::mutex mutex_;  // of `idle_`
+  std::condition_variable returned_;
+  std::vector<WorkerProcess*> idle_;
+};
+
+}  // namespace recpack::python
