@@ -67,6 +67,13 @@ FunctionField FieldOf(const SharedProcesses& shared, uint64_t number, std::strin
   return {specs, call, stream, std::move(picture)};
 }
 
+BatchFunction BatchFunctionOf(const SharedProcesses& shared, uint64_t number, std::string name,
+                              const std::vector<ArrayTuple>& arrays, uint32_t stream) {
+  const auto call = [processes = shared.processes, number, name = std::move(name)](
+                        BatchView& batch) { processes->Call(number, name, batch); };
+  return {ArraysOf(arrays), call, stream};
+}
+
 void BindProcesses(nb::module_& module) {
   nb::class_<SharedProcesses>(module, "WorkerProcesses")
       .def(
@@ -77,6 +84,8 @@ void BindProcesses(nb::module_& module) {
           nb::arg("processes"))
       .def("field", FieldOf, nb::arg("number"), nb::arg("name"), nb::arg("arrays"),
            nb::arg("stream"), nb::arg("picture").none())
+      .def("batch_function", BatchFunctionOf, nb::arg("number"), nb::arg("name"), nb::arg("arrays"),
+           nb::arg("stream"))
       .def("stop", [](SharedProcesses& shared) { shared.processes->Stop(); });
 }
 

@@ -9,6 +9,7 @@
 #include "python/choice.h"
 #include "python/dataset.h"
 #include "python/options.h"
+#include "python/shared_slabs.h"
 #include "recpack/base/error.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/token.h"
@@ -57,6 +58,7 @@ LoaderOptions OptionsOf(nb::dict given) {
   options.ledger = Take<std::string>(given, "ledger");
   options.source.verify = Take<bool>(given, "verify");
   options.while_waiting = LookForSignals;
+  if (Take<bool>(given, "shared_slabs")) options.slabs = &ProcessSlabs();
   return options;
 }
 

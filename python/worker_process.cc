@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -48,8 +49,29 @@ void WorkerProcess::Stop() noexcept {
   ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-ByteView WorkerProcess::Call(const CallMessage& call) {
-  while (::send(socket_.get(), &call, sizeof call, MSG_NOSIGNAL) < 0) {
+ByteView WorkerProcess::Call(const CallMessage& call) { return Send(&call, sizeof call, -1); }
+
+ByteView WorkerProcess::Call(const BatchMessage& call, int slab) {
+  return Send(&call, sizeof call, slab);
+}
+
+// `descriptor`: -1: none goes with it.
+ByteView WorkerProcess::Send(const void* message, size_t bytes, int descriptor) {
+  iovec part = {.iov_base = const_cast<void*>(message), .iov_len = bytes};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> rights = {};
+  msghdr whole = {};
+  whole.msg_iov = &part;
+  whole.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    whole.msg_control = rights.data();
+    whole.msg_controllen = rights.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&whole);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  while (::sendmsg(socket_.get(), &whole, MSG_NOSIGNAL) < 0) {
     if (errno != EINTR) ThrowEnded();
   }
   return Answer();

@@ -19,12 +19,19 @@ inline constexpr size_t SharedPlace(size_t at) {
   return (at + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-// What the process is sent; recpack_io.workers reads it.
+// What the process is sent for a sample; recpack_io.workers reads it.
 struct CallMessage {
   uint64_t function = 0, id = 0, epoch = 0, position = 0;
   uint64_t key_low = 0, key_high = 0, seed = 0;
   uint64_t height = 0, width = 0, channels = 0, picture_at = 0;  // channels 0: there is no picture
   uint64_t example_at = 0, example_bytes = 0;                    // a tf.train.Example
+};
+
+// And for a batch, with its slab's descriptor. The example, at 0, says what is in the slab.
+struct BatchMessage {
+  uint64_t function = 0, epoch = 0, position = 0;
+  uint64_t key_low = 0, key_high = 0, seed = 0;
+  uint64_t samples = 0, slab_bytes = 0, example_bytes = 0;
 };
 
 // One thread at a time, but for Stop().
@@ -38,14 +45,16 @@ class WorkerProcess {
 
   std::span<uint8_t> memory() const noexcept { return memory_; }
 
-  // Waits for the answer. What is not empty is a failure, for raise_failure(), and lies in the
-  // memory. Throws Error: kIo where the process ended, with how; kInvalidArgument after Stop().
+  // Wait for the answer. What is not empty is a failure, for raise_failure(), and lies in the
+  // memory. Throw Error: kIo where the process ended, with how; kInvalidArgument after Stop().
   ByteView Call(const CallMessage& call);
+  ByteView Call(const BatchMessage& call, int slab);
 
   // Any thread: ends a call, and tells the process to end.
   void Stop() noexcept;
 
  private:
+  ByteView Send(const void* message, size_t bytes, int descriptor);
   ByteView Answer();
   [[noreturn]] void ThrowEnded();
   bool HasEnded(std::string* how) const;

@@ -7,6 +7,7 @@
 #include "python/attached.h"
 #include "python/function_calls.h"
 #include "python/raised.h"
+#include "python/shared_slabs.h"
 #include "recpack/base/error.h"
 #include "recpack/example/builder.h"
 
@@ -33,6 +34,20 @@ size_t BytesOf(const std::vector<ArraySpec>& arrays) {
   return bytes;
 }
 
+// The built example. Throws where it does not fit.
+size_t Write(ExampleBuilder& builder, size_t at, std::span<uint8_t> memory) {
+  const size_t bytes = builder.ByteSize();
+  if (at > memory.size() || bytes > memory.size() - at) {
+    throw Error(ErrorKind::kUnsupported,
+                "what a function is given, " + std::to_string(at + bytes) +
+                    " bytes, does not fit the " + std::to_string(memory.size()) +
+                    " that are shared with a worker process",
+                {}, "call the function on threads: workers=0");
+  }
+  builder.SerializeTo(memory.data() + at);
+  return bytes;
+}
+
 // Behind `at`, where the arrays will be.
 CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
   thread_local ExampleBuilder builder;
@@ -51,18 +66,41 @@ CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
                    .width = static_cast<uint64_t>(picture.width),
                    .channels = static_cast<uint64_t>(picture.channels),
                    .picture_at = at,
-                   .example_at = at + SharedPlace(picture_bytes),
-                   .example_bytes = builder.ByteSize()};
-  const size_t needed = call.example_at + call.example_bytes;
-  if (needed > memory.size()) {
-    throw Error(ErrorKind::kUnsupported,
-                "a sample of " + std::to_string(needed) + " bytes does not fit the " +
-                    std::to_string(memory.size()) + " that are shared with a worker process",
-                {}, "call the function on threads: workers=0");
-  }
+                   .example_at = at + SharedPlace(picture_bytes)};
+  call.example_bytes = Write(builder, call.example_at, memory);
   if (picture_bytes > 0) std::memcpy(memory.data() + at, picture.pixels, picture_bytes);
-  builder.SerializeTo(memory.data() + call.example_at);
   return call;
+}
+
+// At 0: the batch's arrays, a value each in names, types, offsets and dimensions, and of `shapes`
+// so many, of one sample; its ids and mask.
+BatchMessage Write(BatchView& batch, std::span<uint8_t> memory) {
+  std::vector<ByteView> names, types;
+  std::vector<int64_t> offsets, dimensions, shapes;
+  for (const ArraySpec& array : batch.arrays()) {
+    names.push_back(AsBytes(array.name));
+    types.push_back(AsBytes(ValueTypeName(array.type)));
+    offsets.push_back(static_cast<int64_t>(array.offset));
+    dimensions.push_back(static_cast<int64_t>(array.shape.size()));
+    shapes.insert(shapes.end(), array.shape.begin(), array.shape.end());
+  }
+  const std::vector<int64_t> ids(batch.ids.begin(), batch.ids.end());
+  ExampleBuilder builder;
+  builder.AddBytesList("names", names);
+  builder.AddBytesList("types", types);
+  builder.AddInt64List("offsets", offsets);
+  builder.AddInt64List("dimensions", dimensions);
+  builder.AddInt64List("shapes", shapes);
+  builder.AddInt64List("ids", ids);
+  builder.AddBytes("mask", batch.mask);
+  const CallKey key(batch.random);
+  return {.epoch = batch.epoch,
+          .position = batch.position,
+          .key_low = key.low,
+          .key_high = key.high,
+          .seed = key.seed,
+          .samples = batch.size,
+          .example_bytes = Write(builder, 0, memory)};
 }
 
 void CopyTo(const std::vector<ArraySpec>& arrays, std::span<uint8_t* const> out,
@@ -88,6 +126,20 @@ void CopyTo(const std::vector<ArraySpec>& arrays, std::span<uint8_t* const> out,
 
 }  // namespace
 
+class WorkerProcesses::Lent {
+ public:
+  explicit Lent(WorkerProcesses& of) : of_(of), process_(of.Take()) {}
+  ~Lent() { of_.Return(process_); }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  WorkerProcess* operator->() const noexcept { return &process_; }
+
+ private:
+  WorkerProcesses& of_;
+  WorkerProcess& process_;
+};
+
 WorkerProcesses::WorkerProcesses(const std::vector<std::tuple<int, int, int>>& processes) {
   for (const auto& [socket, memory, id] : processes) {
     processes_.push_back(std::make_unique<WorkerProcess>(socket, memory, id));
@@ -99,16 +151,30 @@ void WorkerProcesses::Call(uint64_t function, const std::string& name,
                            const std::vector<ArraySpec>& arrays, SampleView& sample) {
   std::string failure;
   {
-    struct Lent {
-      explicit Lent(WorkerProcesses& by) : of(by), process(by.Take()) {}
-      ~Lent() { of.Return(process); }
-      WorkerProcesses& of;
-      WorkerProcess& process;
-    } const lent(*this);
-    CallMessage call = Write(sample, BytesOf(arrays), lent.process.memory());
+    const Lent process(*this);
+    CallMessage call = Write(sample, BytesOf(arrays), process->memory());
     call.function = function;
-    failure = AsText(lent.process.Call(call));
-    if (failure.empty()) return CopyTo(arrays, sample.out, lent.process.memory());
+    failure = AsText(process->Call(call));
+    if (failure.empty()) return CopyTo(arrays, sample.out, process->memory());
+  }
+  Raise(failure, name);
+}
+
+void WorkerProcesses::Call(uint64_t function, const std::string& name, BatchView& batch) {
+  const ArraySpec& first = batch.arrays().front();
+  const auto slab = ProcessSlabs().Find(batch.Raw(first.name) - first.offset);
+  if (!slab) {
+    throw Error(ErrorKind::kUnsupported, name + " is given a batch that no process can map", {},
+                "call it on threads: workers=0");
+  }
+  std::string failure;
+  {
+    const Lent process(*this);
+    BatchMessage call = Write(batch, process->memory());
+    call.function = function;
+    call.slab_bytes = slab->bytes;
+    failure = AsText(process->Call(call, slab->memory));
+    if (failure.empty()) return;
   }
   Raise(failure, name);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "python/worker_process.h"
+#include "recpack/pipeline/batch_step.h"
 #include "recpack/pipeline/function_field.h"
 
 namespace recpack::python {
@@ -20,15 +21,19 @@ class WorkerProcesses {
   // Of each: its socket, its memory, and its id; the first two are owned from here on.
   explicit WorkerProcesses(const std::vector<std::tuple<int, int, int>>& processes);
 
-  // Without the GIL. Throws Error: what the function raised, nested; what WorkerProcess::Call()
+  // Without the GIL. Throw Error: what the function raised, nested; what WorkerProcess::Call()
   // says.
   void Call(uint64_t function, const std::string& name, const std::vector<ArraySpec>& arrays,
             SampleView& sample);
+  // Of a batch in ProcessSlabs().
+  void Call(uint64_t function, const std::string& name, BatchView& batch);
 
   // Any thread: calls end with an error, and the processes are told to end.
   void Stop() noexcept;
 
  private:
+  class Lent;
+
   WorkerProcess& Take();
   void Return(WorkerProcess& process);
 

@@ -26,14 +26,14 @@ class SampleCaller:
 class BatchCaller:
     """What the loader calls for a batch."""
 
-    def __init__(self, function: BatchFunction):
-        self._function = function
+    def __init__(self, function: BatchFunction, keyed=on_a_thread):
+        self._function, self._keyed = function, keyed
 
     def __call__(self, arrays: dict, epoch: int, position: int, ids, mask, key) -> None:
         key = Key(*key)
         batch = BatchArrays(arrays, epoch, position, ids, mask, key)
         mine = {name: batch.pop(name) for name in self._function.arrays}
-        with on_a_thread(key.seed), _no_exit():
+        with self._keyed(key.seed), _no_exit():
             result = self._function.call(batch)
         whole = {}
         for name, declared in self._function.arrays.items():
@@ -61,31 +61,36 @@ class Functions:
     def __init__(self, fields, batch_functions, workers: int, context):
         if workers < 0:
             raise ValueError(f'there are no {workers} workers; 0 calls functions on threads')
-        mine = [each for each in fields if isinstance(each, Function)]
-        self.workers = None
-        if workers and mine:
+        ours = [each for each in fields if isinstance(each, Function)]
+        batch_functions = [each if isinstance(each, BatchFunction) else BatchFunction(each)
+                           for each in batch_functions]
+        self._workers = None
+        if workers and (ours or batch_functions):
             from recpack_io.workers import Workers
-            self.workers = Workers(mine, workers, context)
-        self._callers = [SampleCaller(each) for each in mine]
-        cores = iter([self._core(number, each) for number, each in enumerate(mine)])
+            self._workers = Workers(ours + batch_functions, workers, context)
+        self.share_slabs = self._workers is not None and bool(batch_functions)
+        self._callers = [SampleCaller(each) for each in ours]
+        self._callers += [BatchCaller(each) for each in batch_functions]
+        cores = iter([self._field(*each) for each in enumerate(ours)])
         self.fields = [next(cores) if isinstance(each, Function) else each for each in fields]
-        self.batch_functions = []
-        for number, each in enumerate(batch_functions):
-            if not isinstance(each, BatchFunction):
-                each = BatchFunction(each)
-            self._callers.append(BatchCaller(each))
-            self.batch_functions.append(_core.BatchFunction(
-                self._callers[-1], f'batch function {each.name}', each.core_arrays(),
-                number if each.stream is None else each.stream))
+        self.batch_functions = [self._batch_function(len(ours), *each)
+                                for each in enumerate(batch_functions)]
 
-    def _core(self, number: int, function: Function) -> _core.FunctionField:
+    def _field(self, number: int, function: Function) -> _core.FunctionField:
         stream = number if function.stream is None else function.stream
         rest = f'function {function.name}', function.core_arrays(), stream, function.image
-        if self.workers is not None:
-            return self.workers.field(number, *rest)
+        if self._workers is not None:
+            return self._workers.core.field(number, *rest)
         return _core.FunctionField(self._callers[number], *rest)
+
+    def _batch_function(self, first: int, number: int, function: BatchFunction):
+        stream = number if function.stream is None else function.stream
+        rest = f'batch function {function.name}', function.core_arrays(), stream
+        if self._workers is not None:
+            return self._workers.core.batch_function(first + number, *rest)
+        return _core.BatchFunction(self._callers[first + number], *rest)
 
     def stop(self) -> None:
         """Ends calls in processes, and these; none are called again."""
-        if self.workers is not None:
-            self.workers.stop()
+        if self._workers is not None:
+            self._workers.stop()

@@ -93,7 +93,7 @@ class Loader:
         `ledger`: file that gets a line for each.
     batch_functions: called with each batch when it is whole: BatchFunctions, or functions that
         change its arrays in place.
-    workers: processes that call the Functions among the fields; 0: the loader's threads call them.
+    workers: processes that call Functions and batch functions; 0: the loader's threads call them.
         multiprocessing_context: how they are started: "fork", "spawn", "forkserver", a context, or
         None: multiprocessing's own.
     batch_type: what a batch is; the adapters have theirs.
@@ -127,6 +127,7 @@ class Loader:
             threads = max(workers, len(os.sched_getaffinity(0)))
         self._options = {
             'fields': self._functions.fields, 'batch_functions': self._functions.batch_functions,
+            'shared_slabs': self._functions.share_slabs,
             'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
             'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
             'cache': cache, 'cache_bytes': 0 if cache == 'none' else cache_bytes,

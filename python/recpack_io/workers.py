@@ -19,12 +19,14 @@ from multiprocessing.reduction import ForkingPickler
 import numpy as np
 
 from recpack_io import _core
-from recpack_io.calling import SampleCaller
-from recpack_io.functions import Function
+from recpack_io.calling import BatchCaller, SampleCaller
+from recpack_io.errors import InvalidArgumentError
+from recpack_io.functions import TYPES, BatchFunction, Function
 from recpack_io.keyed import in_a_process
 
-# python/worker_process.h: CallMessage, AnswerMessage, kSharedAlignment.
+# python/worker_process.h: CallMessage, BatchMessage, AnswerMessage, kSharedAlignment.
 _CALL = struct.Struct('=13Q')
+_BATCH = struct.Struct('=9Q')
 _ANSWER = struct.Struct('=2Q')
 _ALIGNMENT = 64
 # Of a process; what is not touched takes no memory.
@@ -36,10 +38,11 @@ _BETWEEN_LOOKS = 1000  # milliseconds
 class Workers:
     """Processes for functions. They end with stop(), and with this process, also a killed one."""
 
-    def __init__(self, functions: list[Function], count: int, context):
+    def __init__(self, functions: list[Function | BatchFunction], count: int, context):
         if context is None or isinstance(context, str):
             context = multiprocessing.get_context(context)
-        functions = [dataclasses.replace(each, image=None) for each in functions]  # it is made here
+        functions = [dataclasses.replace(each, image=None) if isinstance(each, Function) else each
+                     for each in functions]  # pictures are made here
         forks = context.get_start_method() == 'fork'
         if not forks:
             _check_pickled(functions, context.get_start_method())
@@ -53,7 +56,7 @@ class Workers:
                 process.start()
                 self._processes.append(process)
                 ends[-1].theirs.close()
-            self._core = _core.WorkerProcesses(
+            self.core = _core.WorkerProcesses(
                 [(*end.give(), process.pid) for end, process in zip(ends, self._processes)])
         except BaseException:
             for end in ends:
@@ -61,14 +64,11 @@ class Workers:
             self._end()
             raise
 
-    def field(self, number: int, name: str, arrays, stream: int, image) -> _core.FunctionField:
-        return self._core.field(number, name, arrays, stream, image)
-
     def stop(self) -> None:
         """Ends them: at once where a function does not come back."""
         if os.getpid() != self._pid:
             return  # a forked child's copy: they are the parent's
-        self._core.stop()
+        self.core.stop()
         self._end()
 
     def _end(self) -> None:
@@ -105,7 +105,7 @@ class _Ends:
             os.close(self._memory)
 
 
-def _check_pickled(functions: list[Function], method: str) -> None:
+def _check_pickled(functions: list[Function | BatchFunction], method: str) -> None:
     for function in functions:
         try:
             ForkingPickler.dumps(function)
@@ -116,7 +116,8 @@ def _check_pickled(functions: list[Function], method: str) -> None:
                 'multiprocessing_context="fork"') from error
 
 
-def _serve(end: socket.socket, functions: list[Function], inherited: list[int]) -> None:
+def _serve(end: socket.socket, functions: list[Function | BatchFunction],
+           inherited: list[int]) -> None:
     """What a process does."""
     for number in inherited:
         with contextlib.suppress(OSError):
@@ -129,43 +130,93 @@ def _serve(end: socket.socket, functions: list[Function], inherited: list[int]) 
     with contextlib.suppress(ConnectionError):
         memory = socket.recv_fds(end, 1, 1)[1][0]
         shared = np.frombuffer(mmap.mmap(memory, 0), np.uint8)
-        callers = [SampleCaller(function, in_a_process) for function in functions]
-        while message := _message(end, parent):
-            end.send(_ANSWER.pack(*_answer(callers, shared, message)))
+        callers = [_caller(function) for function in functions]
+        while (message := _message(end, parent))[0]:
+            end.send(_ANSWER.pack(*_answer(callers, shared, *message)))
 
 
-def _message(end: socket.socket, parent: int) -> bytes:
-    """The next; empty where the parent wants no more, or is gone."""
+def _caller(function: Function | BatchFunction) -> SampleCaller | BatchCaller:
+    kind = SampleCaller if isinstance(function, Function) else BatchCaller
+    return kind(function, in_a_process)
+
+
+def _message(end: socket.socket, parent: int) -> tuple[bytes, list[int]]:
+    """The next, and the descriptors that came with it; empty where the parent wants no more, or is
+    gone."""
     poll = select.poll()
     poll.register(end, select.POLLIN)
     while not poll.poll(_BETWEEN_LOOKS):
         if os.getppid() != parent:
-            return b''
-    return end.recv(_CALL.size)
+            return b'', []
+    return socket.recv_fds(end, _CALL.size, 1)[:2]
 
 
-def _answer(callers: list[SampleCaller], shared: np.ndarray, message: bytes) -> tuple[int, int]:
-    (number, record, epoch, position, low, high, seed, height, width, channels, picture_at,
-     example_at, example_bytes) = _CALL.unpack(message)
+def _answer(callers: list, shared: np.ndarray, message: bytes,
+            descriptors: list[int]) -> tuple[int, int]:
     try:
-        image = None
-        if channels:
-            end = picture_at + height * width * channels
-            image = shared[picture_at:end].reshape(height, width, channels).copy()
-        features = _core.Features(shared[example_at:example_at + example_bytes])
-        try:
-            arrays = callers[number](features, record, epoch, position, (low, high, seed), image)
-        finally:
-            features.end()
-        at = 0
-        for array in arrays:
-            shared[at:at + array.nbytes] = array.reshape(-1).view(np.uint8)
-            at += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        if len(message) == _CALL.size:
+            _call_sample(callers, shared, message)
+        else:
+            _call_batch(callers, shared, message, *descriptors)
         return 0, 0
     except BaseException as error:
         failure = np.frombuffer(_pickled(error), np.uint8)
         shared[:len(failure)] = failure
         return 1, len(failure)
+
+
+def _call_sample(callers: list, shared: np.ndarray, message: bytes) -> None:
+    (number, record, epoch, position, low, high, seed, height, width, channels, picture_at,
+     example_at, example_bytes) = _CALL.unpack(message)
+    image = None
+    if channels:
+        end = picture_at + height * width * channels
+        image = shared[picture_at:end].reshape(height, width, channels).copy()
+    features = _core.Features(shared[example_at:example_at + example_bytes])
+    try:
+        arrays = callers[number](features, record, epoch, position, (low, high, seed), image)
+    finally:
+        features.end()
+    at = 0
+    for array in arrays:
+        shared[at:at + array.nbytes] = array.reshape(-1).view(np.uint8)
+        at += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+def _call_batch(callers: list, shared: np.ndarray, message: bytes, descriptor: int) -> None:
+    (number, epoch, position, low, high, seed, samples, slab_bytes,
+     example_bytes) = _BATCH.unpack(message)
+    try:
+        slab = mmap.mmap(descriptor, slab_bytes)
+    finally:
+        os.close(descriptor)
+    about = _core.Features(shared[:example_bytes])
+    arrays = _arrays(about, np.frombuffer(slab, np.uint8), samples)
+    ids, mask = np.asarray(about['ids'], np.uint64), about['mask']
+    callers[number](arrays, epoch, position, ids, mask, (low, high, seed))
+    arrays.clear()
+    try:
+        slab.close()
+    except BufferError:
+        raise InvalidArgumentError('the function keeps views of a batch\'s arrays; keep copies: '
+                                   'the memory is that of later batches') from None
+
+
+def _arrays(about: _core.Features, slab: np.ndarray, samples: int) -> dict[str, np.ndarray]:
+    """Views of the slab by name, but those of types that NumPy has not."""
+    back = {ours: np.dtype(name) for name, ours in TYPES.items()}
+    names, types = (_texts(about[name]) for name in ('names', 'types'))
+    shapes, arrays = list(about['shapes']), {}
+    for name, kind, offset, dimensions in zip(names, types, about['offsets'], about['dimensions']):
+        shape, shapes = shapes[:dimensions], shapes[dimensions:]
+        if kind in back:
+            count = samples * int(np.prod(shape, dtype=np.int64)) * back[kind].itemsize
+            arrays[name] = slab[offset:offset + count].view(back[kind]).reshape(samples, *shape)
+    return arrays
+
+
+def _texts(values) -> list[str]:
+    return [each.tobytes().decode() for each in (values if isinstance(values, list) else [values])]
 
 
 def _pickled(error: BaseException) -> bytes:

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import recpack_io
+import test_functions
 from calls import Calls, drawing, odd
 from recpack_io import BatchFunction, Function, Image
 from support import main
@@ -28,6 +29,20 @@ EVERYTHING = {'class': ('int64', 1), 'pixels': ('uint8', (3, 32, 32)), 'shape': 
 
 def own_generators(sample):
     return {'drawn': np.array([random.random(), np.random.rand()], np.float32)}
+
+
+def mixed(batch):
+    share = batch.rng.random()
+    batch['image'][:] = share * batch['image'] + (1 - share) * batch['image'][::-1]
+    return {'share': np.full(len(batch.ids), share),
+            'number': np.full((len(batch.ids), 2, 3), batch.seed % 1000, np.int32)}
+
+
+MIXED = {'share': 'float32', 'number': ('int32', (2, 3))}
+
+
+def darker(batch):
+    batch['image'] -= batch['share'][:, None, None, None]
 
 
 def pid(sample):
@@ -92,10 +107,11 @@ class Workers(Calls):
                      image=Image(**RAW, height=20, width=24, crop='pad', pad=2, flip=0.5)),
             drawing(),
             Image('then', then=invert, **RAW, height=32, width=32, type='u8', layout='nhwc')]
-        expected = self.batches(*functions)
+        changes = [BatchFunction(mixed, MIXED), darker]
+        expected = self.batches(*functions, batch_functions=changes)
         for workers, method in (1, 'fork'), (3, 'fork'), (2, 'spawn'), (2, 'forkserver'):
             with self.subTest(method=method, workers=workers):
-                self.assertEqual(self.batches(*functions, workers=workers,
+                self.assertEqual(self.batches(*functions, workers=workers, batch_functions=changes,
                                               multiprocessing_context=method), expected)
 
     def test_epochs_and_states(self):
@@ -118,17 +134,23 @@ class Workers(Calls):
         self.assertEqual(self.batches(function, workers=3), expected)
         self.assertNotEqual(self.batches(function, workers=1, seed=4), expected)
 
-    def test_batch_functions_stay_on_threads(self):
-        function = BatchFunction(lambda batch: {'here': np.full(len(batch.ids), os.getpid())},
-                                 {'here': 'int64'})
+    def test_call_batch_functions_too(self):
+        function = BatchFunction(lambda batch: {'there': np.full(len(batch.ids), os.getpid())},
+                                 {'there': 'int64'})
         batch = next(iter(self.loader(Function(pid, {'pid': 'int64'}), workers=2,
                                       batch_functions=[function])))
-        self.assertEqual(set(batch['here']), {os.getpid()})
-        self.assertNotIn(os.getpid(), batch['pid'])
+        self.assertNotIn(os.getpid(), {*batch['pid'], *batch['there']})
 
     def test_more_than_threads(self):
         loader = self.loader(Function(pid, {'pid': 'int64'}), workers=3, threads=1)
         self.assertEqual(sum(map(len, loader)), 8 * len(loader))
+
+
+class Batches(test_functions.Batches):
+    """What holds on threads."""
+
+    def loader(self, *functions, **options):
+        return super().loader(*functions, workers=2, multiprocessing_context='fork', **options)
 
 
 class Failures(Calls):
@@ -164,6 +186,9 @@ class Failures(Calls):
         self.raised(be_killed, recpack_io.IoError, 'was killed by signal 9')
         self.raised(be_killed, recpack_io.IoError, 'worker process', 'spawn')
         self.raised(be_killed, recpack_io.IoError, 'worker process', 'forkserver')
+        loader = self.loader(workers=2, batch_functions=[be_killed])
+        with self.assertRaisesRegex(recpack_io.IoError, 'signal 9.*, in the batch from position'):
+            next(iter(loader))
 
     def test_a_process_that_is_killed_between_calls(self):
         loader = self.loader(Function(pid, {'pid': 'int64'}), workers=2, prefetch=2)
@@ -214,7 +239,8 @@ class Lifetime(Calls):
 
     def test_no_descriptors_are_left(self):
         for _ in range(3):
-            loader = self.loader(drawing(), workers=2)
+            loader = self.loader(drawing(), workers=2,
+                                 batch_functions=[BatchFunction(mixed, MIXED)])
             next(iter(loader))
             loader.close()
             del loader
@@ -223,7 +249,7 @@ class Lifetime(Calls):
 
     def test_a_function_that_does_not_come_back(self):
         loader = self.loader(Function(stuck, {'x': 'uint8'}), workers=2)
-        processes = [process.pid for process in loader._functions.workers._processes]
+        processes = [process.pid for process in loader._functions._workers._processes]
         loader.close()
         self.assertTrue(self.ended(processes))
 

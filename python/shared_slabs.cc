@@ -1,0 +1,51 @@
+#include "python/shared_slabs.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "recpack/base/descriptor.h"
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+}  // namespace
+
+std::shared_ptr<void> SharedSlabs::Allocate(size_t bytes) {
+  const size_t rounded = (bytes + kPage) / kPage * kPage;
+  Descriptor memory(::memfd_create("recpack_io slab", MFD_CLOEXEC));
+  if (memory.get() < 0 || ::ftruncate(memory.get(), static_cast<off_t>(rounded)) != 0) {
+    throw SystemError("making memory for worker processes", "", errno);
+  }
+  void* const start = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+  if (start == MAP_FAILED) throw SystemError("mapping memory for worker processes", "", errno);
+  const std::lock_guard lock(mutex_);
+  slabs_[start] = {memory.Release(), rounded};
+  return {start, [this](void* of) { Free(of); }};
+}
+
+std::optional<SharedSlabs::Slab> SharedSlabs::Find(const void* start) {
+  const std::lock_guard lock(mutex_);
+  const auto found = slabs_.find(start);
+  if (found == slabs_.end()) return {};
+  return found->second;
+}
+
+void SharedSlabs::Free(void* start) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = slabs_.find(start);
+  ::munmap(start, found->second.bytes);
+  ::close(found->second.memory);
+  slabs_.erase(found);
+}
+
+SharedSlabs& ProcessSlabs() {
+  static SharedSlabs* const slabs = new SharedSlabs;
+  return *slabs;
+}
+
+}  // namespace recpack::python

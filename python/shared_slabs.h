@@ -1,0 +1,36 @@
+// Slabs that worker processes can map.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "recpack/base/slab.h"
+
+namespace recpack::python {
+
+// Any thread. A child that is forked sees what its parent writes into them.
+class SharedSlabs final : public SlabAllocator {
+ public:
+  struct Slab {
+    int memory;    // a descriptor, as long as the slab is there
+    size_t bytes;  // that can be mapped
+  };
+
+  std::shared_ptr<void> Allocate(size_t bytes) override;
+
+  // The slab that begins there; nothing where it is none of these.
+  std::optional<Slab> Find(const void* start);
+
+ private:
+  void Free(void* start) noexcept;
+
+  std::mutex mutex_;
+  std::map<const void*, Slab> slabs_;
+};
+
+// Of the process. Lives for ever.
+SharedSlabs& ProcessSlabs();
+
+}  // namespace recpack::python
