@@ -21,6 +21,9 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PATH=$tools/bin:$PATH
+# Names as CMake finds them, and not those of Python: what a C++ build has compiled is not compiled anew.
+export CC=${CC:-cc} CXX=${CXX:-c++}
+if [ "${CI:-}" = true ]; then export SKBUILD_CMAKE_DEFINE=RECPACK_WERROR=ON; fi
 python -m build --wheel --no-isolation --outdir "$work" "$repository" >&2
 mkdir -p "$out"
 auditwheel repair --wheel-dir "$work/repaired" "$work"/*.whl >&2
