@@ -8,7 +8,7 @@ source "$repository/bench/gpu/build.sh"
 
 usage() {
   cat <<'END_OF_USAGE'
-usage: bench/gpu.sh --build DIR [--photos SHARDS]     where there is a CUDA compiler
+usage: bench/gpu.sh --build DIR [--photos SHARDS] [--wheel FILE]     where there is a CUDA compiler
        bench/gpu.sh DIR [--out FILE] [--dry-run] [--cifar SHARDS]     where there is a GPU
 
 --build compiles what is needed into DIR (below 60 MB): programs with archives of their libraries,
@@ -18,6 +18,7 @@ cuBLAS 13 there, NCCL for its row: the system's, or those that come with a Pytho
 PyTorch.
 
   --photos SHARDS  packed JPEGs to carry along (a folder of up to 20 MB); without, no row needs them
+  --wheel FILE     recpack-io for the other machine's Python: its batches on the device are checked
   --cifar SHARDS   packed CIFAR-10 on that machine: trains the wide network to its accuracy as well,
                    which takes minutes more
   --out FILE       results (default: bench/results/gpu-DEVICE.json)
@@ -215,7 +216,14 @@ traced_training() {
 # PyTorch's steps: one batch that stays, bf16, channels last; and its profiler beside recprobe's
 # trace.
 torch_rows() {
-  local width form
+  local width form wheel
+  wheel=$(find "$from" -maxdepth 1 -name '*.whl' | head -n 1)
+  if [ -n "$wheel" ]; then
+    LD_LIBRARY_PATH=$given_libraries step "recpack_io.torch" 120 python3 \
+      "$repository/tests/python/gpu_torch.py" "$wheel"
+  else
+    unavailable "recpack_io.torch" "no wheel was carried (--wheel)"
+  fi
   LD_LIBRARY_PATH=$given_libraries step "recprobe's trace beside PyTorch's profiler" 120 python3 \
     "$repository/bench/probe/trace_beside_torch.py" "$bin/recprobe"
   for width in $step_widths; do
@@ -238,11 +246,12 @@ accuracy_row() {
     --batch-size 128 --epochs "$accuracy_epochs" --rate 0.1 --loader-threads "$(nproc)" --json
 }
 
-build_to='' photos='' cifar='' from='' out='' dry_run=no
+build_to='' photos='' wheel='' cifar='' from='' out='' dry_run=no
 while [ $# -gt 0 ]; do
   case "$1" in
     --build) build_to=${2:?--build needs a folder} && shift ;;
     --photos) photos=${2:?--photos needs a folder} && shift ;;
+    --wheel) wheel=${2:?--wheel needs a file} && shift ;;
     --cifar) cifar=${2:?--cifar needs a folder} && shift ;;
     --out) out=${2:?--out needs a file} && shift ;;
     --dry-run) dry_run=yes ;;
@@ -253,7 +262,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ -n "$build_to" ]; then
-  build "$build_to" "$repository" "$photos"
+  build "$build_to" "$repository" "$photos" "$wheel"
   exit 0
 fi
 if [ ! -e "$from/files.tar.xz" ]; then

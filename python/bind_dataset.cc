@@ -1,5 +1,7 @@
 // Records of a data set by number.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -8,16 +10,14 @@
 #include <algorithm>
 
 #include "python/bind.h"
+#include "python/contents.h"
 #include "python/dataset.h"
 #include "python/record.h"
-#include "recpack/example/schema.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
 
 namespace {
-
-constexpr uint64_t kSchemaRecords = 100;
 
 Dataset Open(const OpenedAs& as) {
   DatasetOptions options;
@@ -37,15 +37,6 @@ uint64_t Ordinal(const OpenDataset& open, int64_t number) {
             .c_str());
   }
   return static_cast<uint64_t>(number < 0 ? number + records : number);
-}
-
-std::unique_ptr<Record> ReadOne(OpenDataset& open, uint64_t id) {
-  auto record = std::make_unique<Record>(open.dataset(), id);
-  open.WithSource([&](SampleSource& source) {
-    const nb::gil_scoped_release unlocked;
-    record->Holds(source.Read(id, record->memory()));
-  });
-  return record;
 }
 
 // Told of all at once, so that the disk is asked for them side by side.
@@ -74,24 +65,16 @@ nb::list Slice(OpenDataset& open, const nb::slice& slice) {
   return ReadMany(open, ids);
 }
 
-using FeatureTuple = std::tuple<std::string, std::string, uint64_t, uint64_t, uint64_t, uint64_t>;
-
-std::vector<FeatureTuple> Schema(OpenDataset& open) {
-  SchemaBuilder builder;
-  const uint64_t records = open.dataset().records();
-  const uint64_t looked_at = std::min(records, kSchemaRecords);
-  for (uint64_t i = 0; i < looked_at; ++i) {
-    builder.Add(ReadOne(open, i * records / looked_at)->example());
-  }
-  std::vector<FeatureTuple> features;
-  for (const FeatureSpec& spec : builder.Finish()) {
-    features.emplace_back(spec.name, spec.mixed ? "mixed" : FeatureKindName(spec.kind),
-                          spec.min_length, spec.max_length, spec.min_bytes, spec.max_bytes);
-  }
-  return features;
-}
-
 }  // namespace
+
+std::unique_ptr<Record> ReadOne(OpenDataset& open, uint64_t id) {
+  auto record = std::make_unique<Record>(open.dataset(), id);
+  open.WithSource([&](SampleSource& source) {
+    const nb::gil_scoped_release unlocked;
+    record->Holds(source.Read(id, record->memory()));
+  });
+  return record;
+}
 
 OpenDataset::OpenDataset(OpenedAs as) : as_(std::move(as)), dataset_(Open(as_)) {}
 
@@ -140,6 +123,14 @@ void BindDataset(nb::module_& module) {
           },
           nb::arg("numbers"), "A list of records, read side by side where they are on a disk.")
       .def("_schema", Schema)
+      .def("_splits", Splits)
+      .def(
+          "sheet", Sheet, nb::arg("columns") = 10, nb::arg("rows") = 6, nb::arg("cell") = 96,
+          nb::arg("seed") = 0, nb::arg("shape") = std::array<int, 3>{},
+          "A contact sheet as `recpack sheet` draws it, the bytes of a PNG: records with their "
+          "labels, pictures of at most `cell` pixels. seed: which records. shape: channels, height "
+          "and width of pictures that are raw planar bytes. Raises NotFoundError where no record "
+          "holds a picture.")
       .def("_opened_as",
            [](const OpenDataset& open) {
              const OpenedAs& as = open.as();

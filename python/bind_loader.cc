@@ -1,6 +1,7 @@
 // The loader itself; recpack_io.loading makes of it what Python's users expect.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -98,6 +99,18 @@ std::optional<HeldBatch> Next(OpenLoader& open) {
   return HeldBatch{std::make_shared<const Batch>(std::move(*batch))};
 }
 
+using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
+
+std::vector<ArrayTuple> Arrays(OpenLoader& open) {
+  const std::vector<ArraySpec>& specs = (*open).arrays();
+  std::vector<ArrayTuple> arrays;
+  arrays.reserve(specs.size());
+  for (const ArraySpec& spec : specs) {
+    arrays.emplace_back(spec.name, ValueTypeName(spec.type), spec.shape);
+  }
+  return arrays;
+}
+
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
@@ -141,6 +154,7 @@ void BindLoader(nb::module_& module) {
       .def("close", &OpenLoader::Close)
       .def("token", [](OpenLoader& open) { return (*open).Token(); })
       .def("epoch", [](OpenLoader& open) { return ParseToken((*open).Token()).epoch; })
+      .def("arrays", Arrays)
       .def("steps_per_epoch", [](OpenLoader& open) { return (*open).steps_per_epoch(); })
       .def("stats", Stats);
 }

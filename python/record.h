@@ -3,8 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <string>
 
+#include "python/dataset.h"
 #include "recpack/example/view.h"
 #include "recpack/pipeline/dataset.h"
 
@@ -32,5 +34,8 @@ class Record {
   ExampleView example_;
   bool parsed_ = false;
 };
+
+// Reads it, without the GIL.
+std::unique_ptr<Record> ReadOne(OpenDataset& open, uint64_t id);
 
 }  // namespace recpack::python

@@ -43,9 +43,9 @@ pack() {
   rm -rf "$1/bin" "$1/lib"
 }
 
-# build DIR REPOSITORY PHOTOS
+# build DIR REPOSITORY PHOTOS WHEEL
 build() {
-  local to=$1 repository=$2 photos=$3 size needs
+  local to=$1 repository=$2 photos=$3 wheel=$4 size needs
   mkdir -p "$to/bin" "$to/lib"
   to=$(cd "$to" && pwd)
   cmake -S "$repository" -B "$to/.build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRECPACK_CUDA=on \
@@ -57,6 +57,7 @@ build() {
     mkdir -p "$to/photos"
     cp "$photos"/* "$to/photos/"
   fi
+  if [ -n "$wheel" ]; then cp "$wheel" "$to/"; fi
   git -C "$repository" describe --always --dirty >"$to/commit"
   needs="$(newest GLIBC "$to") and $(newest GLIBCXX "$to") or newer"
   pack "$to"

@@ -5,13 +5,15 @@
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
 #   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus
 #                                those that tests/interop needs (about 8 GB)
+#   bash bench/peers/setup.sh vision tf jax lightning
+#                                those that tests/python needs (about 8 GB)
 #
 # An environment that is already as its file says is left alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision safetensors grain prometheus traceml)
+known=(tf dali wds py ffcv vision safetensors grain prometheus traceml jax lightning)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }
@@ -37,6 +39,10 @@ install_packages() {
 recipe_of() { { cat "$here/requirements/$1.txt"; [ "$1" != ffcv ] || echo "$ffcv"; python3 -V; } |
   sha256sum | cut -d' ' -f1; }
 
+# Environments that stand on the packages of another one: PyTorch alone is 5 GB.
+declare -A base=([lightning]=vision)
+packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackages()[0])'; }
+
 ffcv=ffcv==1.0.2
 
 make_environment() {
@@ -50,7 +56,11 @@ make_environment() {
   rm -rf "$folder"
   python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
   python3 -m venv "$folder"
-  "$folder/bin/pip" install -q --disable-pip-version-check -r "$here/requirements/$name.txt"
+  "$folder/bin/pip" install -q --disable-pip-version-check ${base[$name]:+--no-deps} \
+    -r "$here/requirements/$name.txt"
+  if [ -n "${base[$name]-}" ]; then
+    packages_of "${base[$name]}" >"$(packages_of "$name")/base.pth"
+  fi
   if [ "$name" = ffcv ]; then
     # Built from source; its own list of dependencies names packages that it does not need here.
     install_packages g++ pkg-config python3-dev libopencv-dev libturbojpeg0-dev
@@ -67,4 +77,7 @@ for name in "$@"; do
   [[ " ${known[*]} " = *" $name "* ]] || fail "no environment '$name'; there are: ${known[*]}"
 done
 mkdir -p "$venvs"
-for name in "$@"; do make_environment "$name"; done
+for name in "$@"; do
+  if [ -n "${base[$name]-}" ]; then make_environment "${base[$name]}"; fi
+  make_environment "$name"
+done

@@ -64,12 +64,16 @@ class Batch:
 
 
 def place_of_process() -> tuple[int, int]:
-    """Rank and world size of torch.distributed where that is in use, else of the launcher."""
+    """Rank and world size of torch.distributed or jax.distributed where that is in use, else of the
+    launcher."""
     import sys
     torch = sys.modules.get('torch')
     distributed = getattr(torch, 'distributed', None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
+    jax = sys.modules.get('jax')
+    if jax is not None and jax.distributed.is_initialized():
+        return jax.process_index(), jax.process_count()
     for rank, size in _LAUNCHERS:
         if rank in os.environ and size in os.environ:
             return int(os.environ[rank]), int(os.environ[size])
@@ -84,7 +88,8 @@ class Loader:
     batch_size: of one rank.
     seed: order and augmentation are a function of it, of the data set and the fields alone, whatever
         threads and ranks there are.
-    rank, world_size: None: those of torch.distributed, torchrun, Open MPI or Slurm, else 0 of 1.
+    rank, world_size: None: those of torch.distributed, jax.distributed, torchrun, Open MPI or Slurm,
+        else 0 of 1.
     order: "auto", "global", "window", "sequential".
     last_batch: "drop", "pad" (filled up; batch.mask says with what) or "keep".
     threads: 0: all processors that the process may use. prefetch: batches that are made ahead or held.
@@ -165,12 +170,22 @@ class Loader:
     def __iter__(self) -> Iterator[Batch]:
         if self._inside:
             self._begin(self._epoch + 1)
-        while (core := self._core.next()) is not None:
-            self._inside, self._epoch = True, core.epoch
-            yield self._batch_type(core)
+        yield from iter(self._next, None)  # which keeps none of them
         if self._inside:
             self._epoch += 1
         self._inside = False
+
+    def _next(self):
+        core = self._core.next()
+        if core is None:
+            return None
+        self._inside, self._epoch = True, core.epoch
+        return self._batch_type(core)
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """What a batch is made of: by name the type, such as "f32" or "bf16", and a sample's shape."""
+        return {name: (kind, tuple(shape)) for name, kind, shape in self._core.arrays()}
 
     def set_epoch(self, epoch: int) -> None:
         """The next iteration is this epoch, from its beginning; of the epoch that a state was taken
@@ -192,3 +207,11 @@ class Loader:
     def stats(self) -> dict:
         """Where the loader's time went since it began: seconds, counts and bytes by stage."""
         return self._core.stats()
+
+    def __repr__(self) -> str:
+        return (f'<{type(self).__module__}.Loader of {self.dataset!r}: {len(self):,} batches of '
+                f'{self._options["batch_size"]:,} an epoch>')
+
+    def _repr_html_(self) -> str:
+        from recpack_io import notebook
+        return notebook.of_loader(self)

@@ -40,8 +40,18 @@ class Dataset(_core.Dataset):
         """The features by name."""
         return {name: Feature(*rest) for name, *rest in self._schema()}
 
+    @property
+    def splits(self) -> dict[str, int]:
+        """Records of each split there is beside this one, where a manifest says so; and of this."""
+        return dict(self._splits()) or {self.split: len(self)}
+
     def __repr__(self) -> str:
-        return f'<recpack_io.Dataset {self.path!r}, {self.split}: {len(self):,} records>'
+        classes = f', {len(self.class_names):,} classes' if self.class_names else ''
+        return f'<recpack_io.Dataset {self.path!r}, {self.split}: {len(self):,} records{classes}>'
+
+    def _repr_html_(self) -> str:
+        from recpack_io import notebook
+        return notebook.of_dataset(self)
 
 
 def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001

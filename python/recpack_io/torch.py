@@ -1,14 +1,34 @@
-"""PyTorch: batches as dictionaries of tensors.
+"""PyTorch: batches as dictionaries of tensors, on the host or on a GPU.
 
     from recpack_io.torch import Loader
-    for batch in Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256, seed=1):
+    for batch in Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256, device="cuda:0"):
         loss = criterion(model(batch["image"]), batch["label"])
 """
 from __future__ import annotations
 
 import torch
 
-from recpack_io import loading
+from recpack_io._cuda import HostMemory
+from recpack_io.ahead import AheadLoader
+from recpack_io.errors import UnsupportedError
+
+
+class Batch(dict):
+    """The tensors of a batch by name."""
+
+    _memory: HostMemory | None = None  # that the tensors lie in, of `_core`, where it is page-locked
+    _core = None
+
+    def record_stream(self, stream: torch.cuda.Stream) -> None:
+        """Has to be called behind what `stream` was given to do with the tensors, unless it is the
+        stream that was current when the batch was given: their memory is used again only once that
+        is done. Of tensors on the host it is needed where the loader was told to page-lock its
+        memory, for copies with non_blocking; others are not read behind a program's back."""
+        if self._memory is not None:
+            self._memory.keep(self._core, stream.record_event())
+        for tensor in self.values():
+            if tensor.is_cuda:
+                tensor.record_stream(stream)
 
 
 def tensors(core) -> dict[str, torch.Tensor]:
@@ -16,12 +36,84 @@ def tensors(core) -> dict[str, torch.Tensor]:
     return {name: torch.from_dlpack(core.dlpack(name)) for name in core.keys()}
 
 
-class Loader(loading.Loader):
-    """As recpack_io.Loader; each batch is a dictionary of tensors, without a copy.
+def _device(device: str | torch.device | None) -> torch.device | None:
+    """None for the host."""
+    if device is None or torch.device(device).type == 'cpu':
+        return None
+    device = torch.device(device)
+    if device.type != 'cuda':
+        raise UnsupportedError(f'batches go to the host or to CUDA devices, not to {device}: leave '
+                               'the device out and copy them, tensor.to(device)')
+    return device if device.index is not None else torch.device('cuda', torch.cuda.current_device())
 
-    state_dict() and load_state_dict() are those of torch's StatefulDataLoader: a state that was
-    taken behind a batch goes on with the next one.
+
+class Loader(AheadLoader):
+    """As recpack_io.Loader; each batch is a Batch, a dictionary of tensors.
+
+    device: None: the tensors lie in the batch's own memory, without a copy. "cuda:0" or a
+        torch.device: they are copied there on a stream of their own, `ahead` batches ahead; the
+        stream that is current when a batch is given may use it at once. Others: record_stream().
+    ahead: batches on their way to the device: at most prefetch - 2 are of use.
+    page_lock: page-lock the batches' memory, which makes copies asynchronous; None: with a device.
+        Without one it is for programs that copy themselves, with non_blocking and record_stream().
+
+    state_dict() and load_state_dict() are those of torch's StatefulDataLoader, and of Lightning: a
+    state that was taken behind a batch goes on with the next one, however many were on their way.
+    Raises DeviceError where memory cannot be page-locked, UnsupportedError for other devices.
     """
 
-    def __init__(self, dataset, recipe: str | None = None, **options):
-        super().__init__(dataset, recipe, batch_type=tensors, **options)
+    _memory: HostMemory | None = None
+
+    def __init__(self, dataset, recipe: str | None = None, *,
+                 device: str | torch.device | None = None, ahead: int = 1,
+                 page_lock: bool | None = None, batch_size: int = 256, prefetch: int = 4, **options):
+        self._device = _device(device)
+        self._stream = self._device and torch.cuda.Stream(self._device)
+        self._page_lock = self._device is not None if page_lock is None else page_lock
+        self._memory = HostMemory() if self._page_lock or self._device is not None else None
+        self._batch_size, self._prefetch = batch_size, prefetch
+        super().__init__(dataset, recipe, ahead=ahead if self._device is not None else 0,
+                         batch_size=batch_size, prefetch=prefetch, **options)
+
+    def _make_room(self) -> None:
+        if self._memory is not None:
+            self._memory.let_go(self._prefetch - 1)
+
+    def _send(self, core):
+        batch = Batch(tensors(core))
+        if self._page_lock:
+            self._lock(list(batch.values()), len(core))
+        if self._device is not None:
+            return self._copy(batch, core)
+        if self._page_lock:
+            batch._memory, batch._core = self._memory, core
+        return batch, None
+
+    def _lock(self, host: list[torch.Tensor], samples: int) -> None:
+        self._memory.lock(host, samples, self._batch_size)
+
+    def _copy(self, host: Batch, core) -> tuple[Batch, torch.cuda.Event]:
+        with torch.cuda.stream(self._stream):
+            there = Batch({name: tensor.to(self._device, non_blocking=True)
+                           for name, tensor in host.items()})
+            copied = self._stream.record_event()
+        self._memory.keep(core, copied)
+        return there, copied
+
+    def _receive(self, sent: tuple[Batch, torch.cuda.Event | None]) -> Batch:
+        batch, copied = sent
+        if copied is not None:
+            stream = torch.cuda.current_stream(self._device)
+            stream.wait_event(copied)
+            batch.record_stream(stream)
+        return batch
+
+    def _begin(self, *place, **places) -> None:
+        if self._memory is not None:
+            self._memory.close()
+        super()._begin(*place, **places)
+
+    def close(self) -> None:
+        if self._memory is not None:
+            self._memory.close()  # CUDA has to be told before the slabs go with the loader
+        super().close()

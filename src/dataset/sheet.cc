@@ -80,15 +80,6 @@ std::string LabelOf(const ExampleView& view, const std::vector<std::string>& cla
   return "";
 }
 
-// Ascending ordinals, a function of seed and count.
-std::vector<uint64_t> Pick(uint64_t count, uint64_t wanted, uint64_t seed) {
-  const KeyedPermutation permutation(seed, kPickStream, count);
-  std::vector<uint64_t> picked;
-  for (uint64_t i = 0; i < std::min(count, wanted); ++i) picked.push_back(permutation(i));
-  std::ranges::sort(picked);
-  return picked;
-}
-
 class Canvas {
  public:
   Canvas(int width, int height) {
@@ -183,26 +174,37 @@ Image DrawCells(std::span<const SheetCell> cells, const SheetOptions& options) {
   return canvas.Take();
 }
 
+std::vector<uint64_t> RecordsOfSheet(uint64_t records, const SheetOptions& options) {
+  Check(options.columns, options.rows, options.cell);
+  const KeyedPermutation permutation(options.seed, kPickStream, records);
+  std::vector<uint64_t> picked(std::min(
+      records, static_cast<uint64_t>(options.columns) * static_cast<uint64_t>(options.rows)));
+  for (uint64_t i = 0; i < picked.size(); ++i) picked[i] = permutation(i);
+  std::ranges::sort(picked);
+  return picked;
+}
+
+SheetCell CellOf(const ExampleView& record, const std::vector<std::string>& class_names,
+                 const SheetOptions& options) {
+  SheetCell cell{PictureOf(record, options), LabelOf(record, class_names)};
+  if (cell.picture) cell.picture = Fit(*cell.picture, options.cell);  // originals may be large
+  return cell;
+}
+
 Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptions& options) {
   Check(options.columns, options.rows, options.cell);
   const Index index = IndexOfSplit(split);
-  const auto picked = Pick(
-      index.record_count(),
-      static_cast<uint64_t>(options.columns) * static_cast<uint64_t>(options.rows), options.seed);
+  const auto picked = RecordsOfSheet(index.record_count(), options);
   const std::vector<std::string> names =
       layout.manifest ? layout.manifest->class_names : std::vector<std::string>();
   std::vector<SheetCell> cells;
-  int pictures = 0;
   ExampleView view;
   VisitRecords(split, index, picked, [&](uint64_t, ByteView payload) {
     view.Parse(payload);
-    cells.push_back({PictureOf(view, options), LabelOf(view, names)});
-    if (cells.back().picture) {
-      ++pictures;
-      cells.back().picture = Fit(*cells.back().picture, options.cell);  // originals may be large
-    }
+    cells.push_back(CellOf(view, names, options));
   });
-  if (pictures == 0) {
+  const auto has_picture = [](const SheetCell& cell) { return cell.picture.has_value(); };
+  if (!std::ranges::any_of(cells, has_picture)) {
     throw Error(ErrorKind::kNotFound,
                 format("no record of the split '{}' holds a picture", split.name),
                 {.path = layout.folder}, "raw planar pixels need their shape: --shape 3x32x32");

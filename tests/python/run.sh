@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheel and tests it as users get it: in an environment that has nothing but NumPy, and in one
-# with PyTorch (bench/peers/setup.sh makes it; 5.5 GB).
+# Builds the wheel and tests it as users get it: in an environment that has nothing but NumPy, and in those
+# of bench/peers/setup.sh with PyTorch, Lightning, JAX and TensorFlow (8 GB).
 #
 #   bash tests/python/run.sh [WHEEL]     WHEEL: one that is built already (default: it is built)
 #
@@ -20,15 +20,28 @@ bare=$repository/build/python/bare
 rm -rf "$bare"
 python3 -m venv "$bare"
 "$bare/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
-bash "$repository/bench/peers/setup.sh" vision
+bash "$repository/bench/peers/setup.sh" vision lightning jax tf wds
 site=$repository/build/python/site
 rm -rf "$site"
 "$venvs/vision/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
 export RECPACK=$bare/bin/recpack
 
-for name in reading loading functions workers writing packing programs torch transforms; do
-  python=$bare/bin/python path=$repository/tests/interop
-  case $name in torch | transforms) python=$venvs/vision/bin/python path+=:$site ;; esac
-  counted "python: $name" env PYTHONPATH="$path" "$python" -B "$here/test_$name.py"
+# tested ENVIRONMENT PYTHON NAME: a file of tests; its name is said with the environment's.
+tested() {
+  counted "python: $3, $1" env PYTHONPATH="$path" RECPACK_ENVIRONMENT="$1" "$2" -B "$here/test_$3.py"
+}
+
+path=$repository/tests/interop
+for name in reading loading functions workers writing packing programs notebook; do
+  tested bare "$bare/bin/python" "$name"
 done
+path+=:$site
+pairs=(vision:torch vision:torch_device vision:transforms lightning:lightning jax:jax tf:tensorflow
+       vision:examples jax:examples tf:migration)
+for pair in "${pairs[@]}"; do
+  tested "${pair%:*}" "$venvs/${pair%:*}/bin/python" "${pair#*:}"
+done
+path+=:$("$venvs/wds/bin/python" -c 'import site; print(site.getsitepackages()[0])')  # beside PyTorch
+tested vision "$venvs/vision/bin/python" migration
+if [ -x "$venvs/ffcv/bin/python" ]; then tested ffcv "$venvs/ffcv/bin/python" migration; fi
 finish

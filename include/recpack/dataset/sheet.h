@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recpack/dataset/layout.h"
+#include "recpack/example/view.h"
 #include "recpack/image/image.h"
 
 namespace recpack {
@@ -32,6 +33,14 @@ struct SheetCell {
 // All cells, row by row; options.rows is not looked at. Throws Error (kInvalidArgument) for none,
 // or too many.
 Image DrawCells(std::span<const SheetCell> cells, const SheetOptions& options);
+
+// Ordinals of the records that a sheet shows, ascending: a function of the options and their
+// number.
+std::vector<uint64_t> RecordsOfSheet(uint64_t records, const SheetOptions& options);
+
+// A record as DrawSheet() shows it, of at most options.cell pixels.
+SheetCell CellOf(const ExampleView& record, const std::vector<std::string>& class_names,
+                 const SheetOptions& options);
 
 // Pictures are the feature image/encoded, or image, or the first bytes feature that holds a JPEG or
 // a PNG; raw planar pixels are shown, too. Labels are image/class/text, the class name of

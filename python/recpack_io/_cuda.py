@@ -1,0 +1,54 @@
+"""Memory of batches that a GPU copies from, by PyTorch's CUDA."""
+from __future__ import annotations
+
+from collections import deque
+
+import torch
+
+from recpack_io.errors import DeviceError
+
+_PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices
+
+
+class HostMemory:
+    """The slabs of one loader: which are page-locked, and which are still read by streams."""
+
+    def __init__(self):
+        self._locked: dict[int, int] = {}  # address: bytes
+        self._read: deque = deque()  # (event behind the reading, batch), the oldest first
+
+    def lock(self, tensors: list[torch.Tensor], samples: int, batch_size: int) -> None:
+        """Page-locks the slab that these arrays of a batch lie in; they may be of fewer samples
+        than it has room for. Does nothing where it is locked. Raises DeviceError."""
+        if samples == 0:
+            return
+        begin = min(tensor.data_ptr() for tensor in tensors)
+        if begin in self._locked:
+            return
+        end = max(tensor.data_ptr() + tensor.nbytes // samples * batch_size for tensor in tensors)
+        code = int(torch.cuda.cudart().cudaHostRegister(begin, end - begin, _PORTABLE))
+        if code != 0:
+            raise DeviceError(f'{end - begin} bytes of a batch cannot be page-locked (CUDA error '
+                              f'{code}): raise `ulimit -l`, or give page_lock=False')
+        self._locked[begin] = end - begin
+
+    def keep(self, core, event: torch.cuda.Event) -> None:
+        """The batch's memory is read until the event."""
+        self._read.append((event, core))
+
+    def let_go(self, most: int) -> None:
+        """Lets go of what has been read, and waits for the oldest until at most `most` are kept."""
+        self._read = deque(read for read in self._read if not read[0].query())
+        while len(self._read) > most:
+            self._read[0][0].synchronize()  # before the batch is let go of
+            self._read.popleft()
+
+    def close(self) -> None:
+        """Waits for all reading, and takes all locks off: before the slabs are freed."""
+        self.let_go(0)
+        while self._locked:
+            begin, _ = self._locked.popitem()
+            code = int(torch.cuda.cudart().cudaHostUnregister(begin))
+            if code != 0:
+                raise DeviceError(f'page-locked memory cannot be unlocked (CUDA error {code}): an '
+                                  'earlier error of the device may be the cause')

@@ -1,0 +1,76 @@
+"""Batches that are on their way to devices while the program works on those before them."""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from recpack_io import loading
+from recpack_io.errors import InvalidArgumentError, RecpackError
+
+
+def _itself(core):
+    return core
+
+
+class AheadLoader(loading.Loader):
+    """A loader that sends `ahead` batches off before they are asked for. An adapter says what is sent
+    of a batch, and what the program gets of it.
+
+    The state is that behind the batch which was given last: those on their way are not part of it.
+    """
+
+    def __init__(self, dataset, recipe: str | None = None, *, ahead: int, **options):
+        if ahead < 0:
+            raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
+        self._ahead = ahead
+        self._given: str | None = None  # the token of the batch that was given last
+        super().__init__(dataset, recipe, batch_type=_itself, **options)
+
+    def _make_room(self) -> None:
+        """Called before the next batch is asked for, which needs a free slab."""
+
+    def _send(self, core):
+        """Begins what takes time; keeps what is needed until it is done."""
+        raise NotImplementedError
+
+    def _receive(self, sent):
+        """The batch as the program gets it, of what _send() returned."""
+        return sent
+
+    def _begin(self, *place, **places) -> None:
+        self._given = None
+        super()._begin(*place, **places)
+
+    def __iter__(self) -> Iterator:
+        batches, on_way, more, failure = super().__iter__(), deque(), True, None
+        while more or on_way:
+            try:
+                more = more and self._fetch(batches, on_way)
+            except RecpackError as error:  # its turn is behind the batches that are on their way
+                more, failure = False, error
+            if on_way and (len(on_way) > self._ahead or not more):
+                yield self._hand_over(on_way)
+        if failure is not None:
+            raise failure
+        self._given = None  # the loader's own: the end of the epoch
+
+    # These two are calls so that no variable keeps a batch while the program works on another.
+
+    def _fetch(self, batches: Iterator, on_way: deque) -> bool:
+        self._make_room()
+        core = next(batches, None)
+        if core is not None:
+            on_way.append((core.token, self._send(core)))
+        return core is not None
+
+    def _hand_over(self, on_way: deque):
+        self._given, sent = on_way.popleft()
+        return self._receive(sent)
+
+    def set_epoch(self, epoch: int) -> None:
+        super().set_epoch(epoch)
+        self._given = None
+
+    def state_dict(self) -> dict:
+        state = super().state_dict()
+        return state if self._given is None else state | {'token': self._given}

@@ -1,0 +1,82 @@
+"""JAX: batches as dictionaries of jax.Arrays, on the host or ahead on one or several devices.
+
+    from recpack_io.jax import Loader
+    for batch in Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256,
+                        device=jax.local_devices()):
+        state, loss = step(state, batch["image"], batch["label"])
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
+
+from recpack_io.ahead import AheadLoader
+from recpack_io.errors import InvalidArgumentError
+
+Devices = jax.Device | Sequence[jax.Device] | Sharding | None
+
+
+def arrays(core) -> dict[str, jax.Array]:
+    """Arrays of JAX's CPU device over the batch's memory, which they keep. Without jax_enable_x64
+    JAX makes int32 of int64, a copy."""
+    return {name: jax.dlpack.from_dlpack(core.dlpack(name)) for name in core.keys()}
+
+
+def sharding_of(devices: Devices) -> Sharding | None:
+    """Several devices share a batch, each a stretch of its samples."""
+    if devices is None or isinstance(devices, Sharding):
+        return devices
+    if isinstance(devices, jax.Device):
+        return SingleDeviceSharding(devices)
+    devices = list(devices)
+    if not devices:
+        raise InvalidArgumentError('there is no device in the list: give jax.local_devices()')
+    return NamedSharding(Mesh(np.array(devices), ('batch',)), PartitionSpec('batch'))
+
+
+class Loader(AheadLoader):
+    """As recpack_io.Loader; each batch is a dictionary of jax.Arrays.
+
+    device: None: the arrays are JAX's CPU device's and lie in the batch's own memory, without a copy.
+        A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the arrays are
+        put there, `ahead` batches ahead. A sharding over several processes makes global arrays, to
+        which each process gives its batch.
+    ahead: batches on their way: at most prefetch - 2.
+
+    Rank and world size are JAX's where jax.distributed is initialized. A batch's memory is used again
+    when JAX has copied it, or, on the CPU, where it may take it as it is, when its arrays are gone.
+    Raises InvalidArgumentError for a batch size that the devices cannot share.
+    """
+
+    def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None, ahead: int = 1,
+                 batch_size: int = 256, **options):
+        self._sharding = sharding_of(device)
+        if self._sharding is not None:
+            self._check(batch_size, options.get('last_batch', 'drop'))
+        super().__init__(dataset, recipe, ahead=0 if self._sharding is None else ahead,
+                         batch_size=batch_size, **options)
+
+    def _check(self, batch_size: int, last_batch: str) -> None:
+        devices = len(self._sharding.addressable_devices)
+        if self._sharding.is_fully_replicated or devices == 1:
+            return
+        if batch_size % devices != 0:
+            raise InvalidArgumentError(f'{devices} devices cannot share batches of {batch_size} '
+                                       'samples: choose a multiple')
+        if last_batch == 'keep':
+            raise InvalidArgumentError('several devices cannot share a last batch that is kept short: '
+                                       'choose last_batch="drop" or "pad"')
+
+    def _send(self, core) -> dict[str, jax.Array]:
+        host = arrays(core)
+        if self._sharding is None:
+            return host
+        return {name: self._put(np.asarray(array)) for name, array in host.items()}
+
+    def _put(self, array: np.ndarray) -> jax.Array:
+        if self._sharding.is_fully_addressable:
+            return jax.device_put(array, self._sharding)
+        return jax.make_array_from_process_local_data(self._sharding, array)

@@ -1,0 +1,175 @@
+"""recpack_io.jax: batches as jax.Arrays, on one and on several emulated devices of the host."""
+import os
+import socket
+import subprocess
+import sys
+
+os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=4'
+
+import jax
+import numpy as np
+import recpack_io
+from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
+from recpack_io.jax import Loader
+from support import CIFAR, InFolder, main, pack
+
+RANK = '''
+import sys
+import jax, numpy as np, recpack_io
+rank, port, shards = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+jax.distributed.initialize(f"localhost:{port}", num_processes=2, process_id=rank)
+from recpack_io.jax import Loader
+fields = [*recpack_io.recipe("cifar10-eval"), recpack_io.Id()]
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("batch",))
+whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
+loader = Loader(recpack_io.open(shards), fields=fields, batch_size=8, device=whole, order="sequential")
+for batch in loader:
+    ids = batch["id"]
+    mine = np.concatenate([shard.data for shard in ids.addressable_shards]).tolist()
+    print(*ids.shape, *batch["image"].shape, *mine)
+'''
+
+
+def take(loader, batches):
+    """Leaves an iteration behind so many, none of which is held."""
+    iterator = iter(loader)
+    for _ in range(batches):
+        next(iterator)
+
+
+class Jax(InFolder):
+    def setUp(self):
+        super().setUp()
+        pack(CIFAR, self.folder / 'shards')
+        self.dataset = recpack_io.open(self.folder / 'shards')
+
+    def batches(self, kind=Loader, **options):
+        given = {'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3, 'prefetch': 8} | options
+        return kind(self.dataset, **given)
+
+    def same(self, loader):
+        """All batches of an epoch are the NumPy loader's; returns how many there were."""
+        for number, (mine, plain) in enumerate(zip(loader, self.batches(recpack_io.Loader),
+                                                   strict=True)):
+            for name in plain:
+                np.testing.assert_array_equal(np.asarray(mine[name]), plain[name])
+        return number + 1
+
+    def test_arrays_without_a_copy(self):
+        plain = next(iter(self.batches(recpack_io.Loader)))
+        image = jax.dlpack.from_dlpack(plain.dlpack('image'))
+        self.assertEqual(image.unsafe_buffer_pointer(), plain['image'].ctypes.data)
+        self.assertEqual(self.same(self.batches()), len(self.batches()))
+
+    def test_labels_are_int32_without_x64(self):
+        self.assertEqual(next(iter(self.batches()))['label'].dtype, np.int32)
+        with jax.enable_x64(True):
+            self.assertEqual(next(iter(self.batches()))['label'].dtype, np.int64)
+
+    def test_bf16(self):
+        fields = recpack_io.recipe('cifar10-train', type='bf16')
+        for device in None, jax.devices():
+            rounded_ones = self.batches(recipe=None, fields=fields, device=device)
+            for rounded, f32 in zip(rounded_ones, self.batches(), strict=True):
+                self.assertEqual(rounded['image'].dtype, jax.numpy.bfloat16)
+                np.testing.assert_array_equal(rounded['image'],
+                                              np.asarray(f32['image']).astype(jax.numpy.bfloat16))
+
+    def test_put_on_one_device(self):
+        for ahead in 0, 1, 2:
+            loader = self.batches(device=jax.devices()[2], ahead=ahead)
+            for epoch in range(2):
+                for batch in loader:
+                    self.assertEqual(batch['image'].devices(), {jax.devices()[2]})
+            self.same(self.batches(device=jax.devices()[2], ahead=ahead))
+
+    def test_dealt_to_several_devices(self):
+        devices = jax.devices()
+        self.assertEqual(len(devices), 4)
+        batch = next(iter(self.batches(device=devices)))
+        shards = sorted(batch['image'].addressable_shards, key=lambda shard: shard.index[0].start)
+        self.assertEqual([shard.device for shard in shards], devices)
+        self.assertEqual({shard.data.shape for shard in shards}, {(2, 3, 32, 32)})
+        self.same(self.batches(device=devices))
+
+    def test_any_sharding(self):
+        mesh = jax.make_mesh((2, 2), ('batch', 'model'))
+        for place in (NamedSharding(mesh, PartitionSpec('batch')), NamedSharding(mesh, PartitionSpec()),
+                      SingleDeviceSharding(jax.devices()[1])):
+            batch = next(iter(self.batches(device=place)))
+            self.assertEqual(batch['image'].sharding, place)
+            self.same(self.batches(device=place))
+
+    def test_what_devices_cannot_share(self):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, '4 devices cannot share batches of 6'):
+            self.batches(device=jax.devices(), batch_size=6)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'kept short'):
+            self.batches(device=jax.devices(), last_batch='keep')
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'no device in the list'):
+            self.batches(device=[])
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, '-1 batches cannot be ahead'):
+            self.batches(device=jax.devices(), ahead=-1)
+
+    def test_batches_on_their_way_are_no_part_of_a_state(self):
+        expected = [np.array(batch['image']) for batch in self.batches()]
+        for ahead in 1, 2:
+            for taken in range(len(expected)):
+                first = self.batches(device=jax.devices(), ahead=ahead)
+                take(first, taken + 1)
+                state = first.state_dict()
+                other = self.batches(device=jax.devices(), ahead=ahead)
+                other.load_state_dict(state)
+                self.assertEqual(other.state_dict(), state)
+                rest = [np.array(batch['image']) for batch in other]
+                self.assertEqual(len(rest), len(expected) - taken - 1)
+                for mine, theirs in zip(rest, expected[taken + 1:]):
+                    np.testing.assert_array_equal(mine, theirs)
+
+    def test_epochs_with_batches_on_their_way(self):
+        loader, plain = self.batches(device=jax.devices(), ahead=2), self.batches(recpack_io.Loader)
+        take(loader, len(plain) - 1)  # the loader has given its last batch, the program has not
+        for epoch in 1, 2:  # an iteration that is left ends its epoch
+            plain.set_epoch(epoch)
+            for mine, expected in zip(loader, plain, strict=True):
+                np.testing.assert_array_equal(mine['image'], expected['image'])
+        loader.set_epoch(1)
+        plain.set_epoch(1)
+        self.assertEqual(loader.state_dict(), plain.state_dict())
+        np.testing.assert_array_equal(next(iter(loader))['image'], next(iter(plain))['image'])
+
+    def test_damage_is_told_of_in_its_turn(self):
+        options = {'order': 'sequential', 'batch_size': 4}
+        whole = [np.array(batch['image']) for batch in self.batches(**options)]
+        shard = next((self.folder / 'shards').glob('train-*'))
+        data = bytearray(shard.read_bytes())
+        data[self.dataset.place_of(14)[1] + 20] ^= 1  # of the fourth batch
+        shard.write_bytes(data)
+        got = []
+        with self.assertRaises(recpack_io.CorruptError) as caught:
+            for batch in self.batches(device=jax.devices(), ahead=2, **options):
+                got.append(np.array(batch['image']))
+        self.assertEqual(caught.exception.ordinal, 14)
+        np.testing.assert_array_equal(got, whole[:3])
+
+    def test_ranks_and_global_arrays_of_jax_distributed(self):
+        with socket.socket() as free:
+            free.bind(('localhost', 0))
+            port = free.getsockname()[1]
+        environment = os.environ | {'XLA_FLAGS': '--xla_force_host_platform_device_count=2',
+                                    'JAX_PLATFORMS': 'cpu'}
+        ranks = [subprocess.Popen([sys.executable, '-c', RANK, str(rank), str(port),
+                                   str(self.folder / 'shards')], env=environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) for rank in range(2)]
+        said = [rank.communicate(timeout=120) for rank in ranks]
+        for rank, (out, err) in enumerate(said):
+            self.assertEqual(ranks[rank].returncode, 0, err)
+            lines = [list(map(int, line.split())) for line in out.splitlines()]
+            self.assertEqual(len(lines), len(self.dataset) // 16)
+            plain = self.batches(recpack_io.Loader, order='sequential', rank=rank, world_size=2, seed=0)
+            for line, batch in zip(lines, plain, strict=True):
+                self.assertEqual(line[:5], [16, 16, 3, 32, 32])
+                self.assertEqual(line[5:], batch.ids.tolist())
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,97 @@
+"""recpack_io.torch in a LightningDataModule: Lightning keeps and restores the loader's state itself."""
+import logging
+import warnings
+
+import lightning
+import recpack_io
+import torch
+from recpack_io.torch import Loader
+from support import CIFAR, InFolder, main, pack
+
+
+class Cifar10(lightning.LightningDataModule):
+    def __init__(self, shards):
+        super().__init__()
+        self.shards = shards
+
+    def train_dataloader(self):
+        fields = [*recpack_io.recipe('cifar10-train'), recpack_io.Id()]
+        return Loader(recpack_io.open(self.shards), fields=fields, batch_size=8, seed=1)
+
+    def val_dataloader(self):
+        return Loader(recpack_io.open(self.shards, split='eval'), 'cifar10-eval', batch_size=8,
+                      last_batch='keep')
+
+
+class Classifier(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = torch.nn.Linear(3072, 10)
+        self.trained_on, self.validated = [], 0
+
+    def training_step(self, batch):
+        self.trained_on.append(batch['id'].tolist())
+        return torch.nn.functional.cross_entropy(self.layer(batch['image'].flatten(1)), batch['label'])
+
+    def validation_step(self, batch):
+        self.validated += len(batch['label'])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.001, momentum=0.9)
+
+
+class Killed(Exception):
+    pass
+
+
+class KillBehind(lightning.Callback):
+    def __init__(self, step, checkpoint):
+        self.step, self.checkpoint = step, checkpoint
+
+    def on_train_batch_end(self, trainer, *_):
+        if trainer.global_step == self.step:
+            trainer.save_checkpoint(self.checkpoint)
+            raise Killed
+
+
+class Lightning(InFolder):
+    def setUp(self):
+        super().setUp()
+        pack(CIFAR, self.folder / 'shards')
+        self.dataset = recpack_io.open(self.folder / 'shards')
+        warnings.filterwarnings('ignore')
+        logging.getLogger('lightning.pytorch').setLevel(logging.ERROR)
+
+    def fit(self, checkpoint=None, callbacks=()):
+        model = Classifier()
+        trainer = lightning.Trainer(max_epochs=3, accelerator='cpu', logger=False,
+                                    enable_checkpointing=False, enable_progress_bar=False,
+                                    enable_model_summary=False, callbacks=list(callbacks),
+                                    default_root_dir=self.folder)
+        try:
+            trainer.fit(model, datamodule=Cifar10(self.folder / 'shards'), ckpt_path=checkpoint,
+                        weights_only=False)
+        except Killed:
+            pass
+        return model
+
+    def test_epochs_are_the_loaders(self):
+        model = self.fit()
+        plain = recpack_io.Loader(self.dataset, fields=[recpack_io.Id()], batch_size=8, seed=1)
+        self.assertEqual(model.trained_on, [batch['id'].tolist() for _ in range(3) for batch in plain])
+        self.assertGreater(model.validated, 0)
+
+    def test_killed_and_gone_on(self):
+        whole = self.fit()
+        an_epoch = len(whole.trained_on) // 3
+        for step in 1, an_epoch - 1, an_epoch + 2:
+            checkpoint = self.folder / f'{step}.ckpt'
+            killed = self.fit(callbacks=[KillBehind(step, checkpoint)])
+            again = self.fit(checkpoint)
+            self.assertEqual(killed.trained_on + again.trained_on, whole.trained_on, step)
+            self.assertTrue(torch.equal(again.layer.weight, whole.layer.weight), step)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,114 @@
+"""recpack_io.tensorflow: batches as eager tensors and as a tf.data.Dataset."""
+import os
+
+os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'
+
+import numpy as np
+import recpack_io
+import tensorflow as tf
+from recpack_io.tensorflow import Loader
+from support import CIFAR, InFolder, main, pack
+
+
+def address(tensor):
+    return np.asarray(memoryview(tensor)).ctypes.data
+
+
+class TensorFlow(InFolder):
+    def setUp(self):
+        super().setUp()
+        pack(CIFAR, self.folder / 'shards')
+        self.dataset = recpack_io.open(self.folder / 'shards')
+
+    def loader(self, kind=Loader, **options):
+        return kind(self.dataset, **{'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3,
+                                       'prefetch': 8} | options)
+
+    def test_tensors_without_a_copy(self):
+        for mine, plain in zip(self.loader(), self.loader(recpack_io.Loader), strict=True):
+            for name in plain:
+                np.testing.assert_array_equal(mine[name].numpy(), plain[name])
+            theirs = tf.experimental.dlpack.from_dlpack(plain.dlpack('image').__dlpack__())
+            self.assertEqual(address(theirs), plain['image'].ctypes.data)
+
+    def test_elements_are_the_batches_epoch_by_epoch(self):
+        loader, plain = self.loader(), self.loader(recpack_io.Loader)
+        dataset = loader.as_dataset()
+        for _ in range(3):
+            for mine, expected in zip(dataset, plain, strict=True):
+                for name in expected:
+                    np.testing.assert_array_equal(mine[name].numpy(), expected[name])
+
+    def test_elements_without_a_copy(self):
+        given = []
+
+        class Watched(Loader):
+            def _next(self):
+                batch = super()._next()
+                given.append(batch and address(batch['image']))
+                return batch
+
+        taken = [address(element['image']) for element in self.loader(Watched).as_dataset()]
+        self.assertEqual(taken, given[:-1])
+
+    def test_spec_is_that_of_the_elements(self):
+        for kind, of in ('f32', tf.float32), ('f16', tf.float16), ('bf16', tf.bfloat16), ('u8', tf.uint8):
+            loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-eval', type=kind,
+                                                                       layout='nhwc'))
+            dataset = loader.as_dataset()
+            self.assertEqual(dataset.element_spec, loader.element_spec)
+            self.assertEqual((dataset.element_spec['image'].dtype, dataset.element_spec['image'].shape),
+                             (of, (8, 32, 32, 3)))
+            element = next(iter(dataset))
+            for name, spec in dataset.element_spec.items():
+                self.assertTrue(spec.is_compatible_with(element[name]), (name, spec))
+
+    def test_a_short_last_batch(self):
+        loader = self.loader(last_batch='keep', batch_size=7)
+        self.assertEqual(loader.element_spec['label'].shape.as_list(), [None])
+        sizes = [len(element['label']) for element in loader.as_dataset()]
+        self.assertEqual((sum(sizes), sizes[-1]), (len(self.dataset), len(self.dataset) % 7 or 7))
+
+    def test_bf16_is_rounded_f32(self):
+        rounded = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-train', type='bf16'))
+        for mine, exact in zip(rounded.as_dataset(), self.loader(), strict=True):
+            np.testing.assert_array_equal(mine['image'].numpy(),
+                                          tf.cast(exact['image'], tf.bfloat16).numpy())
+
+    def test_with_what_is_put_behind(self):
+        """map, prefetch and a repeat, as programs have them."""
+        loader = self.loader(prefetch=8)
+        dataset = loader.as_dataset().map(lambda batch: batch['label'] + 1).prefetch(2).repeat(3)
+        labels = [label - 1 for batch in dataset for label in batch.numpy()]
+        plain = self.loader(recpack_io.Loader)
+        expected = [label for _ in range(3) for batch in plain for label in batch['label']]
+        self.assertEqual(labels, expected)
+
+    def test_states_go_on(self):
+        first = self.loader()
+        elements = iter(first.as_dataset())
+        next(elements), next(elements)
+        other = self.loader()
+        other.load_state_dict(first.state_dict())
+        rest = [element['label'].numpy().tolist() for element in elements]
+        self.assertEqual([element['label'].numpy().tolist() for element in other.as_dataset()], rest)
+
+    def test_keras_takes_it(self):
+        loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-train', layout='nhwc'))
+        model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
+        model.compile('sgd', tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        pairs = loader.as_dataset().map(lambda batch: (batch['image'], batch['label']))
+        history = model.fit(pairs, epochs=2, verbose=0)
+        self.assertEqual(len(history.history['loss']), 2)
+
+    def test_errors_name_the_record(self):
+        shard = next((self.folder / 'shards').glob('train-*'))
+        data = bytearray(shard.read_bytes())
+        data[self.dataset.place_of(2)[1] + 20] ^= 1
+        shard.write_bytes(data)
+        with self.assertRaisesRegex(Exception, 'CRC'):
+            list(self.loader(order='sequential').as_dataset())
+
+
+if __name__ == '__main__':
+    main()
