@@ -41,12 +41,15 @@ std::vector<ArraySpec> ArraysOf(const std::vector<ArrayTuple>& given) {
 
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::object Decode(const Bytes& data) {
+nb::object Decode(const Bytes& data, bool apply_orientation, bool allow_damage) {
+  DecodeOptions options;
+  options.apply_orientation = apply_orientation;
+  options.allow_damage = allow_damage;
   Image image;
   {
     const nb::gil_scoped_release unlocked;
     thread_local ImageDecoder decoder;
-    decoder.Decode({data.data(), data.size()}, {}, image);
+    decoder.Decode({data.data(), data.size()}, options, image);
   }
   return OwnedArray(std::move(image.pixels),
                     {static_cast<size_t>(image.height), static_cast<size_t>(image.width),
@@ -128,10 +131,12 @@ void BindFunctions(nb::module_& module) {
                 BatchFunction{ArraysOf(arrays), BatchCall(Caller(caller, std::move(name))), stream};
           },
           nb::arg("caller"), nb::arg("name"), nb::arg("arrays"), nb::arg("stream"));
-  module.def("decode_image", Decode, nb::arg("data"),
-             "The pixels of a JPEG or PNG file, uint8 of shape (height, width, 3), RGB, as stored: "
-             "EXIF orientation is not applied. `data`: bytes, or a uint8 array. Raises "
-             "CorruptError, and UnsupportedError for other formats.");
+  module.def("decode_image", Decode, nb::arg("data"), nb::kw_only(),
+             nb::arg("apply_orientation") = false, nb::arg("allow_damage") = false,
+             "The pixels of a JPEG or PNG file, uint8 of shape (height, width, 3), RGB. `data`: "
+             "bytes, or a uint8 array. apply_orientation: turned as EXIF says. allow_damage: what "
+             "is cut or damaged is taken, missing parts gray or wrong. Raises CorruptError, and "
+             "UnsupportedError for other formats.");
 }
 
 }  // namespace recpack::python

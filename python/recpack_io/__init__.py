@@ -20,5 +20,5 @@ from recpack_io.writing import Writer
 
 __all__ = ['Batch', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset', 'DeviceError', 'Feature',
            'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError',
-           'Numbers', 'PackResult', 'RecpackError', 'UnsupportedError', 'Writer', 'decode_image', 'open',
-           'pack', 'recipe', 'recipe_names']
+           'Numbers', 'PackResult', 'RecpackError', 'UnsupportedError', 'Writer', 'decode_image',
+           'open', 'pack', 'recipe', 'recipe_names']

@@ -33,8 +33,9 @@ def Image(name: str = 'image', *, then=None, given: str | None = None, result=No
     apply_orientation, allow_damage, scaled: how files become pixels; docs/loader.md.
     view: fields with the same number draw the same crop and flip.
 
-    then: a function that is given the picture, as uint8 and not normalised, and gives the result:
-        a transform of torchvision, say.
+    then: a function that is given the picture, as uint8 and not normalised, and gives the result,
+        of `height` and `width`: a transform of torchvision, say. Where there is no `crop`, encoded
+        pictures are given to it whole, as they were decoded.
     given: what it takes: "numpy" (height, width, channels), "pil", "torch" (channels, height,
         width); None: "pil" for a transform of torchvision, else "numpy".
     result: (type, shape) of what it gives, where that is not `type`, `layout`, height and width.

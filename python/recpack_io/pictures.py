@@ -8,20 +8,42 @@ import numpy as np
 from recpack_io import _core
 from recpack_io.functions import TYPES, Declared, Function, Sample
 
+_USUAL = 'image/encoded', 'image', 'jpg', 'jpeg', 'png'  # as the core looks for them
+
+class Whole:
+    """Decodes a sample's picture, of any size."""
+
+    def __init__(self, field: _core.ImageField):
+        if field.flip or field.erasing or field.policy != 'none':
+            raise ValueError('a picture that is given to `then` as it was decoded is not changed '
+                             'before: choose a crop for that, or leave flip, policy and erasing to '
+                             '`then`')
+        self._features = [field.feature] if field.feature else list(_USUAL)
+        self._options = {'apply_orientation': field.apply_orientation,
+                         'allow_damage': field.allow_damage}
+
+    def __call__(self, sample: Sample) -> np.ndarray:
+        there = (name for name in self._features if name in sample)
+        return _core.decode_image(sample[next(there, self._features[0])], **self._options)
+
+
+def _image_of(sample: Sample) -> np.ndarray:
+    return sample.image
+
 
 class Then:
     """A function of the picture alone: gives it to `then`, as the kind of picture that it takes."""
 
-    def __init__(self, name: str, then: Callable, given: str | None):
+    def __init__(self, name: str, then: Callable, given: str | None, picture=_image_of):
         of_torchvision = type(then).__module__.partition('.')[0] == 'torchvision'
         given = given or ('pil' if of_torchvision else 'numpy')
         if given not in _GIVEN:
             raise ValueError(f'there is no given {given!r}; choose one of {", ".join(_GIVEN)}')
-        self.name, self.then, self.given = name, then, given
+        self.name, self.then, self.given, self.picture = name, then, given, picture
         self.__qualname__ = Declared(then).name
 
     def __call__(self, sample: Sample) -> dict:
-        return {self.name: self.then(_GIVEN[self.given](sample.image))}
+        return {self.name: self.then(_GIVEN[self.given](self.picture(sample)))}
 
 
 def _pil(image: np.ndarray):
@@ -47,4 +69,7 @@ def of_picture(image: _core.ImageField, then: Callable, given: str | None, resul
         if kind is None:
             raise TypeError(f'NumPy has no {image.type}: choose another type, or convert it later')
         result = kind, (*size, channels) if image.layout == 'nhwc' else (channels, *size)
-    return Function(Then(image.name, then, given), {image.name: result}, stream, image)
+    arrays = {image.name: result}
+    if image.crop == 'none' and not image.raw_shape[0]:
+        return Function(Then(image.name, then, given, Whole(image)), arrays, stream)
+    return Function(Then(image.name, then, given), arrays, stream, image)

@@ -96,8 +96,14 @@ class Samples(Calls):
         for path in paths:
             pixels = recpack_io.decode_image(path.read_bytes())
             self.assertEqual((pixels.dtype, pixels.ndim, pixels.shape[2]), (np.uint8, 3, 3))
+        self.assertEqual(pixels.shape, recpack_io.decode_image(
+            np.frombuffer(paths[1].read_bytes(), np.uint8)).shape)
         with self.assertRaises(recpack_io.RecpackError):
             recpack_io.decode_image(b'no picture')
+        cut = paths[0].read_bytes()[:-20]
+        with self.assertRaises(recpack_io.CorruptError):
+            recpack_io.decode_image(cut)
+        self.assertEqual(recpack_io.decode_image(cut, allow_damage=True).ndim, 3)
 
 
 class Randomness(Calls):

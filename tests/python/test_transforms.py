@@ -3,12 +3,13 @@ import io
 
 import numpy as np
 import PIL.Image
+import PIL.ImageOps
 import recpack_io
 import torch
 from calls import Calls
 from recpack_io import BatchFunction, Function, Image
 from recpack_io.torch import Loader
-from support import GOLDEN, main
+from support import GOLDEN, InFolder, main
 from torchvision import transforms as v1
 from torchvision.transforms import v2
 
@@ -101,12 +102,67 @@ class Transforms(Calls):
             np.testing.assert_array_equal(batch['target'], target)
 
 
+class WholePictures(InFolder):
+    """Encoded, of any size, as ImageFolder gives them to a transform."""
+
+    PATHS = sorted((GOLDEN / 'image').glob('orientation*.jpg'))
+    TRANSFORM = v2.Compose([v2.RandomResizedCrop(24), v2.RandomHorizontalFlip(), v2.PILToTensor(),
+                            v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)])
+
+    def loader(self, data, *fields, **options):
+        recpack_io.pack(({'image': each, 'number': number} for number, each in enumerate(data)),
+                        self.folder / 'shards')
+        self.dataset = recpack_io.open(self.folder / 'shards')
+        return recpack_io.Loader(self.dataset, fields=[recpack_io.Numbers('number'), *fields],
+                                 batch_size=len(data), **options)
+
+    def test_equal_those_of_pillow_and_torchvision(self):
+        field = Image('mine', then=self.TRANSFORM, height=24, width=24, stream=7)
+        for workers in 0, 1:
+            batch = next(iter(self.loader([path.read_bytes() for path in self.PATHS], field,
+                                          Function(seed, {'seed': 'int64'}, stream=7),
+                                          workers=workers)))
+            for mine, number, drawn in zip(batch['mine'], batch['number'], batch['seed'].tolist()):
+                torch.manual_seed(drawn)
+                theirs = self.TRANSFORM(PIL.Image.open(self.PATHS[number]).convert('RGB'))
+                self.assertTrue(torch.equal(torch.from_numpy(mine), theirs))
+            self.folder = self.folder / 'again'
+
+    def test_are_turned_where_that_is_asked_for(self):
+        def corner(image):
+            return image[:4, :4]
+        field = Image('mine', then=corner, apply_orientation=True,
+                      result=('uint8', (4, 4, 3)))
+        batch = next(iter(self.loader([path.read_bytes() for path in self.PATHS], field)))
+        for mine, number in zip(batch['mine'], batch['number']):
+            theirs = PIL.ImageOps.exif_transpose(PIL.Image.open(self.PATHS[number]))
+            np.testing.assert_array_equal(mine, np.asarray(theirs)[:4, :4])
+
+    def test_damaged_ones(self):
+        data = [path.read_bytes() for path in self.PATHS]
+        data[3] = data[3][:len(data[3]) // 2]
+        field = Image('mine', then=self.TRANSFORM, height=24, width=24)
+        with self.assertRaises(recpack_io.CorruptError):
+            next(iter(self.loader(data, field)))
+        self.folder = self.folder / 'again'
+        batch = next(iter(self.loader(data, field, on_bad_record='substitute', max_bad_share=0.5)))
+        self.assertNotIn(3, batch['number'])
+
+    def test_what_is_asked_for_before_needs_a_crop(self):
+        for options in {'flip': 0.5}, {'policy': 'randaugment'}, {'erasing': 0.1}:
+            with self.assertRaisesRegex(ValueError, 'choose a crop'):
+                Image(then=self.TRANSFORM, **options)
+
+
 class Decoding(Calls):
     def test_equals_pillow(self):
         for path in sorted((GOLDEN / 'image').glob('orientation*.jpg')):
             data = path.read_bytes()
             theirs = PIL.Image.open(io.BytesIO(data)).convert('RGB')
             np.testing.assert_array_equal(recpack_io.decode_image(data), np.asarray(theirs))
+            turned = np.asarray(PIL.ImageOps.exif_transpose(PIL.Image.open(path)).convert('RGB'))
+            np.testing.assert_array_equal(
+                recpack_io.decode_image(data, apply_orientation=True), turned)
 
 
 if __name__ == '__main__':
