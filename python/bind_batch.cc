@@ -45,9 +45,11 @@ nb::object Column(const HeldBatch& held, const std::vector<T>& values) {
 void BindBatch(nb::module_& module) {
   nb::class_<HeldBatch>(module, "Batch")
       .def("numpy", Array<nb::numpy>, nb::arg("name"),
+           nb::sig("def numpy(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
            "The array, shape (samples, ...), over the batch's own memory. NumPy has no bfloat16: "
            "use dlpack() for that.")
       .def("dlpack", Array<nb::array_api>, nb::arg("name"),
+           nb::sig("def dlpack(self, name: str) -> typing.Any"),
            "The same for torch.from_dlpack() and its like: an object with __dlpack__.")
       .def(
           "keys",
@@ -56,7 +58,7 @@ void BindBatch(nb::module_& module) {
             for (const ArraySpec& spec : held.batch->arrays()) names.append(spec.name);
             return names;
           },
-          "Names of the arrays.")
+          nb::sig("def keys(self) -> list[str]"), "Names of the arrays.")
       .def("__len__", [](const HeldBatch& held) { return held.batch->size(); })
       .def_prop_ro("epoch", [](const HeldBatch& held) { return held.batch->epoch(); })
       .def_prop_ro(
@@ -67,9 +69,11 @@ void BindBatch(nb::module_& module) {
           "Where a run stands that has used this batch: Loader(resume=...) takes it.")
       .def_prop_ro(
           "ids", [](const HeldBatch& held) { return Column(held, held.batch->ids()); },
+          nb::for_getter(nb::sig("def ids(self) -> numpy.typing.NDArray[numpy.uint64]")),
           "Ordinal of each sample's record in the split, uint64 of shape (samples,).")
       .def_prop_ro(
           "mask", [](const HeldBatch& held) { return Column(held, held.batch->mask()); },
+          nb::for_getter(nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.uint8]")),
           "0 where a sample only fills up the last batch, uint8 of shape (samples,).");
 }
 

@@ -112,7 +112,8 @@ void BindDataset(nb::module_& module) {
           "__getitem__",
           [](OpenDataset& open, int64_t number) { return ReadOne(open, Ordinal(open, number)); },
           nb::arg("number"), "The record of this number; negative ones count from the end.")
-      .def("__getitem__", Slice, nb::arg("numbers"), "A list of records.")
+      .def("__getitem__", Slice, nb::arg("numbers"),
+           nb::sig("def __getitem__(self, numbers: slice) -> list[Record]"), "A list of records.")
       .def(
           "__getitem__",
           [](OpenDataset& open, const std::vector<int64_t>& numbers) {
@@ -121,7 +122,9 @@ void BindDataset(nb::module_& module) {
             for (const int64_t number : numbers) ids.push_back(Ordinal(open, number));
             return ReadMany(open, ids);
           },
-          nb::arg("numbers"), "A list of records, read side by side where they are on a disk.")
+          nb::arg("numbers"),
+          nb::sig("def __getitem__(self, numbers: collections.abc.Sequence[int]) -> list[Record]"),
+          "A list of records, read side by side where they are on a disk.")
       .def("_schema", Schema)
       .def("_splits", Splits)
       .def(

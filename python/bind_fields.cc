@@ -113,7 +113,9 @@ void BindFields(nb::module_& module) {
         }
         return fields;
       },
-      nb::arg("name"), "The fields of a recipe, to be changed or given to a Loader.");
+      nb::arg("name"),
+      nb::sig("def recipe(name: str) -> list[ImageField | NumbersField | BytesField | IdField]"),
+      "The fields of a recipe, to be changed or given to a Loader.");
   module.def("recipe_names", &RecipeNames, "Names that recipe() knows.");
 }
 

@@ -51,6 +51,7 @@ LoaderOptions OptionsOf(nb::dict given) {
   options.resume = Take<std::string>(given, "resume");
   options.threads = Take<int>(given, "threads");
   options.prefetch = Take<uint32_t>(given, "prefetch");
+  options.max_live_batches = Take<uint32_t>(given, "max_live_batches");
   options.cache.what = ValueOf(kCaches, Take<std::string>(given, "cache"), "cache");
   options.cache.budget_bytes = Take<uint64_t>(given, "cache_bytes");
   options.on_bad_record =
@@ -136,6 +137,8 @@ nb::dict Stats(OpenLoader& open) {
   all["wait_seconds"] = Seconds(stats.consumer_wait);
   all["ready"] = stats.ready;
   all["held"] = stats.held;
+  all["slabs"] = stats.slabs;
+  all["batch_bytes"] = stats.batch_bytes;
   all["stages"] = stages;
   return all;
 }
@@ -156,7 +159,7 @@ void BindLoader(nb::module_& module) {
       .def("epoch", [](OpenLoader& open) { return ParseToken((*open).Token()).epoch; })
       .def("arrays", Arrays)
       .def("steps_per_epoch", [](OpenLoader& open) { return (*open).steps_per_epoch(); })
-      .def("stats", Stats);
+      .def("stats", Stats, nb::sig("def stats(self) -> dict[str, typing.Any]"));
 }
 
 }  // namespace recpack::python

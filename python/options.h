@@ -3,13 +3,22 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 namespace recpack::python {
 
-// Takes one out. All have to be there: their defaults are Python's.
+// Takes one out. All have to be there: their defaults are Python's. Throws TypeError for a value
+// that is of another type or beyond its limits.
 template <typename T>
 T Take(nanobind::dict& given, const char* name) {
   const nanobind::str key(name);
-  T value = nanobind::cast<T>(given[key]);
+  const nanobind::object from = given[key];
+  T value{};
+  if (!nanobind::try_cast(from, value)) {
+    PyErr_Clear();
+    const std::string what = std::string(name) + " cannot be " + nanobind::repr(from).c_str();
+    throw nanobind::type_error(what.c_str());
+  }
   PyDict_DelItem(given.ptr(), key.ptr());
   return value;
 }

@@ -4,13 +4,17 @@ from __future__ import annotations
 import atexit
 import os
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
 from recpack_io.calling import Functions
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.functions import BatchFunction
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _STATE_VERSION = 1
 # The first pair that is there counts: torchrun's, Open MPI's, Slurm's.
@@ -37,7 +41,7 @@ class Batch:
     def __init__(self, core: _core.Batch):
         self._core = core
 
-    def __getitem__(self, name: str):
+    def __getitem__(self, name: str) -> NDArray[Any]:
         return self._core.numpy(name)
 
     def __len__(self) -> int:
@@ -49,18 +53,32 @@ class Batch:
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def items(self):
+    def items(self) -> list[tuple[str, NDArray[Any]]]:
         return [(name, self[name]) for name in self.keys()]
 
-    def dlpack(self, name: str):
+    def dlpack(self, name: str) -> Any:
         """The array for torch.from_dlpack(), jax.dlpack.from_dlpack() and their like."""
         return self._core.dlpack(name)
 
-    epoch = property(lambda self: self._core.epoch)
-    number = property(lambda self: self._core.number)
-    ids = property(lambda self: self._core.ids)
-    mask = property(lambda self: self._core.mask)
-    token = property(lambda self: self._core.token)
+    @property
+    def epoch(self) -> int:
+        return self._core.epoch
+
+    @property
+    def number(self) -> int:
+        return self._core.number
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        return self._core.ids
+
+    @property
+    def mask(self) -> NDArray[Any]:
+        return self._core.mask
+
+    @property
+    def token(self) -> str:
+        return self._core.token
 
 
 def place_of_process() -> tuple[int, int]:
@@ -92,7 +110,10 @@ class Loader:
         else 0 of 1.
     order: "auto", "global", "window", "sequential".
     last_batch: "drop", "pad" (filled up; batch.mask says with what) or "keep".
-    threads: 0: all processors that the process may use. prefetch: batches that are made ahead or held.
+    threads: 0: all processors that the process may use. prefetch: batches that are made ahead.
+    max_live_batches: batches that may be held, by their arrays too, while the loader goes on, in memory
+        beside that of `prefetch`; 2 or more. With so many held the next one raises
+        InvalidArgumentError: copy what is to stay. 0: `prefetch` batches are all there are.
     cache: "none", "records" or "pictures", of at most `cache_bytes` bytes.
     on_bad_record: "fail", or "substitute" another for at most `max_bad_share` of an epoch's records;
         `ledger`: file that gets a line for each.
@@ -115,10 +136,12 @@ class Loader:
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
                  rank: int | None = None, world_size: int | None = None, order: str = 'auto',
                  last_batch: str = 'drop', threads: int = 0, prefetch: int = 4,
-                 cache: str = 'none', cache_bytes: int = 1 << 30, on_bad_record: str = 'fail',
-                 max_bad_share: float = 0.001, ledger: str = '', verify: bool = True,
-                 batch_functions: Sequence[BatchFunction | Callable] = (), workers: int = 0,
-                 multiprocessing_context=None, batch_type=Batch):
+                 max_live_batches: int = 16, cache: str = 'none', cache_bytes: int = 1 << 30,
+                 on_bad_record: str = 'fail', max_bad_share: float = 0.001,
+                 ledger: str | os.PathLike[str] = '', verify: bool = True,
+                 batch_functions: Sequence[BatchFunction | Callable[..., Any]] = (),
+                 workers: int = 0, multiprocessing_context: Any = None,
+                 batch_type: Callable[[_core.Batch], Any] = Batch):
         if (recipe is None) == (fields is None):
             raise TypeError('give a recipe or fields, one of them')
         if (rank is None) != (world_size is None):
@@ -135,7 +158,8 @@ class Loader:
             'shared_slabs': self._functions.share_slabs,
             'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
             'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
-            'cache': cache, 'cache_bytes': 0 if cache == 'none' else cache_bytes,
+            'max_live_batches': max_live_batches, 'cache': cache,
+            'cache_bytes': 0 if cache == 'none' else cache_bytes,
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
             'ledger': os.fspath(ledger), 'verify': verify}
         self._batch_type = batch_type
@@ -193,19 +217,20 @@ class Loader:
         if self._inside or epoch != self._epoch:
             self._begin(epoch)
 
-    def state_dict(self) -> dict:
+    def state_dict(self) -> dict[str, Any]:
         """Where the loader stands: behind the last batch that it gave."""
         return {'version': _STATE_VERSION, 'token': self._core.token()}
 
-    def load_state_dict(self, state: dict) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from there. Threads, ranks and the batch size may be others than then."""
         if state.get('version') != _STATE_VERSION:
             raise ValueError(f'the state has version {state.get("version")!r}, '
                              f'this package reads {_STATE_VERSION}')
         self._begin(token=state['token'])
 
-    def stats(self) -> dict:
-        """Where the loader's time went since it began: seconds, counts and bytes by stage."""
+    def stats(self) -> dict[str, Any]:
+        """Where the loader's time went since it began: seconds, counts and bytes by stage; how many
+        batches are ready and held, and the memory: `slabs` of `batch_bytes` each."""
         return self._core.stats()
 
     def __repr__(self) -> str:

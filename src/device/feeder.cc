@@ -71,6 +71,7 @@ bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options
 
 LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
   const auto lanes = static_cast<uint32_t>(target.devices.size());
+  options.max_live_batches = 0;  // the gate waits, and slabs stay near their devices
   if (target.uses_host()) {
     options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
   }
@@ -100,8 +101,8 @@ struct DeviceFeeder::State {
         slabs(std::move(own_slabs)),
         loader(std::move(from)),
         layout(LayOut(*loader)) {
-    const size_t prefetch = loader->options().prefetch;
-    gate = std::make_shared<Gate>(prefetch);
+    const size_t prefetch = loader->options().prefetch, most = loader->options().max_live_batches;
+    gate = std::make_shared<Gate>(most == 0 ? prefetch : std::min(prefetch, most));
     if (target.uses_host()) {
       target.depth = std::min(target.depth, prefetch / target.devices.size());
       if (target.depth == 0) {

@@ -69,6 +69,10 @@ LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const Resu
   }
   if (options.fields.empty()) Refuse("a loader without fields makes nothing", "name a recipe");
   if (options.prefetch < 2) Refuse("a ring has at least 2 slabs", "choose a prefetch of 2 or more");
+  if (options.max_live_batches == 1) {
+    Refuse("a consumer that may hold 1 batch holds none while it takes the next",
+           "choose a max_live_batches of 2 or more, or 0");
+  }
   if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
   if (options.threads == 0) options.threads = AvailableThreads();
   if (options.slabs == nullptr) options.slabs = &HostSlabs();
@@ -198,22 +202,41 @@ struct Loader::State {
 
   void Audit(const RingSlot& slot, uint32_t samples) {
     audit.AddSum(slot.delivered, slot.delivered_sum);
+    const BatchMemory& memory = *slot.memory;
     for (uint32_t i = 0; audit.has_counts() && i < samples; ++i) {
-      if (slot.mask[i] != 0) audit.CountOne(slot.views[i], slot.ids[i]);
+      if (memory.mask[i] != 0) audit.CountOne(memory.views[i], memory.ids[i]);
     }
   }
 
   void Wait(uint64_t batch) {
     const InputWaitSpan span;
-    if (ring->HeldFor(batch)) {
-      Refuse(format("all {} batches are held by their consumer", ring->size()),
-             "let go of one before the next, or raise `prefetch`");
-    }
+    MakeRoom(batch);
     if (ring->Ready(batch)) return;
     const auto waiting = account->Wait();
     if (WaitLooking(batch)) return;
     stalled = true;
     ThrowStall(workers, Snapshot(page->blocks(), MonotonicNow()), plan.options.stall_timeout);
+  }
+
+  // What is still held leaves the ring; those before the last two did when these were asked for.
+  // The last one stays where it alone is held: a plain loop takes no more memory.
+  void MakeRoom(uint64_t batch) {
+    const uint32_t most = plan.options.max_live_batches, held = ring->held();
+    if (most == 0) {
+      if (!ring->HeldFor(batch)) return;
+      Refuse(
+          format("the consumer holds {} of the loader's {} batches, and among them the one whose "
+                 "memory comes next",
+                 held, ring->size()),
+          "let go of batches in the order in which they came, raise `prefetch`, or have those "
+          "that are held replaced: `max_live_batches`");
+    }
+    if (held >= most) {
+      Refuse(format("the consumer holds {} batches, all that `max_live_batches` allows", held),
+             "let go of one before the next, copy what is to stay, or raise `max_live_batches`");
+    }
+    if (batch >= 2) ring->Replace(batch - 2);
+    if (batch >= 2 && held >= 2) ring->Replace(batch - 1);
   }
 
   // Whether the batch came within the timeout.
@@ -354,7 +377,7 @@ std::optional<Batch> Loader::Take(LoaderMode mode) {
   state.account->Give(plan.samples, ready);
 
   Batch batch = Of(plan);
-  Show(slot, {&slot, [ring = state.ring, number](void*) { ring->Release(number); }}, batch);
+  Show(*slot.memory, state.ring->Give(number), batch);
   batch.live_ = true;
   return batch;
 }
@@ -402,14 +425,12 @@ Batch Loader::Of(const BatchPlan& plan) const {
   return batch;
 }
 
-template <typename From>
-void Loader::Show(const From& from, std::shared_ptr<void> hold, Batch& batch) {
+void Loader::Show(const BatchMemory& memory, std::shared_ptr<void> hold, Batch& batch) {
   batch.hold_ = std::move(hold);
-  batch.slab_ =
-      std::shared_ptr<const uint8_t>(from.slab, static_cast<const uint8_t*>(from.slab.get()));
-  batch.ids_ = &from.ids;
-  batch.views_ = &from.views;
-  batch.mask_ = &from.mask;
+  batch.slab_ = std::shared_ptr<const uint8_t>(memory.slab, memory.bytes());
+  batch.ids_ = &memory.ids;
+  batch.views_ = &memory.views;
+  batch.mask_ = &memory.mask;
 }
 
 LoaderStats Loader::stats() const { return Snapshot(state_->page->blocks(), MonotonicNow()); }

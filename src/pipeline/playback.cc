@@ -79,7 +79,7 @@ void Playback::Enter(LoaderMode mode) noexcept {
 }
 
 void Playback::Keep(uint64_t number) {
-  const RingSlot& slot = ring_->slot(number);
+  const BatchMemory& from = *ring_->slot(number).memory;
   const auto copy = std::make_shared<Kept>();
   try {
     copy->slab = slabs_.Allocate(slab_bytes_);
@@ -88,10 +88,10 @@ void Playback::Keep(uint64_t number) {
     most_ = kept_.size();
     return;
   }
-  std::copy_n(slot.bytes(), slab_bytes_, static_cast<uint8_t*>(copy->slab.get()));
-  copy->ids = slot.ids;
-  copy->views = slot.views;
-  copy->mask = slot.mask;
+  std::copy_n(from.bytes(), slab_bytes_, copy->bytes());
+  copy->ids = from.ids;
+  copy->views = from.views;
+  copy->mask = from.mask;
   copy->number = number;
   kept_.push_back(copy);
 }
@@ -101,7 +101,7 @@ const std::shared_ptr<const Playback::Kept>& Playback::MadeUp(const std::vector<
   if (synthetic_) return synthetic_;
   const auto made = std::make_shared<Kept>();
   made->slab = slabs_.Allocate(slab_bytes_);
-  auto* const bytes = static_cast<uint8_t*>(made->slab.get());
+  auto* const bytes = made->bytes();
   std::fill_n(bytes, slab_bytes_, uint8_t{0});
   for (const ArraySpec& array : arrays) FillAtRandom(array, samples, bytes + array.offset);
   made->ids.resize(samples);

@@ -13,11 +13,7 @@ namespace recpack {
 class Playback {
  public:
   // A batch in memory of its own.
-  struct Kept {
-    std::shared_ptr<void> slab;
-    std::vector<uint64_t> ids;
-    std::vector<uint32_t> views;
-    std::vector<uint8_t> mask;
+  struct Kept : BatchMemory {
     uint64_t number = 0;  // of the live batch that it is a copy of
   };
 

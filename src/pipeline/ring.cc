@@ -11,13 +11,10 @@ constexpr uint64_t kNever = ~uint64_t{0};
 
 Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs,
            std::shared_ptr<StatsPage> page)
-    : chunks_(chunks), page_(std::move(page)) {
+    : chunks_(chunks), page_(std::move(page)), memories_(slab_bytes, samples, slabs, *page_) {
   for (size_t i = 0; i < slots; ++i) {
     auto slot = std::make_unique<RingSlot>();
-    slot->slab = slabs.Allocate(slab_bytes);
-    slot->ids.resize(samples);
-    slot->views.resize(samples);
-    slot->mask.resize(samples);
+    slot->memory = memories_.Take();
     slot->turn = i;
     slot->unfinished = chunks + 1;
     slots_.push_back(std::move(slot));
@@ -79,10 +76,44 @@ void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
   at.failed_position = position;
 }
 
-void Ring::Release(uint64_t batch) noexcept {
-  if (mark_.inherited()) return;  // the page and the workers are the parent's
+std::shared_ptr<void> Ring::Give(uint64_t batch) {
   RingSlot& at = slot(batch);
+  at.held.store(batch + 1, std::memory_order_relaxed);
+  held_.fetch_add(1, std::memory_order_relaxed);
+  return {at.memory.get(), [ring = weak_from_this(), memory = at.memory, batch](void*) mutable {
+            if (const auto there = ring.lock()) there->Release(batch, std::move(memory));
+          }};
+}
+
+void Ring::Replace(uint64_t batch) {
+  RingSlot& at = slot(batch);
+  if (at.held.load(std::memory_order_relaxed) != batch + 1) return;
+  std::shared_ptr<BatchMemory> other = memories_.Take();
+  if (!EndHolding(batch)) return memories_.Give(std::move(other));  // let go of meanwhile
+  at.memory = std::move(other);
+  Reopen(batch);
+}
+
+// Not counted as held any more once its memory can be had: the next one then needs no new memory.
+void Ring::Release(uint64_t batch, std::shared_ptr<BatchMemory> memory) noexcept {
+  if (mark_.inherited()) return;  // the page and the workers are the parent's
   page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
+  if (EndHolding(batch)) {
+    Reopen(batch);
+  } else {
+    memories_.Give(std::move(memory));
+  }
+  held_.fetch_sub(1, std::memory_order_release);
+}
+
+// Whether the batch was held and in the ring. True for one caller, who reopens its slot.
+bool Ring::EndHolding(uint64_t batch) noexcept {
+  uint64_t mine = batch + 1;
+  return slot(batch).held.compare_exchange_strong(mine, 0, std::memory_order_acq_rel);
+}
+
+void Ring::Reopen(uint64_t batch) noexcept {
+  RingSlot& at = slot(batch);
   at.delivered = 0;
   at.delivered_sum = {};
   at.unfinished.store(chunks_ + 1, std::memory_order_relaxed);

@@ -9,36 +9,33 @@
 #include <mutex>
 #include <vector>
 
-#include "recpack/base/slab.h"
 #include "recpack/pipeline/audit.h"
+#include "src/pipeline/batch_memory.h"
 #include "src/pipeline/forks.h"
 #include "src/pipeline/stats_page.h"
 
 namespace recpack {
 
-// One slab and what is said of the batch in it. The batch's number tells whose turn it is: workers
-// write batch n once `turn` is n, the consumer takes it once `ready` is n + 1.
+// The place of a batch. Its number tells whose turn it is: workers write batch n once `turn` is n,
+// the consumer takes it once `unfinished` is 0.
 struct RingSlot {
-  std::shared_ptr<void> slab;
-  std::vector<uint64_t> ids;
-  std::vector<uint32_t> views;
-  std::vector<uint8_t> mask;
+  std::shared_ptr<BatchMemory> memory;  // the consumer alone changes it, while it is its turn
   std::atomic<uint64_t> turn = 0;
   std::atomic<uint32_t> unfinished = 0;  // chunks of the batch, and publishing it
+  // The number of the batch that is held and in it, and 1; 0: none. Who sets it to 0 reopens it.
+  std::atomic<uint64_t> held = 0;
 
   std::mutex mutex;            // of all below, while workers write the batch
   std::exception_ptr failure;  // of the sample below
   uint64_t failed_position = 0;
   uint64_t delivered = 0;  // samples that are not masked, and the sum of their AuditHash()
   Sum128 delivered_sum;
-
-  uint8_t* bytes() const noexcept { return static_cast<uint8_t*>(slab.get()); }
 };
 
-// Batches are numbered from 0 and published in order. Lives as long as a batch is held.
-class Ring {
+// Batches are numbered from 0 and published in order.
+class Ring : public std::enable_shared_from_this<Ring> {
  public:
-  // Counts batches on the page.
+  // Counts batches on the page. `slabs`: for the consumer's thread, as long as it takes batches.
   Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs,
        std::shared_ptr<StatsPage> page);
 
@@ -78,29 +75,41 @@ class Ring {
   // Consumer: whether the batch is whole.
   bool Ready(uint64_t batch) { return !HeldFor(batch) && slot(batch).unfinished == 0; }
 
-  // Consumer, where the slab is not held: waits until the batch is whole; false: it took longer
-  // than `timeout`.
+  // Consumer: waits until the batch is whole; false: it took longer than `timeout`.
   template <typename Duration>
   bool WaitUntilReady(uint64_t batch, Duration timeout) {
     std::unique_lock lock(mutex_);
-    return ready_.wait_for(lock, timeout, [&] { return slot(batch).unfinished == 0; });
+    return ready_.wait_for(lock, timeout, [&] { return Ready(batch); });
   }
 
-  // Consumer, any thread: the slab may be written anew.
-  void Release(uint64_t batch) noexcept;
+  // Consumer: the batch, which is whole, is held until the result is gone, on any thread and also
+  // after the ring. Its memory is then written anew.
+  std::shared_ptr<void> Give(uint64_t batch);
+
+  // Batches that are held now.
+  uint32_t held() const noexcept { return held_; }
+
+  // Consumer: a batch that is still held leaves the ring, with its memory; other memory takes its
+  // place. Throws what the allocator throws, and is then as before.
+  void Replace(uint64_t batch);
 
   // Wakes all workers and lets none begin.
   void Stop() noexcept;
   bool stopped() const noexcept { return stopped_; }
 
  private:
+  void Release(uint64_t batch, std::shared_ptr<BatchMemory> memory) noexcept;
+  bool EndHolding(uint64_t batch) noexcept;
+  void Reopen(uint64_t batch) noexcept;
   bool TakeExtra() noexcept;
   void WakeWorkers() noexcept;
 
   const uint32_t chunks_;
   const std::shared_ptr<StatsPage> page_;
   const ForkMark mark_;
+  BatchMemories memories_;
   std::vector<std::unique_ptr<RingSlot>> slots_;
+  std::atomic<uint32_t> held_ = 0;
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> paused_ = false;
   std::atomic<uint32_t> extra_ = 0;    // chunks

@@ -50,7 +50,8 @@ struct ControlBlock {
 struct RingBlock {
   PageWord written;
   PageWord released;
-  uint64_t reserved[6];
+  PageWord slabs;
+  uint64_t reserved[5];
 };
 
 struct ConsumerBlock {

@@ -219,11 +219,13 @@ LoaderStats Snapshot(StatsBlocks& blocks, uint64_t now) {
   const uint64_t released = Load(blocks.ring.released);
   AddConsumer(blocks.consumer, now, stats);
   const uint64_t written = Load(blocks.ring.written);
-  const auto within = [&](uint64_t more, uint64_t less) {
-    return static_cast<uint32_t>(std::min<uint64_t>(Since(less, more), header.slots));
+  // Of a loader that was made before these were counted, the ring's.
+  stats.slabs = static_cast<uint32_t>(std::max<uint64_t>(Load(blocks.ring.slabs), header.slots));
+  const auto between = [](uint64_t less, uint64_t more, uint32_t most) {
+    return static_cast<uint32_t>(std::min<uint64_t>(Since(less, more), most));
   };
-  stats.ready = within(written, stats.batches);
-  stats.held = within(stats.batches, released);
+  stats.ready = between(stats.batches, written, stats.slots);
+  stats.held = between(released, stats.batches, stats.slabs);
   stats.requested = ModeOf(Load(blocks.control.request) & kModeBits);
   stats.mode = ModeOf(Load(blocks.control.mode));
   stats.held_back = static_cast<uint32_t>(Load(blocks.control.held));

@@ -99,19 +99,20 @@ void Worker::FinishBatch(uint64_t batch) {
   clock_.EndBatch();
 }
 
-void Worker::WorkOn(RingSlot& slot, const BatchPlan& at) {
+void Worker::WorkOn(const RingSlot& slot, const BatchPlan& at) {
+  const BatchMemory& memory = *slot.memory;
   const uint64_t position = plan_.schedule.Position(at, 0);
   try {
     for (const auto& worker : plan_.batch_workers) {
       BatchView view(
-          *plan_.arrays, slot.bytes(),
+          *plan_.arrays, memory.bytes(),
           KeyedRandom(EpochSeed(plan_.options.seed, at.epoch), worker->stream(), position));
       view.epoch = at.epoch;
       view.position = position;
       view.size = at.samples;
-      view.ids = std::span(slot.ids).first(at.samples);
-      view.mask = std::span(slot.mask).first(at.samples);
-      view.memory = slot.slab;
+      view.ids = std::span(memory.ids).first(at.samples);
+      view.mask = std::span(memory.mask).first(at.samples);
+      view.memory = memory.slab;
       worker->Work(view);
     }
   } catch (...) {
@@ -173,19 +174,20 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
   epoch_ = at.epoch;
   epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
   RingSlot& slot = ring_.slot(batch);
+  BatchMemory& memory = *slot.memory;
   for (uint32_t i = begin; i < end; ++i) {
     const uint64_t position = plan_.schedule.Position(at, i);
     const SampledRecord record = sampler_.At(at.epoch, position);
-    slot.ids[i] = record.id;
-    slot.views[i] = record.view;
-    slot.mask[i] = position < plan_.mixture.samples();
+    memory.ids[i] = record.id;
+    memory.views[i] = record.view;
+    memory.mask[i] = position < plan_.mixture.samples();
   }
   for (uint32_t i = begin; i < std::min(begin + kTouchedAhead, end); ++i) {
-    sources_[slot.views[i]]->Touch(slot.ids[i]);
+    sources_[memory.views[i]]->Touch(memory.ids[i]);
   }
   for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
     if (const uint32_t next = i + kTouchedAhead; next < end) {
-      sources_[slot.views[next]]->Touch(slot.ids[next]);
+      sources_[memory.views[next]]->Touch(memory.ids[next]);
     }
     try {
       FillSample(batch, at, i);
@@ -199,12 +201,13 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
 
 // Here and not by the consumer, whose time is the trainer's.
 void Worker::Audit(RingSlot& slot, uint32_t begin, uint32_t end) {
+  const BatchMemory& memory = *slot.memory;
   uint64_t samples = 0;
   Sum128 sum;
   for (uint32_t i = begin; i < end; ++i) {
-    if (slot.mask[i] == 0) continue;
+    if (memory.mask[i] == 0) continue;
     ++samples;
-    sum += AuditHash(slot.views[i], slot.ids[i]);
+    sum += AuditHash(memory.views[i], memory.ids[i]);
   }
   const std::lock_guard lock(slot.mutex);
   slot.delivered += samples;
@@ -213,11 +216,11 @@ void Worker::Audit(RingSlot& slot, uint32_t begin, uint32_t end) {
 
 void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
   const uint64_t position = plan_.schedule.Position(at, sample);
-  RingSlot& slot = ring_.slot(batch);
-  const SampledRecord meant{.view = slot.views[sample], .id = slot.ids[sample]};
+  BatchMemory& memory = *ring_.slot(batch).memory;
+  const SampledRecord meant{.view = memory.views[sample], .id = memory.ids[sample]};
   out_.clear();
   for (const ArraySpec& array : *plan_.arrays) {
-    out_.push_back(slot.bytes() + array.offset + sample * array.sample_bytes);
+    out_.push_back(memory.bytes() + array.offset + sample * array.sample_bytes);
   }
   std::string reason;
   try {
@@ -238,8 +241,8 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
       if (error.kind() != ErrorKind::kCorrupt) throw;
       continue;
     }
-    slot.ids[sample] = other.id;
-    if (slot.mask[sample] == 0) return;  // was told of where it is not only repeated
+    memory.ids[sample] = other.id;
+    if (memory.mask[sample] == 0) return;  // was told of where it is not only repeated
     const std::lock_guard lock(substitutions_mutex_);
     substitutions_.push_back(
         {batch,

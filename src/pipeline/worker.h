@@ -75,7 +75,7 @@ class Worker {
   static void Audit(RingSlot& slot, uint32_t begin, uint32_t end);
   void Advise(uint64_t chunk);
   void FinishBatch(uint64_t batch);
-  void WorkOn(RingSlot& slot, const BatchPlan& at);
+  void WorkOn(const RingSlot& slot, const BatchPlan& at);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
   Place PlaceOf(const SampledRecord& record) const;
   void ThrowChunkAway(uint64_t ticket);

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "recpack/base/error.h"
-#include "tests/device/fake_runtime.h"
+#include "tests/device/feeding.h"
 
 namespace recpack {
 namespace {
@@ -27,6 +27,26 @@ TEST(PinnedSlabs, ArePinnedWhileTheyLive) {
   EXPECT_EQ(fake.leaks(), "0 streams, 0 events, 0 allocations, 1 pins");
   static_cast<char*>(slab.get())[(5 << 20) - 1] = 1;
   slab.reset();
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+// A loader takes more of them where batches are held; each goes back by itself.
+TEST(PinnedSlabs, OfHeldBatchesAreUnpinnedWithThem) {
+  const SmallSplit split(103);
+  FakeRuntime fake(1, FakeRuntime::Mode::kLazy);
+  std::vector<Batch> held;
+  {
+    PinnedSlabs slabs(fake, {0});
+    LoaderOptions options = SmallOptions();
+    options.slabs = &slabs;
+    Loader loader(Dataset::Open(split.folder()), options);
+    while (held.size() < 6) held.push_back(*loader.Next());
+    EXPECT_EQ(fake.leaks(), "0 streams, 0 events, 0 allocations, 7 pins");
+  }
+  EXPECT_EQ(fake.leaks(), "0 streams, 0 events, 0 allocations, 6 pins");
+  held.pop_back();
+  EXPECT_EQ(fake.leaks(), "0 streams, 0 events, 0 allocations, 5 pins");
+  held.clear();
   EXPECT_EQ(fake.leaks(), "");
 }
 

@@ -278,6 +278,7 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(reason([](auto& o) { o.local_ranks = o.world_size = 2; }),
               HasSubstr("whole batches"));
   EXPECT_THAT(reason([](auto& o) { o.prefetch = 1; }), HasSubstr("2 slabs"));
+  EXPECT_THAT(reason([](auto& o) { o.max_live_batches = 1; }), HasSubstr("2 or more, or 0"));
   EXPECT_THAT(reason([](auto& o) { o.fields.clear(); }), HasSubstr("without fields"));
   EXPECT_THAT(reason([](auto& o) { o.fields.push_back(o.fields[1]); }), HasSubstr("'label'"));
   EXPECT_THAT(reason([](auto& o) { o.resume = "x"; }), HasSubstr("no token"));
@@ -288,18 +289,6 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(error.what(), HasSubstr("no feature 'labels'"));
   EXPECT_THAT(error.what(), HasSubstr("image, label, text, words"));
   EXPECT_THAT(error.what(), HasSubstr("record"));
-}
-
-TEST(Loader, HoldingAllBatchesIsAnErrorAndNotAHang) {
-  const SmallSplit split(60);
-  LoaderOptions options = Options(5);
-  options.prefetch = 3;
-  Loader loader(Dataset::Open(split.folder()), options);
-  std::vector<Batch> held;
-  for (int i = 0; i < 3; ++i) held.push_back(*loader.Next());
-  EXPECT_THAT(ErrorOf([&] { loader.Next(); }).what(), HasSubstr("all 3 batches"));
-  held.erase(held.begin());
-  EXPECT_TRUE(loader.Next());
 }
 
 TEST(Loader, BatchesOutliveIt) {

@@ -12,12 +12,13 @@
 
 namespace recpack {
 
-// Waits until all that can be made ahead is there and the workers wait.
+// Waits until all that can be made ahead is there, in all slabs that are not held, and the workers
+// wait.
 inline LoaderStats Settled(const Loader& loader) {
   for (;;) {
     LoaderStats stats = loader.stats();
     const auto waits = [](const WorkerStats& worker) { return worker.now == Stage::kRoom; };
-    if (stats.ready + stats.held == stats.slots && std::ranges::all_of(stats.workers, waits)) {
+    if (stats.ready + stats.held == stats.slabs && std::ranges::all_of(stats.workers, waits)) {
       return stats;
     }
     std::this_thread::yield();

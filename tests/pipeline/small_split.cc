@@ -67,23 +67,24 @@ std::vector<Field> SmallFields() {
   return {image, NumbersField{.name = "label"}};
 }
 
+Taken TakenOf(const Batch& batch) {
+  Taken one{batch.epoch(), {}, {}, {}, batch.token()};
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    if (batch.mask()[i] == 0) continue;
+    one.ids.push_back(batch.ids()[i]);
+    one.views.push_back(batch.views()[i]);
+  }
+  for (size_t i = 0; i < batch.arrays().size(); ++i) {
+    const auto* bytes = static_cast<const uint8_t*>(batch.Raw(i));
+    one.bytes.insert(one.bytes.end(), bytes, bytes + batch.arrays()[i].sample_bytes * batch.size());
+  }
+  return one;
+}
+
 std::vector<Taken> Take(Loader& loader, size_t batches) {
   std::vector<Taken> taken;
   while (taken.size() < batches) {
-    const auto batch = loader.Next();
-    if (!batch) continue;
-    Taken one{batch->epoch(), {}, {}, {}, batch->token()};
-    for (uint32_t i = 0; i < batch->size(); ++i) {
-      if (batch->mask()[i] == 0) continue;
-      one.ids.push_back(batch->ids()[i]);
-      one.views.push_back(batch->views()[i]);
-    }
-    for (size_t i = 0; i < batch->arrays().size(); ++i) {
-      const auto* bytes = static_cast<const uint8_t*>(batch->Raw(i));
-      one.bytes.insert(one.bytes.end(), bytes,
-                       bytes + batch->arrays()[i].sample_bytes * batch->size());
-    }
-    taken.push_back(std::move(one));
+    if (const auto batch = loader.Next()) taken.push_back(TakenOf(*batch));
   }
   return taken;
 }

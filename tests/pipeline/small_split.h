@@ -43,6 +43,8 @@ struct Taken {
   bool operator==(const Taken& other) const = default;
 };
 
+Taken TakenOf(const Batch& batch);
+
 // The next batches, past ends of epochs.
 std::vector<Taken> Take(Loader& loader, size_t batches);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheel and tests it as users get it: in an environment that has nothing but NumPy, and in those
-# of bench/peers/setup.sh with PyTorch, Lightning, JAX and TensorFlow (8 GB).
+# Builds the wheel and tests it as users get it: in an environment that has nothing but NumPy, in those of
+# bench/peers/setup.sh with PyTorch, Lightning, JAX and TensorFlow (8 GB), and by mypy's eyes.
 #
 #   bash tests/python/run.sh [WHEEL]     WHEEL: one that is built already (default: it is built)
 #
@@ -20,7 +20,7 @@ bare=$repository/build/python/bare
 rm -rf "$bare"
 python3 -m venv "$bare"
 "$bare/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
-bash "$repository/bench/peers/setup.sh" vision lightning jax tf wds
+bash "$repository/bench/peers/setup.sh" vision lightning jax tf wds typing
 site=$repository/build/python/site
 rm -rf "$site"
 "$venvs/vision/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
@@ -32,7 +32,7 @@ tested() {
 }
 
 path=$repository/tests/interop
-for name in reading loading functions workers writing packing programs notebook; do
+for name in reading loading lifetime functions workers writing packing programs notebook; do
   tested bare "$bare/bin/python" "$name"
 done
 path+=:$site
@@ -44,4 +44,6 @@ done
 path+=:$("$venvs/wds/bin/python" -c 'import site; print(site.getsitepackages()[0])')  # beside PyTorch
 tested vision "$venvs/vision/bin/python" migration
 if [ -x "$venvs/ffcv/bin/python" ]; then tested ffcv "$venvs/ffcv/bin/python" migration; fi
+check "python: types" "$venvs/typing/bin/python" -m mypy --strict --cache-dir "$bare/mypy" \
+  --python-executable "$bare/bin/python" "$here/user_program.py"
 finish

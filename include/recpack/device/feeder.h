@@ -44,7 +44,7 @@ class DeviceFeeder {
   DeviceFeeder(const Mixture& samples, LoaderOptions loader, DeviceFeederOptions options = {});
 
   // Of a loader that gives pictures finished or for devices to finish. Its slabs must be pinned
-  // (PinnedSlabs) where there is a device.
+  // (PinnedSlabs) where there is a device. With its max_live_batches 0 those of `prefetch` are all.
   explicit DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options = {});
 
   // Waits for copies that are under way; batches that are still held stay valid.

@@ -14,7 +14,7 @@
 namespace recpack {
 
 // What a loader made, in a slab that goes back to it with the batch. Move-only; any thread may hold
-// or destroy it, also after its loader.
+// or destroy it, also after its loader, when it keeps its own slab and no other.
 class Batch {
  public:
   Batch() = default;

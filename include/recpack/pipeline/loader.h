@@ -21,6 +21,7 @@
 
 namespace recpack {
 
+struct BatchMemory;
 struct BatchPlan;
 
 // What becomes of samples that do not fill a batch on every rank. All ranks always make the same
@@ -61,7 +62,13 @@ struct LoaderOptions {
   std::string resume;     // a token: begins behind the batch that it came with
   int threads = 0;        // 0: AvailableThreads()
   uint32_t prefetch = 4;  // batches that are made ahead, or held by the consumer: the ring's slabs
-  CacheOptions cache;     // what stays in memory from epoch to epoch; none
+  // The most batches that the consumer may hold, 2 or more. Those that it still holds when it asks
+  // for another leave the ring (but for the last one, where that is all it holds), and other slabs
+  // take their places: at most max_live_batches - 1, which are made when they are needed, used
+  // again and kept until the loader ends. 0: none leaves. The ring's slabs are all there are, and
+  // batches are let go of in the order in which they came.
+  uint32_t max_live_batches = 16;
+  CacheOptions cache;  // what stays in memory from epoch to epoch; none
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   // Of the epoch's records on this rank, the most that may be substituted.
   double max_bad_share = 0.001;
@@ -110,10 +117,11 @@ class Loader {
 
   // The next batch; nothing at the end of each epoch, after which the next one goes on. Waits for
   // it. Throws what happened to the sample with the lowest position that failed, with its place;
-  // the loader is at its end then. Throws Error (kInvalidArgument) where the consumer holds all
-  // slabs itself, and (kIo) where nothing came for stall_timeout, naming what is waited for; asked
-  // again it waits again. In a child forked since the loader was made it throws: threads are not
-  // inherited.
+  // the loader is at its end then. Throws Error (kInvalidArgument) where the consumer holds
+  // max_live_batches, or with 0 the slab that comes next; what the slab allocator throws where a
+  // held batch cannot be replaced: asked again, once one was let go of, it goes on; and Error (kIo)
+  // where nothing came for stall_timeout, naming what is waited for; asked again it waits again. In
+  // a child forked since the loader was made it throws: threads are not inherited.
   std::optional<Batch> Next();
 
   // What the next batch will be, as things stand: live, but in experiments.
@@ -151,8 +159,7 @@ class Loader {
   std::optional<Batch> Experiment(LoaderMode mode);
   bool KeepReady();
   Batch Of(const BatchPlan& plan) const;
-  template <typename From>
-  static void Show(const From& from, std::shared_ptr<void> hold, Batch& batch);
+  static void Show(const BatchMemory& memory, std::shared_ptr<void> hold, Batch& batch);
 
   std::shared_ptr<State> state_;  // also of threads that a dead disk holds
 };

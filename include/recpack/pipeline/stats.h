@@ -74,6 +74,7 @@ struct LoaderStats {
   uint32_t batch_size = 0;
   uint64_t batch_bytes = 0;  // of a slab
   uint32_t slots = 0;        // of the ring
+  uint32_t slabs = 0;        // that were made: the ring's, and what replaced held ones
   uint32_t ready = 0;        // batches, now
   uint32_t held = 0;         // by the consumer, now
   double mean_ready = 0;     // batches that were ready when one was asked for

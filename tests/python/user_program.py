@@ -1,0 +1,55 @@
+"""What users write, as `mypy --strict` sees the wheel: it must find no fault, and the faults that are marked.
+
+A mark that is not needed is an error too, so what came out as Any would show.
+"""
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import recpack_io
+from recpack_io import loading
+
+dataset: recpack_io.Dataset = recpack_io.open('shards', split='train', fields={'image': 'jpg;jpeg'})
+count: int = len(dataset)
+labels: list[int] = [int(record['label'][0]) for record in dataset]
+several: list[str] = [name for record in dataset[10:20] for name in record.keys()]
+scattered: int = dataset[[5, 3, 8]][0].id
+raw: npt.NDArray[np.uint8] = dataset[-1].raw
+kinds: dict[str, str] = {name: feature.kind for name, feature in dataset.schema.items()}
+
+loader = recpack_io.Loader(
+    dataset, batch_size=64, rank=0, world_size=1, max_live_batches=8,
+    fields=[recpack_io.Image(height=128, width=128, type='f16'), recpack_io.Numbers('label')])
+loader.load_state_dict(recpack_io.Loader(dataset, 'imagenet-train').state_dict())
+steps: int = len(loader)
+for epoch in range(90):
+    loader.set_epoch(epoch)
+    for batch in loader:
+        images: npt.NDArray[np.float16] = batch['image']
+        mean: float = float(images.mean())
+        first: int = int(batch.ids[0]) + batch.epoch + batch.number + len(batch)
+        shapes: dict[str, tuple[int, ...]] = {name: array.shape for name, array in batch.items()}
+seconds: float = loader.stats()['seconds']
+
+
+def records() -> Iterator[dict[str, object]]:
+    yield {'image': b'', 'label': 3}
+
+
+with recpack_io.Writer('part.tfrecord', compression='gzip') as writer:
+    for each in records():
+        writer.write(each)
+packed: int = recpack_io.pack(records(), 'shards', progress=print, class_names=['cat']).records
+
+try:
+    dataset[0]
+except recpack_io.CorruptError as error:
+    where: tuple[str | None, int | None] = (error.path, error.offset)
+
+dataset['train']  # type: ignore[index]
+loader.set_epoch('first')  # type: ignore[arg-type]
+batch['image'].no_array_has_this  # type: ignore[attr-defined]
+recpack_io.Loader(dataset, max_live_batches='8')  # type: ignore[arg-type]
+recpack_io.Loader(dataset, batches=8)  # type: ignore[call-arg]
+size: str = batch.epoch  # type: ignore[assignment]
+loading.nothing_of_this_name  # type: ignore[attr-defined]
