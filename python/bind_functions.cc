@@ -10,6 +10,7 @@
 #include "python/features.h"
 #include "python/function_calls.h"
 #include "python/owned_array.h"
+#include "python/running_calls.h"
 #include "python/worker_processes.h"
 #include "recpack/image/decode.h"
 
@@ -110,27 +111,29 @@ void BindFunctions(nb::module_& module) {
            })
       .def("keys", &Features::Names)
       .def("end", &Features::End);
+  nb::class_<SharedCalls>(module, "RunningCalls").def(nb::init<>());
   nb::class_<FunctionField>(module, "FunctionField")
       .def(
           "__init__",
-          [](FunctionField* self, const nb::object& caller, std::string name,
-             const std::vector<ArrayTuple>& arrays, uint32_t stream,
+          [](FunctionField* self, const nb::object& caller, const SharedCalls& running,
+             std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream,
              std::optional<ImageField> picture) {
             auto specs = ArraysOf(arrays);
-            const SampleCall call(Caller(caller, std::move(name)), specs);
+            const SampleCall call(Caller(caller, std::move(name), running.calls), specs);
             new (self) FunctionField{std::move(specs), call, stream, std::move(picture)};
           },
-          nb::arg("caller"), nb::arg("name"), nb::arg("arrays"), nb::arg("stream"),
-          nb::arg("picture").none());
+          nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
+          nb::arg("stream"), nb::arg("picture").none());
   nb::class_<BatchFunction>(module, "BatchFunction")
       .def(
           "__init__",
-          [](BatchFunction* self, const nb::object& caller, std::string name,
-             const std::vector<ArrayTuple>& arrays, uint32_t stream) {
-            new (self)
-                BatchFunction{ArraysOf(arrays), BatchCall(Caller(caller, std::move(name))), stream};
+          [](BatchFunction* self, const nb::object& caller, const SharedCalls& running,
+             std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream) {
+            const BatchCall call(Caller(caller, std::move(name), running.calls));
+            new (self) BatchFunction{ArraysOf(arrays), call, stream};
           },
-          nb::arg("caller"), nb::arg("name"), nb::arg("arrays"), nb::arg("stream"));
+          nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
+          nb::arg("stream"));
   module.def("decode_image", Decode, nb::arg("data"), nb::kw_only(),
              nb::arg("apply_orientation") = false, nb::arg("allow_damage") = false,
              "The pixels of a JPEG or PNG file, uint8 of shape (height, width, 3), RGB. `data`: "

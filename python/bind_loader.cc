@@ -10,6 +10,7 @@
 #include "python/choice.h"
 #include "python/dataset.h"
 #include "python/options.h"
+#include "python/running_calls.h"
 #include "python/shared_slabs.h"
 #include "recpack/base/error.h"
 #include "recpack/pipeline/loader.h"
@@ -68,7 +69,8 @@ LoaderOptions OptionsOf(nb::dict given) {
 // function of the user.
 class OpenLoader {
  public:
-  OpenLoader(const OpenDataset& open, LoaderOptions options) {
+  OpenLoader(const OpenDataset& open, LoaderOptions options, SharedCalls running)
+      : running_(std::move(running)) {
     const nb::gil_scoped_release unlocked;
     loader_.emplace(open.dataset(), std::move(options));
   }
@@ -76,7 +78,9 @@ class OpenLoader {
 
   // Ends its threads.
   void Close() {
+    if (!loader_) return;
     const nb::gil_scoped_release unlocked;
+    const Interrupter interrupter(*running_.calls);
     loader_.reset();
   }
 
@@ -86,6 +90,7 @@ class OpenLoader {
   }
 
  private:
+  SharedCalls running_;
   std::optional<Loader> loader_;
 };
 
@@ -150,7 +155,9 @@ void BindLoader(nb::module_& module) {
       .def(
           "__init__",
           [](OpenLoader* self, const OpenDataset& open, const nb::dict& options) {
-            new (self) OpenLoader(open, OptionsOf(nb::cast<nb::dict>(options.attr("copy")())));
+            nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
+            auto running = Take<SharedCalls>(given, "running");
+            new (self) OpenLoader(open, OptionsOf(std::move(given)), std::move(running));
           },
           nb::arg("dataset"), nb::arg("options"))
       .def("next", Next)

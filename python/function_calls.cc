@@ -66,8 +66,10 @@ nb::object CopyOf(std::span<const T> values) {
 
 }  // namespace
 
-Caller::Caller(const nb::object& caller, std::string name)
-    : weak_(nb::module_::import_("weakref").attr("ref")(caller)), name_(std::move(name)) {}
+Caller::Caller(const nb::object& caller, std::string name, std::shared_ptr<RunningCalls> running)
+    : weak_(nb::module_::import_("weakref").attr("ref")(caller)),
+      name_(std::move(name)),
+      running_(std::move(running)) {}
 
 nb::object Caller::operator*() const {
   nb::object caller = (*weak_)();
@@ -78,6 +80,7 @@ nb::object Caller::operator*() const {
 void SampleCall::operator()(SampleView& sample) const {
   AttachThread();
   const nb::gil_scoped_acquire locked;
+  const RunningCalls::Mark running(caller_.running());
   try {
     const nb::object features = nb::cast(Features(sample.example));
     struct End {
@@ -95,6 +98,7 @@ void SampleCall::operator()(SampleView& sample) const {
 void BatchCall::operator()(BatchView& batch) const {
   AttachThread();
   const nb::gil_scoped_acquire locked;
+  const RunningCalls::Mark running(caller_.running());
   const nb::capsule keeper = KeeperOf(batch.memory);
   try {
     (*caller_)(ViewsOf(batch, keeper), batch.epoch, batch.position, CopyOf(batch.ids),

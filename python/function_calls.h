@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python/attached.h"
+#include "python/running_calls.h"
 #include "recpack/pipeline/batch_step.h"
 #include "recpack/pipeline/function_field.h"
 
@@ -27,15 +28,17 @@ struct CallKey {
 // it are held here: a function that refers to its loader does not keep it.
 class Caller {
  public:
-  Caller(const nanobind::object& caller, std::string name);
+  Caller(const nanobind::object& caller, std::string name, std::shared_ptr<RunningCalls> running);
 
   const std::string& name() const noexcept { return name_; }
+  RunningCalls& running() const noexcept { return *running_; }
   // With the GIL. Throws Error where the loader was closed.
   nanobind::object operator*() const;
 
  private:
   SharedObject weak_;
   std::string name_;
+  std::shared_ptr<RunningCalls> running_;
 };
 
 // Of FunctionField and of BatchFunction: take the GIL, and throw what Python raises nested in

@@ -12,13 +12,13 @@ from recpack_io._core import decode_image
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
-from recpack_io.functions import BatchFunction, Function
+from recpack_io.functions import BatchArrays, BatchFunction, Function, Sample
 from recpack_io.loading import Batch, Loader
 from recpack_io.packing import PackResult, pack
 from recpack_io.reading import Dataset, Feature, open  # noqa: A004
 from recpack_io.writing import Writer
 
-__all__ = ['Batch', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset', 'DeviceError', 'Feature',
-           'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError', 'Loader', 'NotFoundError',
-           'Numbers', 'PackResult', 'RecpackError', 'UnsupportedError', 'Writer', 'decode_image',
-           'open', 'pack', 'recipe', 'recipe_names']
+__all__ = ['Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
+           'DeviceError', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
+           'Loader', 'NotFoundError', 'Numbers', 'PackResult', 'RecpackError', 'Sample',
+           'UnsupportedError', 'Writer', 'decode_image', 'open', 'pack', 'recipe', 'recipe_names']

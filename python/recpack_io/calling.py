@@ -69,6 +69,7 @@ class Functions:
             from recpack_io.workers import Workers
             self._workers = Workers(ours + batch_functions, workers, context)
         self.share_slabs = self._workers is not None and bool(batch_functions)
+        self.running = _core.RunningCalls()
         self._callers = [SampleCaller(each) for each in ours]
         self._callers += [BatchCaller(each) for each in batch_functions]
         cores = iter([self._field(*each) for each in enumerate(ours)])
@@ -81,14 +82,14 @@ class Functions:
         rest = f'function {function.name}', function.core_arrays(), stream, function.image
         if self._workers is not None:
             return self._workers.core.field(number, *rest)
-        return _core.FunctionField(self._callers[number], *rest)
+        return _core.FunctionField(self._callers[number], self.running, *rest)
 
     def _batch_function(self, first: int, number: int, function: BatchFunction):
         stream = number if function.stream is None else function.stream
         rest = f'batch function {function.name}', function.core_arrays(), stream
         if self._workers is not None:
             return self._workers.core.batch_function(first + number, *rest)
-        return _core.BatchFunction(self._callers[first + number], *rest)
+        return _core.BatchFunction(self._callers[first + number], self.running, *rest)
 
     def stop(self) -> None:
         """Ends calls in processes, and these; none are called again."""

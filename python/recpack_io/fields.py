@@ -1,6 +1,9 @@
 """What a batch is made of: each field becomes an array."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, overload
+
 from recpack_io import _core
 from recpack_io._core import recipe_names
 from recpack_io.functions import Function
@@ -18,8 +21,16 @@ def _set(field, values: dict):
     return field
 
 
-def Image(name: str = 'image', *, then=None, given: str | None = None, result=None,  # noqa: N802
-          stream: int | None = None, **values) -> _core.ImageField | Function:
+@overload
+def Image(name: str = ..., *, then: None = ...,  # noqa: N802
+          **values: Any) -> _core.ImageField: ...
+@overload
+def Image(name: str = ..., *, then: Callable[[Any], Any], given: str | None = ...,  # noqa: N802
+          result: Any = ..., stream: int | None = ..., **values: Any) -> Function: ...
+
+
+def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
+          **values):
     """A picture, JPEG, PNG or raw bytes of `raw_shape` (channels, height, width).
 
     feature: where it is; empty: the first of image/encoded, image, jpg, jpeg, png.

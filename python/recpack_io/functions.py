@@ -3,12 +3,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recpack_io import _core
 from recpack_io.keyed import Key
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # Of arrays, as NumPy and as the C++ loader name them.
 TYPES = {'uint8': 'u8', 'int32': 'i32', 'int64': 'i64', 'uint64': 'u64', 'float16': 'f16',
@@ -32,11 +35,17 @@ class Sample:
 
     __slots__ = ('_features', '_key', 'epoch', 'id', 'image', 'position')
 
-    def __init__(self, features, id: int, epoch: int, position: int, key: Key, image):  # noqa: A002
+    id: int
+    epoch: int
+    position: int
+    image: Any  # an array, or None
+
+    def __init__(self, features: _core.Features, id: int, epoch: int, position: int,  # noqa: A002
+                 key: Key, image: npt.NDArray[np.uint8] | None):
         self._features, self._key = features, key
         self.id, self.epoch, self.position, self.image = id, epoch, position, image
 
-    def __getitem__(self, name: str):
+    def __getitem__(self, name: str) -> Any:
         return self._features[name]
 
     def __contains__(self, name: str) -> bool:
@@ -49,11 +58,16 @@ class Sample:
         """Names of the features, sorted."""
         return self._features.keys()
 
-    rng = property(lambda self: self._key.rng)
-    seed = property(lambda self: self._key.seed)
+    @property
+    def rng(self) -> np.random.Generator:
+        return self._key.rng
+
+    @property
+    def seed(self) -> int:
+        return self._key.seed
 
 
-class BatchArrays(dict):
+class BatchArrays(dict[str, Any]):
     """A batch, for the time of a call: its arrays by name, to be changed in place. They lie in the
     loader's memory: what is kept of them must be a copy. Arrays of bfloat16, which NumPy has not,
     are not there.
@@ -64,21 +78,32 @@ class BatchArrays(dict):
 
     __slots__ = ('_key', 'epoch', 'ids', 'mask', 'position')
 
-    def __init__(self, arrays: dict, epoch: int, position: int, ids, mask, key: Key):
+    epoch: int
+    position: int
+    ids: npt.NDArray[np.uint64]
+    mask: npt.NDArray[np.uint8]
+
+    def __init__(self, arrays: dict[str, npt.NDArray[Any]], epoch: int, position: int,
+                 ids: npt.NDArray[np.uint64], mask: npt.NDArray[np.uint8], key: Key):
         super().__init__(arrays)
         self._key, self.epoch, self.position, self.ids, self.mask = key, epoch, position, ids, mask
 
-    rng = property(lambda self: self._key.rng)
-    seed = property(lambda self: self._key.seed)
+    @property
+    def rng(self) -> np.random.Generator:
+        return self._key.rng
+
+    @property
+    def seed(self) -> int:
+        return self._key.seed
 
 
-def kind_and_shape(declared) -> tuple[np.dtype, tuple[int, ...]]:
+def kind_and_shape(declared: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Of one sample's array, as it is declared: a type, or (type, shape)."""
     kind, shape = declared if isinstance(declared, tuple) else (declared, ())
     return np.dtype(kind), (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-def _core_array(name: str, declared) -> tuple[str, str, tuple[int, ...]]:
+def _core_array(name: str, declared: Any) -> tuple[str, str, tuple[int, ...]]:
     kind, shape = kind_and_shape(declared)
     if kind.name not in TYPES:
         raise TypeError(f'array {name!r} is declared as {kind.name}; there are {", ".join(TYPES)}')
@@ -89,23 +114,23 @@ def _core_array(name: str, declared) -> tuple[str, str, tuple[int, ...]]:
 class Declared:
     """A function, and the arrays that it gives."""
 
-    call: Callable
+    call: Callable[[Any], Any]
     arrays: Mapping[str, Any] = field(default_factory=dict)
     stream: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not callable(self.call):
             raise TypeError(f'{self.call!r} cannot be called')
         self.core_arrays()
 
     @property
     def name(self) -> str:
-        return getattr(self.call, '__qualname__', type(self.call).__name__)
+        return str(getattr(self.call, '__qualname__', type(self.call).__name__))
 
     def core_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
         return [_core_array(name, declared) for name, declared in self.arrays.items()]
 
-    def checked(self, result) -> list[np.ndarray]:
+    def checked(self, result: Any) -> list[npt.NDArray[Any]]:
         """What a call gave, in the order of `arrays`, as they are declared, or an error."""
         who = f'function {self.name}'
         if not isinstance(result, Mapping):
@@ -119,7 +144,7 @@ class Declared:
                              f'{", ".join(self.arrays)}')
         return [self._checked(who, name, result[name]) for name in self.arrays]
 
-    def _checked(self, who: str, name: str, value) -> np.ndarray:
+    def _checked(self, who: str, name: str, value: Any) -> npt.NDArray[Any]:
         kind, shape = kind_and_shape(self.arrays[name])
         array = np.asarray(value, kind) if type(value) in (int, bool) else np.asarray(value)
         if array.shape != shape:
@@ -148,6 +173,11 @@ class Function(Declared):
     """
 
     image: _core.ImageField | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.image, _core.ImageField | None):
+            raise TypeError(f'{self.image!r} is no Image, or one with `then`')
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ class Loader:
             threads = max(workers, len(os.sched_getaffinity(0)))
         self._options = {
             'fields': self._functions.fields, 'batch_functions': self._functions.batch_functions,
-            'shared_slabs': self._functions.share_slabs,
+            'shared_slabs': self._functions.share_slabs, 'running': self._functions.running,
             'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
             'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
             'max_live_batches': max_live_batches, 'cache': cache,
@@ -176,7 +176,8 @@ class Loader:
 
     def close(self) -> None:
         """Ends its threads and worker processes. Batches that are held stay valid. It is called
-        where the loader is let go of, and at the program's end."""
+        where the loader is let go of, and at the program's end. A function that runs on for more
+        than a second is interrupted, by a SystemExit."""
         self._closed = True
         _open.discard(self)
         if self._functions is not None:

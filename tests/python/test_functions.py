@@ -203,6 +203,8 @@ class Failures(Calls):
                 Function(odd, arrays)
         with self.assertRaisesRegex(TypeError, 'cannot be called'):
             Function('odd', {'x': 'uint8'})
+        with self.assertRaisesRegex(TypeError, 'is no Image'):
+            Function(odd, {'x': 'uint8'}, image=Image(then=odd))
         with self.assertRaisesRegex(ValueError, 'choose one of numpy, pil, torch'):
             Image(then=odd, given='jax')
         with self.assertRaisesRegex(TypeError, 'NumPy has no bf16'):
@@ -382,6 +384,22 @@ keep.append(keep)
             self.assertEqual(done.returncode, {'s': 3, 'r': 1, 'p': 0}[end[0]], done.stderr)
             self.assertEqual('the end' in done.stderr, end[0] == 'r')
             self.assertNotIn('terminate', done.stderr)
+
+    def test_a_function_that_does_not_end(self):
+        for calls in 'fields=[recpack_io.Function(call, {"x": "uint8"})]', \
+                'recipe="cifar10-eval", batch_functions=[call]':
+            done = self.script(f'''
+import os, signal, threading
+def call(what):
+    while True:
+        pass
+loader = recpack_io.Loader(dataset, batch_size=8, {calls})
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    next(iter(loader))
+except KeyboardInterrupt:
+    print("interrupted")''')
+            self.assertEqual((done.stdout, done.returncode), ('interrupted\n', 0), done.stderr)
 
     def test_ctrl_c(self):
         done = self.script('''

@@ -141,6 +141,14 @@ class Workers(Calls):
                                       batch_functions=[function])))
         self.assertNotIn(os.getpid(), {*batch['pid'], *batch['there']})
 
+    def test_on_slabs_that_replace_held_ones(self):
+        options = {'batch_functions': [BatchFunction(mixed, MIXED)], 'prefetch': 2,
+                   'max_live_batches': 64}
+        held = list(self.loader(workers=2, **options))
+        for batch, other in zip(held, self.loader(**options), strict=True):
+            for name in batch:
+                np.testing.assert_array_equal(batch[name], other[name])
+
     def test_more_than_threads(self):
         loader = self.loader(Function(pid, {'pid': 'int64'}), workers=3, threads=1)
         self.assertEqual(sum(map(len, loader)), 8 * len(loader))

@@ -32,6 +32,22 @@ for epoch in range(90):
 seconds: float = loader.stats()['seconds']
 
 
+def boxes(sample: recpack_io.Sample) -> dict[str, npt.NDArray[np.float64]]:
+    return {'boxes': sample.rng.normal(sample.seed + sample.id, size=4)}
+
+
+def mix(batch: recpack_io.BatchArrays) -> None:
+    batch['image'][:] *= batch.rng.random() + len(batch.ids) + batch.epoch
+
+
+with_functions = recpack_io.Loader(
+    dataset, workers=2, multiprocessing_context='spawn',
+    fields=[recpack_io.Image(then=str, result=('uint8', 3)),
+            recpack_io.Function(boxes, {'boxes': ('float32', 4)}, image=recpack_io.Image())],
+    batch_functions=[mix, recpack_io.BatchFunction(mix, stream=1)])
+with_functions.close()
+
+
 def records() -> Iterator[dict[str, object]]:
     yield {'image': b'', 'label': 3}
 
@@ -52,4 +68,5 @@ batch['image'].no_array_has_this  # type: ignore[attr-defined]
 recpack_io.Loader(dataset, max_live_batches='8')  # type: ignore[arg-type]
 recpack_io.Loader(dataset, batches=8)  # type: ignore[call-arg]
 size: str = batch.epoch  # type: ignore[assignment]
+recpack_io.Function(boxes, ['boxes'])  # type: ignore[arg-type]
 loading.nothing_of_this_name  # type: ignore[attr-defined]
