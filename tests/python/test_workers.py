@@ -4,6 +4,7 @@ import random
 import signal
 import sys
 import time
+from unittest import mock
 
 import numpy as np
 import recpack_io
@@ -211,6 +212,13 @@ class Failures(Calls):
         loader = self.loader(Function(corrupt, {'x': 'uint8'}), workers=2, last_batch='pad',
                              on_bad_record='substitute', max_bad_share=0.5)
         self.assertNotIn(5, [number for batch in loader for number in batch.ids])
+
+    def test_a_sample_that_does_not_fit(self):
+        with mock.patch('recpack_io.workers._SHARED_BYTES', 4096):
+            for arrays in {'x': ('uint8', 3000)}, {'x': ('uint8', 5000)}:
+                loader = self.loader(Function(odd, arrays), workers=1)
+                with self.assertRaisesRegex(recpack_io.UnsupportedError, 'not fit the 4096'):
+                    next(iter(loader))
 
     def test_what_cannot_be_pickled(self):
         for method in 'spawn', 'forkserver':
