@@ -38,7 +38,8 @@ def logits(model, images):
 
 
 def loss_of(model, images, labels):
-    return -jnp.take_along_axis(jax.nn.log_softmax(logits(model, images)), labels[:, None], 1).mean()
+    shares = jax.nn.log_softmax(logits(model, images))
+    return -jnp.take_along_axis(shares, labels[:, None], 1).mean()
 
 
 @jax.jit

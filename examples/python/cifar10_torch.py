@@ -46,8 +46,8 @@ def main():
     model = nn.Sequential(*block(3, 32), *block(32, 64), *block(64, 128), nn.Flatten(),
                           nn.Linear(2048, 10)).to(given.device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, nesterov=True)
-    train = Loader(recpack_io.open(given.shards), 'cifar10-train', batch_size=given.batch_size, seed=1,
-                   device=given.device)
+    train = Loader(recpack_io.open(given.shards), 'cifar10-train', batch_size=given.batch_size,
+                   seed=1, device=given.device)
     held_out = Loader(recpack_io.open(given.shards, split='eval'), 'cifar10-eval',
                       batch_size=given.batch_size, last_batch='keep', device=given.device)
     parts = {'model': model, 'optimizer': optimizer, 'loader': train}

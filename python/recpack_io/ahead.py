@@ -13,8 +13,8 @@ def _itself(core):
 
 
 class AheadLoader(loading.Loader):
-    """A loader that sends `ahead` batches off before they are asked for. An adapter says what is sent
-    of a batch, and what the program gets of it.
+    """A loader that sends `ahead` batches off before they are asked for. An adapter says what is
+    sent of a batch, and what the program gets of it.
 
     The state is that behind the batch which was given last: those on their way are not part of it.
     """

@@ -40,19 +40,19 @@ def sharding_of(devices: Devices) -> Sharding | None:
 class Loader(AheadLoader):
     """As recpack_io.Loader; each batch is a dictionary of jax.Arrays.
 
-    device: None: the arrays are JAX's CPU device's and lie in the batch's own memory, without a copy.
-        A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the arrays are
-        put there, `ahead` batches ahead. A sharding over several processes makes global arrays, to
-        which each process gives its batch.
-    ahead: batches on their way: at most prefetch - 2.
+    device: None: the arrays are JAX's CPU device's and lie in the batch's own memory, without a
+        copy. A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the
+        arrays are put there, `ahead` batches ahead. A sharding over several processes makes global
+        arrays, to which each process gives its batch.
+    ahead: batches on their way.
 
-    Rank and world size are JAX's where jax.distributed is initialized. A batch's memory is used again
-    when JAX has copied it, or, on the CPU, where it may take it as it is, when its arrays are gone.
-    Raises InvalidArgumentError for a batch size that the devices cannot share.
+    Rank and world size are JAX's where jax.distributed is initialized. A batch's memory is used
+    again when JAX has copied it, or, on the CPU, where it may take it as it is, when its arrays are
+    gone. Raises InvalidArgumentError for a batch size that the devices cannot share.
     """
 
-    def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None, ahead: int = 1,
-                 batch_size: int = 256, **options):
+    def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None,
+                 ahead: int = 1, batch_size: int = 256, **options):
         self._sharding = sharding_of(device)
         if self._sharding is not None:
             self._check(batch_size, options.get('last_batch', 'drop'))
@@ -67,8 +67,8 @@ class Loader(AheadLoader):
             raise InvalidArgumentError(f'{devices} devices cannot share batches of {batch_size} '
                                        'samples: choose a multiple')
         if last_batch == 'keep':
-            raise InvalidArgumentError('several devices cannot share a last batch that is kept short: '
-                                       'choose last_batch="drop" or "pad"')
+            raise InvalidArgumentError('several devices cannot share a last batch that is kept '
+                                       'short: choose last_batch="drop" or "pad"')
 
     def _send(self, core) -> dict[str, jax.Array]:
         host = arrays(core)

@@ -90,7 +90,8 @@ def place_of_process() -> tuple[int, int]:
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
     jax = sys.modules.get('jax')
-    if jax is not None and jax.distributed.is_initialized():
+    distributed = getattr(jax, 'distributed', None)
+    if distributed is not None and distributed.is_initialized():
         return jax.process_index(), jax.process_count()
     for rank, size in _LAUNCHERS:
         if rank in os.environ and size in os.environ:
@@ -106,8 +107,8 @@ class Loader:
     batch_size: of one rank.
     seed: order and augmentation are a function of it, of the data set and the fields alone, whatever
         threads and ranks there are.
-    rank, world_size: None: those of torch.distributed, jax.distributed, torchrun, Open MPI or Slurm,
-        else 0 of 1.
+    rank, world_size: None: those of torch.distributed, jax.distributed, torchrun, Open MPI or
+        Slurm, else 0 of 1.
     order: "auto", "global", "window", "sequential".
     last_batch: "drop", "pad" (filled up; batch.mask says with what) or "keep".
     threads: 0: all processors that the process may use. prefetch: batches that are made ahead.
@@ -209,7 +210,7 @@ class Loader:
 
     @property
     def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """What a batch is made of: by name the type, such as "f32" or "bf16", and a sample's shape."""
+        """What a batch is made of: by name the type, as "f32" or "bf16", and a sample's shape."""
         return {name: (kind, tuple(shape)) for name, kind, shape in self._core.arrays()}
 
     def set_epoch(self, epoch: int) -> None:
@@ -235,7 +236,8 @@ class Loader:
         return self._core.stats()
 
     def __repr__(self) -> str:
-        return (f'<{type(self).__module__}.Loader of {self.dataset!r}: {len(self):,} batches of '
+        module = type(self).__module__.removesuffix('.loading')
+        return (f'<{module}.Loader of {self.dataset!r}: {len(self):,} batches of '
                 f'{self._options["batch_size"]:,} an epoch>')
 
     def _repr_html_(self) -> str:

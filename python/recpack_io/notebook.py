@@ -8,7 +8,7 @@ from recpack_io.errors import RecpackError
 
 _WAITING = {'room': 'waits for the program', 'input': 'waits for the disk or the network'}
 _SHOWN_CLASSES = 30
-_TABLE = 'style="border-collapse:collapse;margin:.4em 0;background:none"'
+_TABLE = 'style="border-collapse:collapse;margin:.4em 0;background:none;font:inherit;color:inherit"'
 _CELL = 'style="text-align:left;padding:.1em 1em .1em 0;border:0;background:none"'
 _FAINT = 'style="opacity:.7"'
 
@@ -26,7 +26,8 @@ def size(nbytes: int) -> str:
     amount, units = float(nbytes), ['B', 'KB', 'MB', 'GB', 'TB']
     while amount >= 1000 and len(units) > 1:
         amount, units = amount / 1000, units[1:]
-    return f'{amount:.0f} {units[0]}' if amount >= 100 or units[0] == 'B' else f'{amount:.1f} {units[0]}'
+    digits = 0 if amount >= 100 or units[0] == 'B' else 1
+    return f'{amount:.{digits}f} {units[0]}'
 
 
 def _range(least: int, most: int) -> str:
@@ -45,7 +46,8 @@ def _classes(names: list[str]) -> str:
         return ''
     more = len(names) - _SHOWN_CLASSES
     shown = ', '.join(map(escape, names[:_SHOWN_CLASSES]))
-    return f'<div>{len(names):,} classes: {shown}' + (f' and {more:,} more' if more > 0 else '') + '</div>'
+    rest = f' and {more:,} more' if more > 0 else ''
+    return f'<div>{len(names):,} classes: {shown}{rest}</div>'
 
 
 def _sheet(dataset) -> str:
@@ -60,9 +62,9 @@ def _sheet(dataset) -> str:
 def of_dataset(dataset) -> str:
     others = ', '.join(f'{escape(name)} {records:,}' for name, records in dataset.splits.items()
                        if name != dataset.split)
-    head = (f'<div><b>{escape(dataset.path)}</b>, {escape(dataset.split)}: {len(dataset):,} records, '
-            f'{size(dataset.nbytes)}' + (f' <span {_FAINT}>(other splits: {others})</span>' if others
-                                         else '') + '</div>')
+    beside = f' <span {_FAINT}>(other splits: {others})</span>' if others else ''
+    head = (f'<div><b>{escape(dataset.path)}</b>, {escape(dataset.split)}: {len(dataset):,} '
+            f'records, {size(dataset.nbytes)}{beside}</div>')
     try:
         features = _features(dataset)
     except RecpackError as error:
@@ -81,12 +83,13 @@ def of_loader(loader) -> str:
     stats = loader.stats()
     whole = stats['seconds'] * stats['threads'] or 1
     rows = [(escape(_WAITING.get(name, name)), _bar(stage['seconds'] / whole, name in _WAITING),
-             f'{stage["seconds"] / whole:.1%}', f'{stage["seconds"]:.2f} s', f'{stage["count"]:,}')
+             f'{stage["seconds"] / whole:.1%}', f'{stage["seconds"]:.3g} s', f'{stage["count"]:,}')
             for name, stage in stats['stages'].items() if stage['count'] or stage['seconds']]
     fields = ', '.join(f'{escape(name)} {kind}{list(shape) if shape else ""}'
                        for name, (kind, shape) in loader.arrays.items())
     wait = stats['wait_seconds'] / stats['seconds'] if stats['seconds'] else 0
+    head = ('stage', f'share of {stats["threads"]} threads', '', '', 'count')
     return (f'<div><div><b>{escape(loader.dataset.path)}</b>: {len(loader):,} batches an epoch of '
-            f'{fields}</div><div>{stats["batches"]:,} batches given in {stats["seconds"]:.1f} s, for '
-            f'which the program waited {stats["wait_seconds"]:.2f} s ({wait:.1%})</div>'
-            + _rows(rows, ('stage', f'share of {stats["threads"]} threads', '', '', 'count')) + '</div>')
+            f'{fields}</div><div>{stats["batches"]:,} batches given in {stats["seconds"]:.3g} s, '
+            f'for which the program waited {stats["wait_seconds"]:.3g} s ({wait:.1%})</div>'
+            f'{_rows(rows, head)}</div>')

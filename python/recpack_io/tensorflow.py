@@ -31,7 +31,8 @@ def _arrays(batch: dict[str, tf.Tensor]) -> dict[str, np.ndarray]:
 
 
 class Loader(loading.Loader):
-    """As recpack_io.Loader; each batch is a dictionary of eager tensors on the host, without a copy."""
+    """As recpack_io.Loader; each batch is a dictionary of eager tensors on the host, without a
+    copy."""
 
     def __init__(self, dataset, recipe: str | None = None, **options):
         super().__init__(dataset, recipe, batch_type=tensors, **options)
@@ -47,11 +48,11 @@ class Loader(loading.Loader):
         """Batches as elements: each iteration is the loader's next epoch, one iteration at a time.
 
         Without a copy but for bfloat16, which is copied once. The state is behind the batch that
-        TensorFlow took last: what the program puts behind, .prefetch(N) and .map() in parallel, takes
-        and holds as many ahead.
+        TensorFlow took last: what the program puts behind, .prefetch(N) and .map() in parallel,
+        takes and holds as many ahead.
         """
         dataset = tf.data.Dataset.from_generator(lambda: map(_arrays, self),
                                                  output_signature=self.element_spec)
         options = tf.data.Options()
-        options.experimental_optimization.inject_prefetch = False  # which the state would be ahead by
+        options.experimental_optimization.inject_prefetch = False  # the state would be ahead
         return dataset.with_options(options)

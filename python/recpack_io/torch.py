@@ -1,7 +1,8 @@
 """PyTorch: batches as dictionaries of tensors, on the host or on a GPU.
 
     from recpack_io.torch import Loader
-    for batch in Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256, device="cuda:0"):
+    loader = Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256, device="cuda:0")
+    for batch in loader:
         loss = criterion(model(batch["image"]), batch["label"])
 """
 from __future__ import annotations
@@ -16,7 +17,8 @@ from recpack_io.errors import UnsupportedError
 class Batch(dict):
     """The tensors of a batch by name."""
 
-    _memory: HostMemory | None = None  # that the tensors lie in, of `_core`, where it is page-locked
+    # What the tensors lie in, where it is page-locked.
+    _memory: HostMemory | None = None
     _core = None
 
     def record_stream(self, stream: torch.cuda.Stream) -> None:
@@ -53,7 +55,7 @@ class Loader(AheadLoader):
     device: None: the tensors lie in the batch's own memory, without a copy. "cuda:0" or a
         torch.device: they are copied there on a stream of their own, `ahead` batches ahead; the
         stream that is current when a batch is given may use it at once. Others: record_stream().
-    ahead: batches on their way to the device: at most prefetch - 2 are of use.
+    ahead: batches on their way to the device. At most prefetch - 1 are being copied at a time.
     page_lock: page-lock the batches' memory, which makes copies asynchronous; None: with a device.
         Without one it is for programs that copy themselves, with non_blocking and record_stream().
 
@@ -66,34 +68,34 @@ class Loader(AheadLoader):
 
     def __init__(self, dataset, recipe: str | None = None, *,
                  device: str | torch.device | None = None, ahead: int = 1,
-                 page_lock: bool | None = None, batch_size: int = 256, prefetch: int = 4, **options):
+                 page_lock: bool | None = None, **options):
         self._device = _device(device)
         self._stream = self._device and torch.cuda.Stream(self._device)
         self._page_lock = self._device is not None if page_lock is None else page_lock
         self._memory = HostMemory() if self._page_lock or self._device is not None else None
-        self._batch_size, self._prefetch = batch_size, prefetch
-        super().__init__(dataset, recipe, ahead=ahead if self._device is not None else 0,
-                         batch_size=batch_size, prefetch=prefetch, **options)
+        super().__init__(dataset, recipe, ahead=ahead if self._device is not None else 0, **options)
 
     def _make_room(self) -> None:
         if self._memory is not None:
-            self._memory.let_go(self._prefetch - 1)
+            prefetch, live = self._options['prefetch'], self._options['max_live_batches']
+            self._memory.let_go(min(prefetch, live or prefetch) - 1)
 
     def _send(self, core):
-        batch = Batch(tensors(core))
-        if self._page_lock:
-            self._lock(list(batch.values()), len(core))
+        host = Batch(tensors(core))
         if self._device is not None:
-            return self._copy(batch, core)
+            return self._copy(host, core)
         if self._page_lock:
-            batch._memory, batch._core = self._memory, core
-        return batch, None
+            self._lock(host, core)
+            host._memory, host._core = self._memory, core
+        return host, None
 
-    def _lock(self, host: list[torch.Tensor], samples: int) -> None:
-        self._memory.lock(host, samples, self._batch_size)
+    def _lock(self, host: Batch, core) -> None:
+        self._memory.lock(list(host.values()), len(core), self._options['batch_size'])
 
     def _copy(self, host: Batch, core) -> tuple[Batch, torch.cuda.Event]:
-        with torch.cuda.stream(self._stream):
+        with torch.cuda.stream(self._stream):  # and on its device
+            if self._page_lock:
+                self._lock(host, core)
             there = Batch({name: tensor.to(self._device, non_blocking=True)
                            for name, tensor in host.items()})
             copied = self._stream.record_event()
@@ -114,6 +116,8 @@ class Loader(AheadLoader):
         super()._begin(*place, **places)
 
     def close(self) -> None:
-        if self._memory is not None:
-            self._memory.close()  # CUDA has to be told before the slabs go with the loader
-        super().close()
+        try:
+            if self._memory is not None:
+                self._memory.close()  # CUDA has to be told before the slabs go with the loader
+        finally:
+            super().close()

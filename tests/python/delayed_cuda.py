@@ -1,8 +1,8 @@
 """A stand-in for torch.cuda's streams on the host: what a stream is given is done late.
 
-Work waits in its stream until somebody waits for it, or until an event behind it was asked for often
-enough. A copy keeps its source no more than a GPU does: it reads what lies there when it is done. As
-far as recpack_io.torch uses torch.cuda.
+Work waits in its stream until somebody waits for it, or until an event behind it was asked for
+often enough. A copy keeps its source no more than a GPU does: it reads what lies there when it is
+done. As far as recpack_io.torch uses torch.cuda.
 """
 import contextlib
 import ctypes
@@ -57,7 +57,8 @@ class Cuda:
     from; `told`: (address, stream) of each record_stream()."""
 
     def __init__(self, patience=3, refuses_locks=False):
-        self.current, self.patience, self.refuses_locks = Stream(patience=patience), patience, refuses_locks
+        self.current, self.patience = Stream(patience=patience), patience
+        self.refuses_locks = refuses_locks
         self.locked, self.on_device = {}, set()
         self.reading, self.faults, self.told, self.copies = [], [], [], 0
 

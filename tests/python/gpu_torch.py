@@ -1,10 +1,10 @@
-"""recpack_io.torch on a real GPU: batches on the device are those of the host, while the device is slow
-and the loader quick, and copies run beside the device's work.
+"""recpack_io.torch on a real GPU: batches on the device are those of the host, while the device is
+slow and the loader quick, and copies run beside the device's work.
 
     python tests/python/gpu_torch.py [WHEEL] [--epochs N]
 
-WHEEL: unpacked into a folder of its own and used, where recpack_io is not installed. Prints a line of JSON
-for each check, or one that says what is not there; ends with 1 if one failed.
+WHEEL: unpacked into a folder of its own and used, where recpack_io is not installed. Prints a line
+of JSON for each check, or one that says what is not there; ends with 1 if one failed.
 """
 import argparse
 import json
@@ -83,12 +83,14 @@ def own_stream(dataset):
         batch.record_stream(stream)
         del batch
     torch.cuda.synchronize()
-    wrong = sum(not torch.equal(there.cpu(), host) for there, host in zip(kept, expected, strict=True))
+    wrong = sum(not torch.equal(there.cpu(), host)
+                for there, host in zip(kept, expected, strict=True))
     return {'batches': len(kept), 'failed_tests': wrong + (not pinned)}
 
 
 def overlap(dataset):
-    """Seconds of an epoch: the device's work alone, with batches that wait for their copies, and ahead."""
+    """Seconds of an epoch: the device's work alone, with batches that are copied in between, and
+    with those that are copied ahead."""
     matrix = torch.randn(2048, 2048, device=DEVICE)
     seconds = {}
     for name, batches in (('work alone', None), ('copied in its stream', loader(dataset)),
@@ -108,9 +110,10 @@ def overlap(dataset):
 def main():
     recpack_io.pack(records(), f'{work.name}/shards')
     dataset = recpack_io.open(f'{work.name}/shards')
+    small = {'ahead': 4, 'prefetch': 2}
     checks = {"batches on the device are the host's": lambda: equal_batches(dataset),
-              'the same, four ahead of a ring of two': lambda: equal_batches(dataset, ahead=4, prefetch=2),
-              'the same, without page-locked memory': lambda: equal_batches(dataset, page_lock=False),
+              'the same, four ahead of a ring of two': lambda: equal_batches(dataset, **small),
+              'the same, not page-locked': lambda: equal_batches(dataset, page_lock=False),
               "copies of one's own from page-locked memory": lambda: own_stream(dataset),
               'an epoch': lambda: overlap(dataset)}
     failed = 0

@@ -1,6 +1,7 @@
 """The example trainers of examples/python, killed and gone on, on the golden CIFAR-10.
 
-RECPACK_ENVIRONMENT names the environment that runs this: `vision` has PyTorch's example, `jax` JAX's.
+RECPACK_ENVIRONMENT names the environment that runs this: `vision` has PyTorch's example, `jax`
+JAX's.
 """
 import os
 import signal
@@ -18,13 +19,13 @@ class Examples(InFolder):
         pack(CIFAR, self.folder / 'shards')
 
     def start(self, checkpoint):
-        command = [sys.executable, '-u', ROOT / 'examples' / 'python' / EXAMPLE, self.folder / 'shards',
-                   '--epochs', '2', '--batch-size', '4', '--save-every', '1',
-                   '--checkpoint', self.folder / checkpoint]
+        command = [sys.executable, '-u', ROOT / 'examples' / 'python' / EXAMPLE,
+                   self.folder / 'shards', '--epochs', '2', '--batch-size', '4',
+                   '--save-every', '1', '--checkpoint', self.folder / checkpoint]
         environment = os.environ | {'OMP_NUM_THREADS': '1', 'JAX_PLATFORMS': 'cpu',
                                     'XLA_FLAGS': '--xla_force_host_platform_device_count=2'}
-        return subprocess.Popen(list(map(str, command)), env=environment, cwd=self.folder, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(list(map(str, command)), env=environment, cwd=self.folder,
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def finish(self, trainer):
         out, err = trainer.communicate(timeout=300)

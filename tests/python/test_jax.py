@@ -22,7 +22,8 @@ from recpack_io.jax import Loader
 fields = [*recpack_io.recipe("cifar10-eval"), recpack_io.Id()]
 mesh = jax.sharding.Mesh(np.array(jax.devices()), ("batch",))
 whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
-loader = Loader(recpack_io.open(shards), fields=fields, batch_size=8, device=whole, order="sequential")
+loader = Loader(recpack_io.open(shards), fields=fields, batch_size=8, device=whole,
+                order="sequential")
 for batch in loader:
     ids = batch["id"]
     mine = np.concatenate([shard.data for shard in ids.addressable_shards]).tolist()
@@ -44,7 +45,7 @@ class Jax(InFolder):
         self.dataset = recpack_io.open(self.folder / 'shards')
 
     def batches(self, kind=Loader, **options):
-        given = {'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3, 'prefetch': 8} | options
+        given = {'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3} | options
         return kind(self.dataset, **given)
 
     def same(self, loader):
@@ -83,6 +84,21 @@ class Jax(InFolder):
                     self.assertEqual(batch['image'].devices(), {jax.devices()[2]})
             self.same(self.batches(device=jax.devices()[2], ahead=ahead))
 
+    def test_arrays_stay_what_they_were(self):
+        """Three batches later, when the workers have written others."""
+        expected = [np.array(batch['image']) for batch in self.batches(recpack_io.Loader)]
+        for device in None, jax.devices()[1], jax.devices():
+            loader, kept, seen = self.batches(device=device), [], 0
+            for _ in range(20):
+                loader.set_epoch(0)
+                for number, batch in enumerate(loader):
+                    kept.append((number, batch['image']))
+                    if len(kept) > 3:
+                        of, image = kept.pop(0)
+                        np.testing.assert_array_equal(image, expected[of])
+                        seen += 1
+            self.assertEqual(seen, 20 * len(expected) - 3)
+
     def test_dealt_to_several_devices(self):
         devices = jax.devices()
         self.assertEqual(len(devices), 4)
@@ -94,21 +110,21 @@ class Jax(InFolder):
 
     def test_any_sharding(self):
         mesh = jax.make_mesh((2, 2), ('batch', 'model'))
-        for place in (NamedSharding(mesh, PartitionSpec('batch')), NamedSharding(mesh, PartitionSpec()),
-                      SingleDeviceSharding(jax.devices()[1])):
+        dealt, copied = (NamedSharding(mesh, PartitionSpec(*axes)) for axes in (['batch'], []))
+        for place in dealt, copied, SingleDeviceSharding(jax.devices()[1]):
             batch = next(iter(self.batches(device=place)))
             self.assertEqual(batch['image'].sharding, place)
             self.same(self.batches(device=place))
 
     def test_what_devices_cannot_share(self):
-        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, '4 devices cannot share batches of 6'):
-            self.batches(device=jax.devices(), batch_size=6)
-        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'kept short'):
-            self.batches(device=jax.devices(), last_batch='keep')
-        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'no device in the list'):
-            self.batches(device=[])
-        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, '-1 batches cannot be ahead'):
-            self.batches(device=jax.devices(), ahead=-1)
+        devices = jax.devices()
+        for said, options in (
+                ('4 devices cannot share batches of 6', {'device': devices, 'batch_size': 6}),
+                ('kept short', {'device': devices, 'last_batch': 'keep'}),
+                ('no device in the list', {'device': []}),
+                ('-1 batches cannot be ahead', {'device': devices, 'ahead': -1})):
+            with self.assertRaisesRegex(recpack_io.InvalidArgumentError, said):
+                self.batches(**options)
 
     def test_batches_on_their_way_are_no_part_of_a_state(self):
         expected = [np.array(batch['image']) for batch in self.batches()]
@@ -159,13 +175,15 @@ class Jax(InFolder):
                                     'JAX_PLATFORMS': 'cpu'}
         ranks = [subprocess.Popen([sys.executable, '-c', RANK, str(rank), str(port),
                                    str(self.folder / 'shards')], env=environment, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) for rank in range(2)]
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                 for rank in range(2)]
         said = [rank.communicate(timeout=120) for rank in ranks]
         for rank, (out, err) in enumerate(said):
             self.assertEqual(ranks[rank].returncode, 0, err)
             lines = [list(map(int, line.split())) for line in out.splitlines()]
             self.assertEqual(len(lines), len(self.dataset) // 16)
-            plain = self.batches(recpack_io.Loader, order='sequential', rank=rank, world_size=2, seed=0)
+            plain = self.batches(recpack_io.Loader, order='sequential', rank=rank, world_size=2,
+                                 seed=0)
             for line, batch in zip(lines, plain, strict=True):
                 self.assertEqual(line[:5], [16, 16, 3, 32, 32])
                 self.assertEqual(line[5:], batch.ids.tolist())

@@ -1,4 +1,4 @@
-"""recpack_io.torch in a LightningDataModule: Lightning keeps and restores the loader's state itself."""
+"""recpack_io.torch in a LightningDataModule: Lightning stores the loader's state itself."""
 import logging
 import warnings
 
@@ -32,7 +32,8 @@ class Classifier(lightning.LightningModule):
 
     def training_step(self, batch):
         self.trained_on.append(batch['id'].tolist())
-        return torch.nn.functional.cross_entropy(self.layer(batch['image'].flatten(1)), batch['label'])
+        logits = self.layer(batch['image'].flatten(1))
+        return torch.nn.functional.cross_entropy(logits, batch['label'])
 
     def validation_step(self, batch):
         self.validated += len(batch['label'])
@@ -79,7 +80,8 @@ class Lightning(InFolder):
     def test_epochs_are_the_loaders(self):
         model = self.fit()
         plain = recpack_io.Loader(self.dataset, fields=[recpack_io.Id()], batch_size=8, seed=1)
-        self.assertEqual(model.trained_on, [batch['id'].tolist() for _ in range(3) for batch in plain])
+        self.assertEqual(model.trained_on,
+                         [batch['id'].tolist() for _ in range(3) for batch in plain])
         self.assertGreater(model.validated, 0)
 
     def test_killed_and_gone_on(self):

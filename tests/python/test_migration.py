@@ -1,6 +1,7 @@
 """The programs of docs/migration.md, before and after, each where its libraries are.
 
-RECPACK_ENVIRONMENT names the environment that runs this (bench/peers/setup.sh): its programs are run.
+RECPACK_ENVIRONMENT names the environment that runs this (bench/peers/setup.sh): its programs are
+run.
 """
 import os
 import re
@@ -12,13 +13,13 @@ import recpack_io
 from support import GOLDEN, ROOT, InFolder, main, recpack
 
 PAGE = (ROOT / 'docs' / 'migration.md').read_text()
-# By title of the section: where its programs run. WebDataset's is run in `vision` with `wds` behind it.
+# By title of the section: where its programs run. `vision` has the packages of `wds` behind its own.
 PLACES = {'torchvision: ImageFolder and DataLoader': ('vision', 'vision'),
           'tf.data: TFRecordDataset': ('tf', 'tf'), 'WebDataset': ('vision', 'vision'),
           'FFCV': ('ffcv', 'vision')}
 HERE = os.environ['RECPACK_ENVIRONMENT']
-PHOTOS = ('real_420', 'real_420b', 'real_422', 'real_444', 'real_icc', 'progressive', 'orientation1',
-          'prime', 'sampled_440')
+PHOTOS = ('real_420', 'real_420b', 'real_422', 'real_444', 'real_icc', 'progressive',
+          'orientation1', 'prime', 'sampled_440')
 CLASSES = ('birds', 'cats')
 
 
@@ -37,8 +38,8 @@ class Migration(InFolder):
         super().setUp()
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
-        self.samples = [(label, number, GOLDEN / 'image' / f'{name}.jpg') for label in range(len(CLASSES))
-                        for number, name in enumerate(PHOTOS * 2)]
+        self.samples = [(label, number, GOLDEN / 'image' / f'{name}.jpg')
+                        for label in range(len(CLASSES)) for number, name in enumerate(PHOTOS * 2)]
         for label, number, photo in self.samples:
             folder = self.folder / 'photos' / 'train' / CLASSES[label]
             folder.mkdir(parents=True, exist_ok=True)

@@ -40,15 +40,16 @@ class Notebook(InFolder):
         self.assertEqual(repr(self.dataset), f"<recpack_io.Dataset '{self.folder}/shards', train: "
                                              f'{len(self.dataset)} records, 10 classes>')
         loader = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)
-        self.assertRegex(repr(loader), rf'Loader of <.*>: {len(loader)} batches of 8 an epoch>$')
+        self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}: {len(loader)} '
+                                       'batches of 8 an epoch>')
 
     def test_what_is_in_a_data_set(self):
         page = Read(self.dataset._repr_html_())
         self.assertEqual(self.dataset.splits,
                          {split: len(recpack_io.open(self.folder / 'shards', split=split))
                           for split in ('train', 'validation', 'eval')})
-        for said in (f'train: {len(self.dataset)} records', 'eval 16', 'image', 'bytes', '3,072', 'label',
-                     'int64', '10 classes: airplane, automobile'):
+        for said in (f'train: {len(self.dataset)} records', 'eval 16', 'image', 'bytes', '3,072',
+                     'label', 'int64', '10 classes: airplane, automobile'):
             self.assertIn(said, page.text)
 
     def test_the_contact_sheet_is_the_programs(self):
@@ -56,7 +57,8 @@ class Notebook(InFolder):
                 '--columns', 5, '--rows', 3, '--cell', 40, '--seed', 7)
         sheet = self.dataset.sheet(columns=5, rows=3, cell=40, seed=7)
         self.assertEqual(sheet, (self.folder / 'sheet.png').read_bytes())
-        shown = [there['src'] for tag, there in Read(self.dataset._repr_html_()).elements if tag == 'img']
+        page = Read(self.dataset._repr_html_())
+        shown = [there['src'] for tag, there in page.elements if tag == 'img']
         self.assertEqual([base64.b64decode(source.split(',')[1]) for source in shown],
                          [self.dataset.sheet(columns=10, rows=2, cell=64)])
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'cells of 8 to 1024'):
@@ -96,11 +98,11 @@ class Notebook(InFolder):
         stats = loader.stats()
         worked = [name for name, stage in stats['stages'].items() if stage['count'] and name not in
                   ('room', 'input')]
-        for said in (f'{len(loader)} batches given', 'share of 2 threads', *worked, 'waits for the program',
-                     'image f32[3, 32, 32]'):
+        for said in (f'{len(loader)} batches given', 'share of 2 threads', *worked,
+                     'waits for the program', 'image f32[3, 32, 32]'):
             self.assertIn(said, page.text)
-        bars = [float(re.search(r'width:([\d.]+)%', there['style'])[1]) for tag, there in page.elements
-                if tag == 'div' and '%' in there.get('style', '')]
+        bars = [float(re.search(r'width:([\d.]+)%', there['style'])[1])
+                for tag, there in page.elements if tag == 'div' and '%' in there.get('style', '')]
         self.assertGreaterEqual(len(bars), len(worked))
         self.assertTrue(all(0 <= bar <= 100 for bar in bars) and sum(bars) <= 101, bars)
 

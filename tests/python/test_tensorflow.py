@@ -21,8 +21,7 @@ class TensorFlow(InFolder):
         self.dataset = recpack_io.open(self.folder / 'shards')
 
     def loader(self, kind=Loader, **options):
-        return kind(self.dataset, **{'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3,
-                                       'prefetch': 8} | options)
+        return kind(self.dataset, **{'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3} | options)
 
     def test_tensors_without_a_copy(self):
         for mine, plain in zip(self.loader(), self.loader(recpack_io.Loader), strict=True):
@@ -52,13 +51,14 @@ class TensorFlow(InFolder):
         self.assertEqual(taken, given[:-1])
 
     def test_spec_is_that_of_the_elements(self):
-        for kind, of in ('f32', tf.float32), ('f16', tf.float16), ('bf16', tf.bfloat16), ('u8', tf.uint8):
-            loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-eval', type=kind,
-                                                                       layout='nhwc'))
+        for kind, of in (('f32', tf.float32), ('f16', tf.float16), ('bf16', tf.bfloat16),
+                         ('u8', tf.uint8)):
+            fields = recpack_io.recipe('cifar10-eval', type=kind, layout='nhwc')
+            loader = self.loader(recipe=None, fields=fields)
             dataset = loader.as_dataset()
             self.assertEqual(dataset.element_spec, loader.element_spec)
-            self.assertEqual((dataset.element_spec['image'].dtype, dataset.element_spec['image'].shape),
-                             (of, (8, 32, 32, 3)))
+            image = dataset.element_spec['image']
+            self.assertEqual((image.dtype, image.shape), (of, (8, 32, 32, 3)))
             element = next(iter(dataset))
             for name, spec in dataset.element_spec.items():
                 self.assertTrue(spec.is_compatible_with(element[name]), (name, spec))
@@ -77,7 +77,7 @@ class TensorFlow(InFolder):
 
     def test_with_what_is_put_behind(self):
         """map, prefetch and a repeat, as programs have them."""
-        loader = self.loader(prefetch=8)
+        loader = self.loader()
         dataset = loader.as_dataset().map(lambda batch: batch['label'] + 1).prefetch(2).repeat(3)
         labels = [label - 1 for batch in dataset for label in batch.numpy()]
         plain = self.loader(recpack_io.Loader)
@@ -90,8 +90,9 @@ class TensorFlow(InFolder):
         next(elements), next(elements)
         other = self.loader()
         other.load_state_dict(first.state_dict())
-        rest = [element['label'].numpy().tolist() for element in elements]
-        self.assertEqual([element['label'].numpy().tolist() for element in other.as_dataset()], rest)
+        rest, others = ([element['label'].numpy().tolist() for element in each]
+                        for each in (elements, other.as_dataset()))
+        self.assertEqual(others, rest)
 
     def test_keras_takes_it(self):
         loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-train', layout='nhwc'))

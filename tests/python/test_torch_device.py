@@ -1,4 +1,4 @@
-"""recpack_io.torch with a device, on a stand-in for CUDA whose copies are late (delayed_cuda.py)."""
+"""recpack_io.torch with a device, on a stand-in for CUDA that copies late (delayed_cuda.py)."""
 import gc
 import time
 from unittest import mock
@@ -78,10 +78,11 @@ class Reuse(Device):
     def test_one_is_waited_for_where_all_are_being_read(self):
         expected = self.host_batches()
         machine = self.cuda(patience=1000)
-        for prefetch in 2, 3:
+        for most, options in ((2, {'prefetch': 2}), (3, {'prefetch': 3, 'max_live_batches': 0}),
+                              (2, {'prefetch': 8, 'max_live_batches': 2})):
             got = []
-            for batch in self.loader(prefetch=prefetch, ahead=1):
-                self.assertLessEqual(len(machine.reading) // len(batch), prefetch)
+            for batch in self.loader(**options):
+                self.assertLessEqual(len(machine.reading) // len(batch), most)
                 got.append(batch)
             machine.current.synchronize()
             self.assertTrue(all(torch.equal(mine['image'], host['image'])
@@ -124,10 +125,11 @@ class Streams(Device):
         consumer, other = Stream(), Stream()
         with machine.stream(consumer):
             batch = next(iter(self.loader()))
-        self.assertEqual(set(machine.told), {(tensor.data_ptr(), consumer) for tensor in batch.values()})
+        places = [tensor.data_ptr() for tensor in batch.values()]
+        self.assertEqual(machine.told, [(place, consumer) for place in places])
         machine.told.clear()
         batch.record_stream(other)
-        self.assertEqual(set(machine.told), {(tensor.data_ptr(), other) for tensor in batch.values()})
+        self.assertEqual(machine.told, [(place, other) for place in places])
 
     def test_copies_of_ones_own_from_locked_memory(self):
         """device=None with page_lock: the program copies, and tells of its stream."""
@@ -160,7 +162,7 @@ class Memory(Device):
                 break
             for batch in loader:
                 pass
-            self.assertTrue(1 <= len(machine.locked) <= 3, machine.locked)
+            self.assertTrue(1 <= len(machine.locked) <= 5, machine.locked)  # 2 live beside the ring
         del loader, batch
         gc.collect()
         self.assertEqual((machine.locked, machine.faults), ({}, []))
