@@ -3,12 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <deque>
 #include <thread>
 #include <variant>
 
 #include "recpack/base/error.h"
+#include "recpack/pipeline/stats.h"
 #include "tests/device/feeding.h"
 
 namespace recpack {
@@ -241,6 +244,21 @@ TEST(Feeder, ATokenGoesOnBehindTheStep) {
   }
   const auto seen = consumer.Seens();
   for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].bytes, expected[i + 4].bytes);
+}
+
+// Batches that are read by their consumer are held, but slabs are those of `prefetch`.
+TEST(Feeder, TakesTheSlabsOfItsLoadersRingAlone) {
+  const SmallSplit split(103);
+  DeviceFeeder feeder(Dataset::Open(split.folder()), SmallOptions(),
+                      {.runtime = nullptr, .depth = 6});
+  std::deque<std::optional<DeviceBatch>> held;
+  for (int i = 0; i < 30; ++i) {
+    held.push_back(feeder.Next());
+    if (held.size() > 5) held.pop_front();
+  }
+  const StatsReading reading = ReadStats(::getpid());
+  ASSERT_EQ(reading.loaders.size(), 1u) << reading.unavailable;
+  EXPECT_EQ(reading.loaders[0].slabs, feeder.loader_options().prefetch);
 }
 
 TEST(Feeder, TakesALoaderThatFinishesItself) {
