@@ -321,21 +321,24 @@ class Threads(HookTest):
         # Threads are switched only where one lets go: the other must not have run meanwhile.
         told = self.run_program('''
             import threading
-            count, end = 0, False
+            count, end, gate = 0, False, threading.Lock()
             def hog():
                 global count
-                while not end: count += 1
+                with gate:
+                    while not end and count < 50_000_000: count += 1
             thread = threading.Thread(target=hog)
             optimizer = SGD()
             class NoSleep:
                 def __iter__(self): return iter(range(20000))
             batches = iter(DataLoader(NoSleep()))
             next(batches); optimizer.step()
+            gate.acquire()
             thread.start()
             sys.setswitchinterval(1000)
-            before = count
+            time.sleep(0.3)  # who asked for the lock before gets it
+            gate.release()
             for _ in batches: optimizer.step()
-            ran, end = count - before, True
+            ran, end = count, True
             sys.setswitchinterval(0.001)
             print(ran)
             ''')
