@@ -1,8 +1,13 @@
-// Types of arrays as DLPack, and so NumPy, names them.
+// What arrays are, as Python has it: types as DLPack, and so NumPy, names them.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "recpack/pipeline/array_spec.h"
 
@@ -28,5 +33,8 @@ inline nanobind::dlpack::dtype TypeOf(ValueType type) {
   }
   return {};
 }
+
+// As Python has an array's name, type and shape of a sample.
+using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 
 }  // namespace recpack::python

@@ -5,16 +5,12 @@
 #include "python/array_type.h"
 #include "python/batch.h"
 #include "python/bind.h"
+#include "python/owned_array.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
 namespace {
-
-nb::capsule Keeping(const std::shared_ptr<const Batch>& batch) {
-  return {new std::shared_ptr<const Batch>(batch),
-          [](void* kept) noexcept { delete static_cast<std::shared_ptr<const Batch>*>(kept); }};
-}
 
 const ArraySpec& SpecOf(const Batch& batch, const std::string& name) {
   for (const ArraySpec& spec : batch.arrays()) {
@@ -30,14 +26,14 @@ nb::object Array(const HeldBatch& held, const std::string& name) {
   std::vector<size_t> shape = {batch.size()};
   shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
   return nb::cast(nb::ndarray<Framework>(const_cast<void*>(batch.Raw(name)), shape.size(),
-                                         shape.data(), Keeping(held.batch), nullptr,
+                                         shape.data(), KeeperOf(held.batch), nullptr,
                                          TypeOf(spec.type)));
 }
 
 template <typename T>
 nb::object Column(const HeldBatch& held, const std::vector<T>& values) {
   return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {held.batch->size()},
-                                                               Keeping(held.batch)));
+                                                               KeeperOf(held.batch)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "python/array_type.h"
 #include "python/bind.h"
 #include "python/choice.h"
 #include "python/features.h"
@@ -25,8 +26,6 @@ constexpr Words<ValueType, 6> kTypes = {{{"u8", ValueType::kU8},
                                          {"u64", ValueType::kU64},
                                          {"f16", ValueType::kF16},
                                          {"f32", ValueType::kF32}}};
-
-using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 
 std::vector<ArraySpec> ArraysOf(const std::vector<ArrayTuple>& given) {
   std::vector<ArraySpec> arrays;

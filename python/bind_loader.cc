@@ -5,6 +5,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "python/array_type.h"
 #include "python/batch.h"
 #include "python/bind.h"
 #include "python/choice.h"
@@ -104,8 +105,6 @@ std::optional<HeldBatch> Next(OpenLoader& open) {
   if (!batch) return {};
   return HeldBatch{std::make_shared<const Batch>(std::move(*batch))};
 }
-
-using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 
 std::vector<ArrayTuple> Arrays(OpenLoader& open) {
   const std::vector<ArraySpec>& specs = (*open).arrays();

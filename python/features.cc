@@ -8,22 +8,17 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-template <typename T>
-nb::object Copy(std::span<const T> values) {
-  return OwnedArray(std::vector<T>(values.begin(), values.end()), {values.size()});
-}
-
 nb::object Values(const FeatureView& feature) {
   switch (feature.kind()) {
     case FeatureKind::kInt64:
-      return Copy(feature.int64_values());
+      return OwnedArray(feature.int64_values());
     case FeatureKind::kFloat:
-      return Copy(feature.float_values());
+      return OwnedArray(feature.float_values());
     case FeatureKind::kBytes: {
       const auto values = feature.bytes_values();
-      if (values.size() == 1) return Copy(values[0]);
+      if (values.size() == 1) return OwnedArray(values[0]);
       nb::list list;
-      for (const ByteView value : values) list.append(Copy(value));
+      for (const ByteView value : values) list.append(OwnedArray(value));
       return list;
     }
     case FeatureKind::kNone:

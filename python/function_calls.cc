@@ -39,13 +39,6 @@ void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
   }
 }
 
-// Keeps the slab's memory, but not what is in it.
-nb::capsule KeeperOf(const std::shared_ptr<void>& memory) {
-  auto held = std::make_unique<std::shared_ptr<void>>(memory);
-  return {held.release(),
-          [](void* kept) noexcept { delete static_cast<std::shared_ptr<void>*>(kept); }};
-}
-
 // Views of the batch by name. NumPy has no bfloat16: those are left out.
 nb::dict ViewsOf(const BatchView& batch, const nb::capsule& keeper) {
   nb::dict views;
@@ -57,11 +50,6 @@ nb::dict ViewsOf(const BatchView& batch, const nb::capsule& keeper) {
         batch.Raw(spec.name), shape.size(), shape.data(), keeper, nullptr, TypeOf(spec.type)));
   }
   return views;
-}
-
-template <typename T>
-nb::object CopyOf(std::span<const T> values) {
-  return OwnedArray(std::vector<T>(values.begin(), values.end()), {values.size()});
 }
 
 }  // namespace
@@ -101,8 +89,8 @@ void BatchCall::operator()(BatchView& batch) const {
   const RunningCalls::Mark running(caller_.running());
   const nb::capsule keeper = KeeperOf(batch.memory);
   try {
-    (*caller_)(ViewsOf(batch, keeper), batch.epoch, batch.position, CopyOf(batch.ids),
-               CopyOf(batch.mask), TupleOf(batch.random));
+    (*caller_)(ViewsOf(batch, keeper), batch.epoch, batch.position, OwnedArray(batch.ids),
+               OwnedArray(batch.mask), TupleOf(batch.random));
   } catch (const nb::python_error& raised) {
     ThrowRaised(raised, caller_.name());
   }

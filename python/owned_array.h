@@ -1,4 +1,4 @@
-// NumPy arrays that own their values.
+// NumPy arrays that own their values, or keep the memory that they lie in.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,20 @@ nanobind::object OwnedArray(std::vector<T> values, std::initializer_list<size_t>
   const nb::capsule owner(kept.release(),
                           [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
   return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.begin(), owner));
+}
+
+// A copy, of one dimension.
+template <typename T>
+nanobind::object OwnedArray(std::span<const T> values) {
+  return OwnedArray(std::vector<T>(values.begin(), values.end()), {values.size()});
+}
+
+// Of arrays that lie in memory of others: keeps it.
+template <typename T>
+nanobind::capsule KeeperOf(const std::shared_ptr<T>& memory) {
+  auto held = std::make_unique<std::shared_ptr<T>>(memory);
+  return {held.release(),
+          [](void* kept) noexcept { delete static_cast<std::shared_ptr<T>*>(kept); }};
 }
 
 }  // namespace recpack::python

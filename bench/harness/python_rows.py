@@ -1,8 +1,8 @@
 """The rows of bench/results/python.json: what is compared with what."""
 from harness import loader_prepare
-from harness.entrants import (CEILING, OURS, PEER, ROOT, Process, Served, ServedPeer, Setting,
-                              Unavailable, python_of)
-from harness.loader_rows import CIFAR, CROP, ours, peer
+from harness.entrants import (CEILING, OURS, PEER, ROOT, Process, Served, ServedPeer, ServedProgram,
+                              Setting, Unavailable, python_of)
+from harness.loader_rows import CIFAR, CROP, LOADER, peer
 from harness.measure import Row
 from harness.records_prepare import run_quietly
 
@@ -34,24 +34,20 @@ class OursInPython(Served):
 
 
 def loading(_: Setting) -> list[Row]:
-    def row(kind: str, title: str, loader, peers: list) -> Row:
+    def row(kind: str, title: str, data: list[str], peers: list) -> Row:
         return Row(f'python-{kind}', title, 0,
                    [OursInPython('recpack_io, PyTorch', OURS, f'{kind}-torch', 'vision'),
-                    OursInPython('recpack_io, NumPy', OURS, f'{kind}-numpy'), loader, *peers],
+                    OursInPython('recpack_io, NumPy', OURS, f'{kind}-numpy'),
+                    ServedProgram('C++', CEILING, [LOADER, 'rate', *data]), *peers],
                    {CEILING: 0.95, f'recpack_io, NumPy against {CEILING}': 0.95},
                    note='the whole loop in Python; the ceiling is the loader in C++')
     sample = '{work}/loader/sample'
-    return [row('cifar', 'CIFAR-10 train recipe, f32', _cpp(ours('C++', CIFAR)),
+    return [row('cifar', 'CIFAR-10 train recipe, f32', [CIFAR],
                 [peer('tensorflow', 'tf', 'cifar'), peer('torch', 'vision', 'cifar')]),
             row('crop', 'ImageNet train recipe, f32: real ImageNet photos',
-                _cpp(ours('C++', sample, *CROP)),
+                [sample, *CROP],
                 [peer('tensorflow', 'tf', 'crop-sample-f32-antialias'),
                  peer('torch', 'vision', 'crop-sample-f32-antialias')])]
-
-
-def _cpp(entrant):
-    entrant.role = CEILING
-    return entrant
 
 
 def access(_: Setting) -> list[Row]:

@@ -26,6 +26,7 @@ import sys
 import time
 from typing import Callable, Iterator
 
+RANDOM_BATCHES, RANDOM_BATCH = 8, 128
 CIFAR_FILES = [f'data_batch_{i}' for i in range(1, 6)] + ['test_batch']
 # As the widespread conversion script cuts them.
 CIFAR_SPLITS = {'train': CIFAR_FILES[:4], 'validation': CIFAR_FILES[4:5], 'eval': CIFAR_FILES[5:]}
@@ -113,10 +114,10 @@ def random_ordinals(count: int, records: int, seed: int = 7) -> list[int]:
     return [draw.randrange(records) for _ in range(count)]
 
 
-def random_batches_of(batches: int, size: int, records: int, seed: int = 8) -> list[list[int]]:
+def random_batches_of(records: int, seed: int = 8) -> list[list[int]]:
     """The same for every peer; no record twice in a batch, and in order, as some peers want it."""
     draw = random.Random(seed)
-    return [sorted(draw.sample(range(records), size)) for _ in range(batches)]
+    return [sorted(draw.sample(range(records), RANDOM_BATCH)) for _ in range(RANDOM_BATCHES)]
 
 
 def version_of(*packages: str) -> str:

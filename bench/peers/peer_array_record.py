@@ -3,13 +3,12 @@ import struct
 
 from array_record.python import array_record_data_source, array_record_module
 
-from common import (Job, cifar_rows, image_files, main, random_batches_of, random_ordinals, tree_bytes,
-                    version_of)
+from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, cifar_rows, image_files, main, random_batches_of,
+                    random_ordinals, tree_bytes, version_of)
 
 # The fastest of several group sizes, for packing and for random access.
 OPTIONS = 'group_size:64,uncompressed'
 TAKE = 1000
-BATCHES, BATCH = 8, 128
 
 
 def pack(context, name: str, samples) -> Job:
@@ -48,10 +47,10 @@ def random_cifar(context) -> Job:
 def random_batches(context) -> Job:
     path = context.made('array_record-cifar') / 'data.array_record'
     data = array_record_data_source.ArrayRecordDataSource([str(path)])
-    batches = random_batches_of(BATCHES, BATCH, len(data))
+    batches = random_batches_of(len(data))
 
     def run():
-        return BATCHES * BATCH, sum(len(each) for batch in batches for each in data.__getitems__(batch))
+        return RANDOM_BATCHES * RANDOM_BATCH, sum(len(each) for batch in batches for each in data.__getitems__(batch))
     return Job(run, OPTIONS + ', data.__getitems__(128 ordinals)')
 
 

@@ -2,10 +2,9 @@
 import lance
 import pyarrow as pa
 
-from common import (Job, cifar_rows, image_files, main, random_batches_of, random_ordinals, tree_bytes,
-                    version_of)
+from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, cifar_rows, image_files, main, random_batches_of,
+                    random_ordinals, tree_bytes, version_of)
 
-BATCHES, BATCH = 8, 128
 SCHEMA = pa.schema([('image', pa.binary()), ('label', pa.int64())])
 TAKE = 1000
 
@@ -65,10 +64,10 @@ def random_cifar(context) -> Job:
 
 def random_batches(context) -> Job:
     data = lance.dataset(str(context.made('lance-cifar') / 'data.lance'))
-    batches = random_batches_of(BATCHES, BATCH, data.count_rows())
+    batches = random_batches_of(data.count_rows())
 
     def run():
-        return BATCHES * BATCH, sum(data.take(batch, columns=['image']).nbytes for batch in batches)
+        return RANDOM_BATCHES * RANDOM_BATCH, sum(data.take(batch, columns=['image']).nbytes for batch in batches)
     return Job(run, 'take(128 ordinals)')
 
 

@@ -10,12 +10,13 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
-from common import Job, main, random_batches_of, random_ordinals  # noqa: E402
+from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, main, random_batches_of,  # noqa: E402
+                    random_ordinals)
 from recipes import CIFAR_BATCH, CIFAR_SAMPLES, CROP_BATCH, CROP_SAMPLES  # noqa: E402
 
 import recpack_io  # noqa: E402
 
-TAKE, BATCHES, BATCH = 1000, 8, 128
+TAKE = 1000
 
 
 def batches_of(loader, batches: int, arrays) -> Job:
@@ -92,10 +93,10 @@ def pread(context) -> Job:
 
 def random_batches(context) -> Job:
     dataset = recpack_io.open(context.made('recpack-cifar'), split='train')
-    batches = random_batches_of(BATCHES, BATCH, len(dataset))
+    batches = random_batches_of(len(dataset))
 
     def run():
-        return BATCHES * BATCH, sum(len(record['image']) for batch in batches
+        return RANDOM_BATCHES * RANDOM_BATCH, sum(len(record['image']) for batch in batches
                                     for record in dataset[batch])
     return Job(run, 'dataset[128 ordinals]')
 

@@ -18,7 +18,23 @@ TYPES = {'uint8': 'u8', 'int32': 'i32', 'int64': 'i64', 'uint64': 'u64', 'float1
          'float32': 'f32'}
 
 
-class Sample:
+class _Keyed:
+    """What has a key has its generators."""
+
+    __slots__ = ()
+
+    _key: Key
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return self._key.rng
+
+    @property
+    def seed(self) -> int:
+        return self._key.seed
+
+
+class Sample(_Keyed):
     """One sample, for the time of a call: `sample["label"]` is an array of the feature's values.
 
     Arrays are the function's own, to be changed and kept: int64 or float32 of shape (values,),
@@ -58,16 +74,8 @@ class Sample:
         """Names of the features, sorted."""
         return self._features.keys()
 
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._key.rng
 
-    @property
-    def seed(self) -> int:
-        return self._key.seed
-
-
-class BatchArrays(dict[str, Any]):
+class BatchArrays(_Keyed, dict[str, Any]):
     """A batch, for the time of a call: its arrays by name, to be changed in place. They lie in the
     loader's memory: what is kept of them must be a copy. Arrays of bfloat16, which NumPy has not,
     are not there.
@@ -87,14 +95,6 @@ class BatchArrays(dict[str, Any]):
                  ids: npt.NDArray[np.uint64], mask: npt.NDArray[np.uint8], key: Key):
         super().__init__(arrays)
         self._key, self.epoch, self.position, self.ids, self.mask = key, epoch, position, ids, mask
-
-    @property
-    def rng(self) -> np.random.Generator:
-        return self._key.rng
-
-    @property
-    def seed(self) -> int:
-        return self._key.seed
 
 
 def kind_and_shape(declared: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:

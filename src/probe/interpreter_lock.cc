@@ -25,14 +25,15 @@ const ThreadRates* BusiestOther(const SystemRates& system, const TrainerSteps& t
   return busiest;
 }
 
-}  // namespace
-
+// Of one core: what the thread that trains ran. 0 where it was not seen.
 double CpuOf(const SystemRates& system, const TrainerSteps& trainer) {
   const auto found =
       std::find_if(system.threads.begin(), system.threads.end(),
                    [&](const ThreadRates& thread) { return Trains(thread, trainer); });
   return found == system.threads.end() ? 0 : found->cpu_share;
 }
+
+}  // namespace
 
 // The thread that trains has the lock at most while it runs: what it is held beyond that, others
 // have it.

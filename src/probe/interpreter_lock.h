@@ -5,9 +5,6 @@
 
 namespace recpack {
 
-// Of one core: what the thread that trains ran. 0 where it was not seen.
-double CpuOf(const SystemRates& system, const TrainerSteps& trainer);
-
 // Names it in the verdict where other threads of the trainer's process had the lock much of the
 // time.
 bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict& verdict);

@@ -34,34 +34,33 @@ std::vector<StepRecord> FromWaits(const std::vector<Event>& waits) {
   return steps;
 }
 
-// What of `intervals` lies within each step, added up. Both in order of time.
-void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps,
-               int64_t StepRecord::*sum) {
+// visit(step, span, ns of it within the step) of all that lie in a step. Both in order of time.
+template <typename Spans, typename Visit>
+void VisitWithin(const Spans& spans, std::vector<StepRecord>& steps, const Visit& visit) {
   size_t first = 0;
   for (StepRecord& step : steps) {
-    while (first < intervals.size() && intervals[first].end <= step.begin) ++first;
-    for (size_t i = first; i < intervals.size() && intervals[i].begin < step.end; ++i) {
-      const Interval within = {std::max(intervals[i].begin, step.begin),
-                               std::min(intervals[i].end, step.end)};
-      step.*sum += within.length();
+    while (first < spans.size() && spans[first].end <= step.begin) ++first;
+    for (size_t i = first; i < spans.size() && spans[i].begin < step.end; ++i) {
+      visit(step, spans[i],
+            std::min(spans[i].end, step.end) - std::max(spans[i].begin, step.begin));
     }
   }
 }
 
-// What the thread ran in waits within each step, told of each wait as a whole. Both in order of
-// time.
+// What of `intervals` lies within each step, added up.
+void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps,
+               int64_t StepRecord::*sum) {
+  VisitWithin(intervals, steps,
+              [sum](StepRecord& step, const Interval&, int64_t within) { step.*sum += within; });
+}
+
+// What the thread ran in waits within each step, told of each wait as a whole.
 void AddBusyWaits(const std::vector<Event>& waits, std::vector<StepRecord>& steps) {
-  size_t first = 0;
-  for (StepRecord& step : steps) {
-    while (first < waits.size() && waits[first].end <= step.begin) ++first;
-    for (size_t i = first; i < waits.size() && waits[i].begin < step.end; ++i) {
-      const double within = static_cast<double>(std::min(waits[i].end, step.end) -
-                                                std::max(waits[i].begin, step.begin));
-      const double whole = static_cast<double>(std::max<int64_t>(1, waits[i].end - waits[i].begin));
-      const double ran = std::min(static_cast<double>(waits[i].value), whole);
-      step.busy_wait += static_cast<int64_t>(ran * within / whole);
-    }
-  }
+  VisitWithin(waits, steps, [](StepRecord& step, const Event& wait, int64_t within) {
+    const auto whole = static_cast<double>(std::max<int64_t>(1, wait.end - wait.begin));
+    const double ran = std::min(static_cast<double>(wait.value), whole);
+    step.busy_wait += static_cast<int64_t>(ran * static_cast<double>(within) / whole);
+  });
 }
 
 // How many of them begin within each step.

@@ -76,8 +76,8 @@ void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   }
 }
 
-// Waits are not quite what a perfect input would spare: threads that make batches
-// also slow down steps, and without the waits of one rank others' jitter shows.
+// Waits are not quite what a perfect input would spare: threads that make batches also slow down
+// steps, and without the waits of one rank others' jitter shows.
 Estimate AsCost(const Estimate& waits) {
   const double below = std::hypot(waits.value - waits.low, kWaitsAreNotCost);
   const double above = std::hypot(waits.high - waits.value, kWaitsAreNotCost);
