@@ -26,13 +26,16 @@ def peer(name: str, environment: str, job: str) -> ServedPeer:
     return ServedPeer(name, environment, f'{name}_loader', job)
 
 
+def cifar_peers() -> list[ServedPeer]:
+    return [peer('ffcv', 'ffcv', 'cifar'), peer('dali', 'dali', 'cifar'),
+            peer('tensorflow', 'tf', 'cifar'), peer('torch', 'vision', 'cifar'),
+            peer('turboloader', 'ffcv', 'cifar')]
+
+
 def cifar(_: Setting) -> list[Row]:
-    peers = [peer('ffcv', 'ffcv', 'cifar'), peer('dali', 'dali', 'cifar'),
-             peer('tensorflow', 'tf', 'cifar'), peer('torch', 'ffcv', 'cifar'),
-             peer('turboloader', 'ffcv', 'cifar')]
     return [Row('cifar-f32', 'CIFAR-10 train recipe, f32', 0,
                 [ours('recpack', CIFAR), bare('bare loop of the same work', 'cifar', CIFAR),
-                 *peers], {PEER: 8, CEILING: 0.8},
+                 *cifar_peers()], {PEER: 8, CEILING: 0.8},
                 note='pad and crop, flip, normalise; recpack checks CRCs'),
             Row('cifar-u8', 'CIFAR-10 train recipe, u8', 0,
                 [ours('recpack', CIFAR, '--type', 'u8'),
@@ -43,7 +46,7 @@ def cifar(_: Setting) -> list[Row]:
 def crop_peers(kind: str, dtype: str, resize: str) -> list[ServedPeer]:
     job = f'crop-{kind}-{dtype}-{resize}'
     peers = [peer('tensorflow', 'tf', job), peer('dali', 'dali', job), peer('ffcv', 'ffcv', job),
-             peer('torch', 'ffcv', job), peer('spdl', 'ffcv', job)]
+             peer('torch', 'vision', job), peer('spdl', 'ffcv', job)]
     return peers + ([peer('turboloader', 'ffcv', job)] if dtype == 'f32' else [])
 
 

@@ -1,6 +1,7 @@
 """What the programs that measure have in common: their command line, and the file of results."""
 import argparse
 import json
+import os
 import pathlib
 import sys
 import time
@@ -18,7 +19,8 @@ def parse(about: str, arguments: list[str], reads_data: bool) -> argparse.Namesp
     parser.add_argument('--data', type=pathlib.Path, default=None if reads_data else ROOT)
     parser.add_argument('--work', type=pathlib.Path, default=ROOT / 'build' / 'bench-work')
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build' / 'release')
-    parser.add_argument('--venvs', type=pathlib.Path, default=ROOT / '.venvs')
+    parser.add_argument('--venvs', type=pathlib.Path, help='default: $RECPACK_VENVS, or .venvs',
+                        default=pathlib.Path(os.environ.get('RECPACK_VENVS', ROOT / '.venvs')))
     parser.add_argument('--out', type=pathlib.Path, help='where the results go (default: stdout)')
     parser.add_argument('--reps', type=int, default=5, help='rounds (default 5)')
     parser.add_argument('--quick', action='store_true', help='a single round, to try things out')

@@ -22,6 +22,10 @@ def _against(row: dict, entry: dict) -> str:
     return f" ({ratio['median']:.2f}×)" if ratio else ''
 
 
+def _short(label: str) -> str:
+    return label.removeprefix('recpack, ').removeprefix('recpack_io, ')
+
+
 def _ours(row: dict) -> str:
     mine = [e for e in row['entrants'] if e['role'] == OURS]
     if not mine or 'unavailable' in mine[0]:
@@ -30,7 +34,7 @@ def _ours(row: dict) -> str:
                for e in mine if 'unavailable' not in e]
     if len(figures) == 1:
         return figures[0][1]
-    return '; '.join(f"{label.removeprefix('recpack, ')} {figure}" for label, figure in figures)
+    return '; '.join(f"{_short(label)} {figure}" for label, figure in figures)
 
 
 def cells(row: dict) -> list[str]:

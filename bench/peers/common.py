@@ -114,10 +114,10 @@ def random_ordinals(count: int, records: int, seed: int = 7) -> list[int]:
     return [draw.randrange(records) for _ in range(count)]
 
 
-def random_batches_of(records: int, seed: int = 8) -> list[list[int]]:
+def random_batches_of(records: int, batches: int = RANDOM_BATCHES, seed: int = 8) -> list[list[int]]:
     """The same for every peer; no record twice in a batch, and in order, as some peers want it."""
     draw = random.Random(seed)
-    return [sorted(draw.sample(range(records), RANDOM_BATCH)) for _ in range(RANDOM_BATCHES)]
+    return [sorted(draw.sample(range(records), RANDOM_BATCH)) for _ in range(batches)]
 
 
 def version_of(*packages: str) -> str:

@@ -6,23 +6,10 @@ from ffcv.loader import Loader, OrderOption
 from ffcv.transforms import ToTensor
 from ffcv.writer import DatasetWriter
 
-from common import (CIFAR_FILES, Job, image_paths, main, read_batch, tree_bytes, version_of)
+from cifar_arrays import Cifar
+from common import Job, image_paths, main, tree_bytes, version_of
 
 BATCH = 512
-
-
-class Cifar:
-    def __init__(self, context):
-        folder = context.data / 'cifar-10-batches-py'
-        batches = [read_batch(folder / name) for name in CIFAR_FILES]
-        self.rows = np.concatenate([rows for rows, _ in batches]).reshape(-1, 3, 32, 32)
-        self.labels = sum((list(labels) for _, labels in batches), [])
-
-    def __len__(self):
-        return len(self.labels)
-
-    def __getitem__(self, i):
-        return self.rows[i], self.labels[i]
 
 
 class Files:

@@ -12,8 +12,8 @@ from ffcv.transforms import (NormalizeImage, RandomHorizontalFlip, RandomTransla
                              ToTensor, ToTorchImage)
 from ffcv.writer import DatasetWriter
 
+from cifar_arrays import Cifar
 from common import image_paths, main, version_of
-from peer_ffcv import Cifar
 from recipes import (CIFAR_BATCH, CIFAR_MEAN, CIFAR_STD, CROP_BATCH, IMAGENET_MEAN, IMAGENET_STD,
                      SIDE, crop_jobs, live_cifar, live_crop)
 

@@ -5,8 +5,8 @@ from torch.utils.data import DataLoader, Dataset
 from torchvision.io import ImageReadMode, decode_jpeg, read_file
 from torchvision.transforms import v2
 
+from cifar_arrays import Cifar
 from common import image_paths, main, version_of
-from peer_ffcv import Cifar
 from recipes import (CIFAR_BATCH, CIFAR_MEAN, CIFAR_STD, CROP_BATCH, IMAGENET_MEAN, IMAGENET_STD,
                      SIDE, crop_jobs, live_cifar, live_crop)
 

@@ -6,8 +6,8 @@ not part of what it hands out, and undecodable photos come out black.
 import numpy as np
 import turboloader
 
+from cifar_arrays import Cifar
 from common import main, version_of
-from peer_ffcv import Cifar
 from recipes import (CIFAR_BATCH, CIFAR_MEAN, CIFAR_STD, CROP_BATCH, SIDE, crop_jobs, live_cifar,
                      live_crop)
 

@@ -10,20 +10,10 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../tools/common.sh"
 venvs=${RECPACK_VENVS:-$repository/.venvs}
-wheel=${1:-}
-if [ -z "$wheel" ]; then
-  wheel=$(bash "$repository/tools/wheel.sh" | tail -n 1)
-fi
-
-# As a user's: an empty environment, and what pip brings along with the wheel.
 bare=$repository/build/python/bare
-rm -rf "$bare"
-python3 -m venv "$bare"
-"$bare/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
-bash "$repository/bench/peers/setup.sh" vision lightning jax tf wds typing
 site=$repository/build/python/site
-rm -rf "$site"
-"$venvs/vision/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
+bash "$here/environments.sh" "$@"
+bash "$repository/bench/peers/setup.sh" lightning jax tf wds typing
 export RECPACK=$bare/bin/recpack
 
 # tested ENVIRONMENT PYTHON NAME: a file of tests; its name is said with the environment's.

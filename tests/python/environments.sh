@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs the wheel as users get it: into build/python/bare, an environment that has nothing but NumPy, and into
+# build/python/site, which the environments of bench/peers/setup.sh see by PYTHONPATH.
+#
+#   bash tests/python/environments.sh [WHEEL]     WHEEL: one that is built already (default: it is built)
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/../../tools/common.sh"
+venvs=${RECPACK_VENVS:-$repository/.venvs}
+wheel=${1:-}
+if [ -z "$wheel" ]; then
+  wheel=$(bash "$repository/tools/wheel.sh" | tail -n 1)
+fi
+
+# With what pip brings along.
+bare=$repository/build/python/bare
+rm -rf "$bare"
+python3 -m venv "$bare"
+"$bare/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
+bash "$repository/bench/peers/setup.sh" vision
+site=$repository/build/python/site
+rm -rf "$site"
+"$venvs/vision/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
