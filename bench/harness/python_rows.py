@@ -67,8 +67,9 @@ def loading(_: Setting) -> list[Row]:
 def access(_: Setting) -> list[Row]:
     return [Row('python-record', 'a random record of 3 KB', 0,
                 [OursInPython('recpack_io', OURS, 'record'),
+                 OursInPython('recpack_io, with its image as an array', OURS, 'feature'),
                  OursInPython('os.pread of it', CEILING, 'pread')], {CEILING: 0.5}, cpus=1,
-                note='recpack_io finds it, checks its CRC and parses it'),
+                note='recpack_io finds it and checks its CRC'),
             Row('python-batch', 'batches of 128 random records of 3 KB', 0,
                 [OursInPython('recpack_io', OURS, 'random-batches'),
                  ServedPeer('array_record', 'py', 'array_record', 'random-batches',
