@@ -61,8 +61,8 @@ def loading(kind: str, framework: str):
     def job(context) -> Job:
         loader, arrays = recpack_io.Loader, of_numpy
         if framework == 'torch':
-            import recpack_io.torch
-            loader, arrays = recpack_io.torch.Loader, of_torch
+            from recpack_io.torch import Loader
+            loader, arrays = Loader, of_torch
         made = loader(recpack_io.open(context.work / name), recipe, batch_size=batch_size,
                       threads=context.threads, prefetch=PREFETCH)
         return batches_of(made, samples, arrays, f'{recipe}, {context.threads} threads, batch '
