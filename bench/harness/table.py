@@ -57,7 +57,7 @@ def loses(row: dict) -> bool:
                if e['label'] in row['ratios'])
 
 
-def _markdown(header: list[str], lines: list[list[str]]) -> str:
+def markdown(header: list[str], lines: list[list[str]]) -> str:
     rows = [header, ['---'] * len(header), *lines]
     return '\n'.join('| ' + ' | '.join(line) + ' |' for line in rows)
 
@@ -70,7 +70,7 @@ def _memory(rows: list[dict]) -> str:
         return number(entry['figure']['median'], 'MB')
     lines = [[entry['label'], row['title'], cell(entry)]
              for row in rows for entry in row['entrants']]
-    return _markdown(['what', 'figure', 'MB'], lines)
+    return markdown(['what', 'figure', 'MB'], lines)
 
 
 # Epoch, and which part of it was copying between devices, as the field reports them of DeepCoNN.
@@ -89,7 +89,7 @@ def _placement(row: dict) -> str:
             ours = [number(entry['figure']['median'], row['unit']), f"{entry['copies']:.0f}",
                     f"{100 * entry['copy_share']:.1f} %"]
         lines.append([entry['label'], *ours, *field])
-    return _markdown([row['title'], 'samples', 'copies a step', 'their share',
+    return markdown([row['title'], 'samples', 'copies a step', 'their share',
                       'the field: epoch', 'share'], lines)
 
 
@@ -103,7 +103,7 @@ def _against_the_first(row: dict) -> str:
         ratio = row['ratios'].get(entry['label'], {'median': 1})['median']
         lines.append([entry['label'], number(entry['figure']['median'], row['unit']),
                       f'{1 / ratio:.2f}×'])
-    return _markdown([row['title'], 'samples', 'to the first'], lines)
+    return markdown([row['title'], 'samples', 'to the first'], lines)
 
 
 # Rows with a table of their own, behind the others.
@@ -114,10 +114,10 @@ def table(results: dict) -> str:
     """Markdown: rows where we win or have no peer, those where we lose, and memory."""
     header = ['job', 'recpack', 'best peer (ours against it)', 'ceiling (our share of it)']
     shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] not in _OWN]
-    text = _markdown(header, [cells(row) for row in shown if not loses(row)])
+    text = markdown(header, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
-        text += '\n\nWhere we lose:\n\n' + _markdown(header, [cells(row) for row in lost])
+        text += '\n\nWhere we lose:\n\n' + markdown(header, [cells(row) for row in lost])
     memory = [row for row in results['rows'] if row['unit'] == 'MB']
     if memory:
         text += '\n\n' + _memory(memory)

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Prints the README's first table: a few rows of bench/results/, each with the best of its peers.
+
+    python3 bench/headline.py
+"""
+import json
+import pathlib
+
+from harness.table import cells, markdown
+
+RESULTS = pathlib.Path(__file__).resolve().parent / 'results'
+# What a user does, the file, and the row.
+SHOWN = [('pack', 'records', 'pack-cifar'),
+         ('read at random', 'records', 'random-warm'),
+         ('load', 'loader', 'cifar-f32'),
+         ('load', 'loader', 'crop-sample-f32-antialias'),
+         ('load in Python', 'python', 'python-cifar'),
+         ('load in Python', 'python', 'python-crop'),
+         ('read at random in Python', 'python', 'python-batch'),
+         ('train', 'train', 'step-f32')]
+
+
+def table(results: pathlib.Path = RESULTS) -> str:
+    lines = []
+    for what, file, name in SHOWN:
+        rows = json.loads((results / f'{file}.json').read_text('utf-8'))['rows']
+        row = next(row for row in rows if row['name'] == name)
+        job, ours, peer, _ = cells(row)
+        lines.append([what, job, ours.split('; ')[0], peer])  # the first of ours is the one compared
+    return markdown(['', 'job', 'recpack', 'best peer (ours against it)'], lines)
+
+
+if __name__ == '__main__':
+    print(table())
