@@ -1,4 +1,4 @@
-"""The README's table, from bench/results/records.json and nothing else."""
+"""Tables of docs/performance.md, from files of bench/results/ and nothing else."""
 from harness.entrants import CEILING, OURS, PEER
 
 
