@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / 'bench'))
 import accuracy
 import headline
 from harness.table import table
+from probe.planting import table as planted
 
 
 def read(path: str) -> str:
@@ -35,6 +36,10 @@ class Readme(unittest.TestCase):
     def test_the_accuracies_are_those_of_the_results(self):
         results = json.loads(read('bench/results/cifar10-accuracy.json'))
         self.assertIn(accuracy.table(results), read('docs/performance.md'))
+
+    def test_the_verdicts_on_planted_causes_are_those_of_the_results(self):
+        results = json.loads(read('bench/results/probe-planted.json'))
+        self.assertIn(planted.table(results), read('docs/performance.md'))
 
     def test_the_tables_of_sweeps_are_those_of_the_results(self):
         shown = read('README.md') + read('docs/performance.md')

@@ -1,5 +1,6 @@
 """Results for people."""
 import collections
+import statistics
 
 from .judge import is_right, summary
 
@@ -28,6 +29,8 @@ def line(number: int, case: dict) -> str:
 
 def table(results: dict) -> str:
     total = results['summary']
+    errors = [abs(case['judged']['error']) for case in results['cases']
+              if case['judged']['error'] is not None]
     lines = ['| planted | cases | right | largest error, points | interval holds | verdicts |',
              '|---|---|---|---|---|---|']
     for kind, verdicts in results['confusion'].items():
@@ -41,7 +44,8 @@ def table(results: dict) -> str:
     lines += ['', f"{total['cases']} cases of seed {results['seed']}, {results['date']}: "
               f"band, place and rank right in {total['right']:.1%}; called input-bound with "
               f"nothing planted there: {total['called_input_bound_without_cause']}; error of the "
-              f"share within 3 points in {total['share_within_3_points']:.1%}, of the speed with "
+              f"share {100 * statistics.mean(errors):.1f} points in the mean, within 3 points in "
+              f"{total['share_within_3_points']:.1%}, of the speed with "
               f"a perfect input within 3 % in {total['speed_within_3_percent']:.1%}; interval "
               f"holds the truth, both being estimates, in {total['coverage']:.1%} (half of it "
               f"{_points(total, 'interval')}, of the truth's {_points(total, 'truth')} points "
