@@ -112,7 +112,7 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
   } else {
     NotOfInput(evidence, trainers, verdict);
   }
-  verdict.cure = CureOf(verdict.bottleneck);
+  if (verdict.cure.empty()) verdict.cure = CureOf(verdict.bottleneck);
 }
 
 }  // namespace recpack

@@ -4,6 +4,7 @@
 #include "src/probe/input_work.h"
 #include "src/probe/interpreter_lock.h"
 #include "src/probe/loader_work.h"
+#include "src/probe/native_threads.h"
 #include "src/probe/percent.h"
 #include "src/probe/storage_place.h"
 #include "src/probe/taken_processors.h"
@@ -96,6 +97,9 @@ void FindInputPlace(const Evidence& evidence, const std::vector<TrainerSteps>& t
     InLoader(evidence, *work, verdict);
   } else {
     OutsideOfLoader(evidence, trainers.front(), verdict);
+    if (verdict.bottleneck == Bottleneck::kUnknown) {
+      DescribeNativeThreads(evidence, trainers, verdict);
+    }
   }
 }
 

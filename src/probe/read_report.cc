@@ -38,14 +38,15 @@ Estimate EstimateOf(const ReportMembers& members, double most) {
 }
 
 Job JobOf(const ReportMembers& members) {
+  // Of a trace that was read nobody knows host, user and process.
   Job job{.name = members.Text("name"),
           .command = members.Texts("command"),
-          .host = members.Text("host"),
-          .user = members.Text("user"),
-          .launch = members.Has("launch") ? members.Text("launch") : "",
+          .host = members.OptionalText("host"),
+          .user = members.OptionalText("user"),
+          .launch = members.OptionalText("launch"),
           .rank = members.OptionalInteger("rank", 0, kMostRank),
           .world_size = members.OptionalInteger("world_size", 1, kMostRank)};
-  job.process = static_cast<int>(members.Integer("process", 0, INT32_MAX));
+  job.process = members.OptionalInteger("process", 0, INT32_MAX).value_or(0);
   if (members.Has("begin")) {
     job.begin = ClockTime(members.Text("begin"));
     if (!job.begin) members.Refuse("is no time of ISO 8601", "begin");
@@ -67,13 +68,21 @@ Verdict VerdictOf(const ReportMembers& members) {
   verdict.evidence = members.Texts("evidence");
   verdict.notes = members.Texts("notes");
   if (members.Has("hints")) verdict.hints = members.Texts("hints");
-  if (members.Has("cure")) verdict.cure = members.Text("cure");
+  verdict.cure = members.OptionalText("cure");
   if (members.Has("rank")) {
     verdict.rank = static_cast<size_t>(members.Integer("rank", 0, kMostRank));
   }
-  if (verdict.band == Band::kUnknown) return verdict;
-  verdict.input_share = EstimateOf(members.Object("input_share"), 1);
-  verdict.gain = EstimateOf(members.Object("gain"), kMost);
+  if (verdict.band != Band::kUnknown) {
+    verdict.input_share = EstimateOf(members.Object("input_share"), 1);
+    verdict.gain = EstimateOf(members.Object("gain"), kMost);
+  } else if (members.Has("period")) {
+    const ReportMembers period = members.Object("period");
+    verdict.period = {.of = period.Text("of"),
+                      .seconds = period.Number("seconds", 0, kMost),
+                      .error = period.Number("error", 0, kMost)};
+  }
+  // Steps may have been seen without their waits.
+  if (verdict.band == Band::kUnknown && !members.Has("steps")) return verdict;
   verdict.steps = static_cast<size_t>(members.Integer("steps", 0, int64_t{1} << 50));
   verdict.left_out = static_cast<size_t>(members.Integer("left_out", 0, int64_t{1} << 50));
   verdict.steps_per_second = members.Number("steps_per_s", 0, kMost);
@@ -149,7 +158,7 @@ KeptReport ReadReport(FileSystem& files, const std::string& path) {
   const Json json = Parse(files, report.path);
   CheckKind(json, report.path);
   const ReportMembers members(json, report.path);
-  if (members.Has("recprobe")) report.recprobe = members.Text("recprobe");
+  report.recprobe = members.OptionalText("recprobe");
   report.job = JobOf(members.Object("job"));
   report.verdict = VerdictOf(members.Object("verdict"));
   report.cause = members.Object("verdict").Text("bottleneck");

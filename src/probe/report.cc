@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "recpack/probe/stage_use.h"
 #include "src/base/format.h"
+#include "src/probe/busiest.h"
+#include "src/probe/report_notes.h"
 
 namespace recpack {
 namespace {
 
 constexpr size_t kMostStretches = 480;  // of a trainer's steps
+constexpr size_t kMostThreads = 32;
+constexpr size_t kMostProcesses = 16;
 
 // Of `count` neighbours from `first` on.
 StepStretch StretchOf(const std::vector<StepRecord>& steps, size_t first, size_t count) {
@@ -103,47 +106,6 @@ std::vector<StageReport> StagesOf(const std::optional<LoaderUse>& use) {
   return stages;
 }
 
-std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
-  std::vector<Explanation> how;
-  const auto add = [&](const char* figure, std::string text) {
-    how.push_back({figure, std::move(text)});
-  };
-  if (!report.steps.empty()) {
-    const bool told = std::all_of(report.steps.begin(), report.steps.end(), [](const auto& series) {
-      return series.source == TrainerSteps::Source::kTold;
-    });
-    add("steps", told ? "the program, or the hook in it, told when each one ended"
-                      : "nobody told of steps: one is from a batch to the next");
-    add("waits for input",
-        report.verdict.upper_bound
-            ? "the time in which a training thread waited for its next batch; what the device did "
-              "meanwhile is not known, so this is an upper bound"
-            : "the time in which a training thread waited for its next batch while its device did "
-              "nothing");
-    add("intervals",
-        "stretches of neighbouring steps drawn again 2000 times (moving-block bootstrap): they "
-        "hold the true share in 95 of 100 cases");
-    add("gain", "share / (1 - share): what a perfect input would spare");
-  }
-  if (!report.stages.empty()) {
-    add("stages of the loader",
-        "the shared page of the loader, read at each sample; a rate is what the workers would do "
-        "if they did nothing else");
-  }
-  if (!report.timeline.series.empty()) {
-    add("timelines",
-        format("/proc and the devices' drivers, means over stretches of time; there are {}",
-               report.timeline.begin.size()));
-  }
-  if (!evidence.accelerators) {
-    add("device", "this machine has no accelerator: a step's own work is the processors'");
-  }
-  if (!report.trace.tables.empty()) {
-    add("tables", "events that the program, its libraries or a trace of it told of; rows are sums");
-  }
-  return how;
-}
-
 // Of the loader that gave the most batches.
 std::optional<int> BatchSizeOf(const Evidence& evidence) {
   const auto most = std::max_element(
@@ -151,24 +113,6 @@ std::optional<int> BatchSizeOf(const Evidence& evidence) {
       [](const auto& a, const auto& b) { return a.stats.batches < b.stats.batches; });
   if (most == evidence.loaders.end() || most->stats.batch_size == 0) return {};
   return static_cast<int>(most->stats.batch_size);
-}
-
-// What is null in the file, and why.
-void AddUnseen(Report& report) {
-  const auto add = [&](bool missing, const char* why) {
-    if (missing) report.unseen.emplace_back(why);
-  };
-  const Job& job = report.job;
-  const bool said = std::any_of(report.unseen.begin(), report.unseen.end(),
-                                [](const auto& text) { return text.starts_with("rank:"); });
-  add(!job.gpus, "which GPUs the program used: not known");
-  add(!job.rank && !said, "rank: no launcher (torchrun, MPI, Slurm) named one");
-  add(!job.begin, "when the job began: its trace counts from a time of its own");
-  add(job.host.empty() || job.user.empty(), "host and user: a trace does not name them");
-  add(!job.exit_code, "exit code: known only of a command that was run");
-  add(!report.stages.empty() && std::none_of(report.stages.begin(), report.stages.end(),
-                                             [](const auto& stage) { return stage.ceiling; }),
-      "ceilings of the loader's stages: not measured in this run");
 }
 
 }  // namespace
@@ -180,16 +124,24 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
                 .begin = parts.begin,
                 .steps = {},
                 .timeline = std::move(parts.timeline),
-                .stages = StagesOf(UseOf(evidence, parts.ceilings)),
+                .threads = {},
+                .processes = {},
+                .stages = {},
+                .loader = UseOf(evidence, parts.ceilings),
                 .trace = std::move(parts.trace),
                 .unseen = evidence.unseen,
                 .how = {}};
+  report.stages = StagesOf(report.loader);
   for (const TrainerSteps& trainer : evidence.trainers) {
     if (trainer.steps.empty()) continue;
     report.steps.push_back(SeriesOf(trainer, evidence.accelerators));
     if (trainer.device_seen && !report.timeline.begin.empty()) {
       AddDeviceTo(trainer, report.timeline);
     }
+  }
+  if (evidence.system) {
+    report.threads = BusiestThreads(*evidence.system, kMostThreads);
+    report.processes = BusiestProcesses(*evidence.system, kMostProcesses);
   }
   if (!report.job.gpus && !evidence.accelerators) report.job.gpus = 0;
   if (!report.job.batch_size) report.job.batch_size = BatchSizeOf(evidence);

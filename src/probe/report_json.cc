@@ -42,11 +42,16 @@ Json Of(const Job& job) {
           {"batch_size", OrNull(job.batch_size)}};
 }
 
+const char* NameOf(TrainerSteps::Source source) {
+  constexpr const char* kNames[] = {"told", "marked", "between_waits", "loader"};
+  return kNames[static_cast<size_t>(source)];
+}
+
 Json Of(const StepSeries& series, int64_t from) {
   Json json = {{"process", series.process},
                {"lane", series.lane},
                {"device", series.device == Event::kNoDevice ? Json() : Json(series.device)},
-               {"source", series.source == TrainerSteps::Source::kTold ? "told" : "between_waits"},
+               {"source", NameOf(series.source)},
                {"device_seen", series.device_seen},
                {"steps", series.steps}};
   const auto column = [&](const char* name, auto value) {
@@ -87,6 +92,27 @@ Json Of(const Timeline& timeline, int64_t from) {
                                   {"values", std::move(values)}});
   }
   return json;
+}
+
+Json Of(const ThreadRates& thread) {
+  return {{"thread", thread.thread},
+          {"process", thread.process},
+          {"name", thread.name},
+          {"state", std::string(1, thread.state)},
+          {"processor", thread.processor < 0 ? Json() : Json(thread.processor)},
+          {"cpu_share", Short(thread.cpu_share)},
+          {"run_queue_wait_share", OrNull(thread.run_queue_wait_share)},
+          {"block_io_wait_share", OrNull(thread.block_io_wait_share)}};
+}
+
+Json Of(const ProcessRates& process) {
+  return {{"process", process.process},
+          {"name", process.name},
+          {"cpu_cores", Short(process.cpu_cores)},
+          {"read_bytes_per_s", OrNull(process.read_chars_per_second)},
+          {"read_from_storage_bytes_per_s", OrNull(process.read_bytes_per_second)},
+          {"written_to_storage_bytes_per_s", OrNull(process.written_bytes_per_second)},
+          {"major_faults_per_s", Short(process.major_faults_per_second)}};
 }
 
 Json Of(const StageReport& stage) {
@@ -146,9 +172,13 @@ std::string ReportJson(const Report& report) {
   Json json = {{"version", kReportVersion}, {"recprobe", report.recprobe},
                {"job", Of(report.job)},     {"verdict", Json::parse(VerdictJson(report.verdict))},
                {"steps", Json::array()},    {"timeline", Of(report.timeline, report.begin)},
+               {"threads", Json::array()},  {"processes", Json::array()},
                {"stages", Json::array()}};
   for (const StepSeries& series : report.steps) json["steps"].push_back(Of(series, report.begin));
+  for (const ThreadRates& thread : report.threads) json["threads"].push_back(Of(thread));
+  for (const ProcessRates& process : report.processes) json["processes"].push_back(Of(process));
   for (const StageReport& stage : report.stages) json["stages"].push_back(Of(stage));
+  json["loader"] = report.loader ? Json::parse(LoaderUseJson(*report.loader)) : Json();
   AddTrace(report.trace, json);
   json["unseen"] = report.unseen;
   json["how"] = Json::array();

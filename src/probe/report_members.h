@@ -44,6 +44,9 @@ class ReportMembers {
     return value.get<std::string>();
   }
 
+  // Empty where there is no such member.
+  std::string OptionalText(const char* member) const { return Has(member) ? Text(member) : ""; }
+
   // Of an array; none where there is no such member.
   std::vector<std::string> Texts(const char* member) const {
     std::vector<std::string> texts;

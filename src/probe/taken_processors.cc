@@ -51,6 +51,8 @@ bool ProcessorsAreTaken(const Evidence& evidence, int process, size_t threads, V
   verdict.bottleneck = Bottleneck::kInterference;
   verdict.evidence = {
       format("other programs had {:.1f} of {} processors", others, system.allowed_cores), queueing};
+  verdict.notes.push_back(
+      "who takes processors delays steps as well as their input: the share is of the waits alone");
   return true;
 }
 

@@ -28,6 +28,7 @@ class TimelineSampler {
     SystemSample machine = MachineOf(sample);
     if (machine_.time_ns > 0) {
       AppendValues(RatesBetween(machine_, machine), values_);
+      AppendValues(machine, values_);
       recorder_.Add(machine_.time_ns, machine.time_ns, values_);
     }
     machine_ = std::move(machine);

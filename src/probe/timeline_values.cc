@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -23,6 +24,17 @@ void Append(const std::string& of, const char* name, const char* unit, const Rea
   if (reading) values.push_back({"devices", of, name, unit, static_cast<double>(*reading)});
 }
 
+void AppendBytes(const char* group, const char* name, const Counter& bytes, Values& values) {
+  if (bytes) values.push_back({group, "", name, "bytes", static_cast<double>(*bytes)});
+}
+
+// Time in which some task waited.
+void AppendPressure(const char* of, const PressureShares& shares, Values& values) {
+  Append("pressure", of, "cpu", "share", shares.cpu.some, values);
+  Append("pressure", of, "io", "share", shares.io.some, values);
+  Append("pressure", of, "memory", "share", shares.memory.some, values);
+}
+
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
@@ -36,11 +48,8 @@ void AppendValues(const SystemRates& rates, Values& values) {
   for (const CoreRates& core : rates.cores) {
     values.push_back({"cores", format("core {}", core.core), "busy", "share", core.busy_share});
   }
-  const std::pair<const char*, const PressureShare*> kinds[] = {
-      {"cpu", &rates.pressure.cpu}, {"io", &rates.pressure.io}, {"memory", &rates.pressure.memory}};
-  for (const auto& [name, share] : kinds) {
-    Append("pressure", "", name, "share", share->some, values);
-  }
+  AppendPressure("", rates.pressure, values);
+  AppendPressure("in the container", rates.cgroup_pressure, values);
   for (const DeviceRates& disk : rates.devices) {
     values.push_back({"disks", disk.name, "read", "bytes/s", disk.read_bytes_per_second});
     values.push_back({"disks", disk.name, "written", "bytes/s", disk.written_bytes_per_second});
@@ -53,6 +62,24 @@ void AppendValues(const SystemRates& rates, Values& values) {
   }
   Append("memory", "", "page cache misses", "bytes/s", rates.page_cache_read_bytes_per_second,
          values);
+  Append("memory", "", "pages that had left it", "pages/s", rates.refaults_per_second, values);
+  values.push_back(
+      {"memory", "", "the program's major faults", "faults/s", rates.tree_major_faults_per_second});
+  Append("limits", "", "periods in which the quota was used up", "share",
+         rates.throttled_periods_share, values);
+}
+
+void AppendValues(const SystemSample& sample, Values& values) {
+  AppendBytes("memory", "available", sample.memory.available_bytes, values);
+  AppendBytes("memory", "files in memory", sample.memory.cached_bytes, values);
+  const CgroupSample& group = sample.cgroup;
+  if (group.cpu_limit && std::isfinite(*group.cpu_limit)) {
+    values.push_back({"limits", "", "processors", "cores", *group.cpu_limit});
+  }
+  AppendBytes("limits", "memory used", group.memory_used, values);
+  if (group.memory_limit != kNoMemoryLimit) {
+    AppendBytes("limits", "memory", group.memory_limit, values);
+  }
 }
 
 void AppendValues(const GpuSample& sample, Values& values) {

@@ -10,8 +10,11 @@
 
 namespace recpack {
 
-// Groups "cpu", "cores", "pressure", "disks", "network", "memory".
+// Groups "cpu", "cores", "pressure", "disks", "network", "memory", "limits".
 void AppendValues(const SystemRates& rates, std::vector<TimelineValue>& values);
+
+// What is so at one time, of "memory" and of "limits": those of the group that the program is in.
+void AppendValues(const SystemSample& sample, std::vector<TimelineValue>& values);
 
 // Group "devices", of "GPU N". What is unavailable is missing.
 void AppendValues(const GpuSample& sample, std::vector<TimelineValue>& values);

@@ -9,20 +9,28 @@ from support import CIFAR, CliTest, DONE
 RECPROBE = os.environ['RECPROBE']
 RECTRAIN = os.environ.get('RECTRAIN')
 
-# A program that tells of 100 steps, each 30 % wait and else the device's work.
-EVENTS = [sys.executable, '-c', '''
+
+def telling(step):
+    """A program that tells of 100 steps of 10 us; `step`: what it puts of each one."""
+    return [sys.executable, '-c', f'''
 import os, struct, time
-log = open(f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-test.events", "wb", buffering=0)
-def put(kind, device, lane, begin, end, value=0):
-    log.write(struct.pack("<BBHIIIqqQ", kind, 0, device, lane, 0, 0, begin, end, value))
+log = open(f"{{os.environ['RECPACK_EVENTS']}}/{{os.getpid()}}-test.events", "wb", buffering=0)
+def put(kind, device, lane, begin, end, value=0, flags=0):
+    log.write(struct.pack("<BBHIIIqqQ", kind, flags, device, lane, 0, 0, begin, end, value))
 put(0, 65535, os.getpid(), time.monotonic_ns(), 0, 0x315456454b504352)
 at = time.monotonic_ns()
 for step in range(100):
-    put(3, 0, 1, at, at + 3_000)
-    put(4, 0, 1, at + 3_000, at + 10_000)
+    {step}
     put(2, 0, 1, at, at + 10_000, step)
     at += 10_000
 ''']
+
+
+# 30 % wait, and else the device's work.
+EVENTS = telling('put(3, 0, 1, at, at + 3_000); put(4, 0, 1, at + 3_000, at + 10_000)')
+# 40 % copies within the device.
+MOVING = telling('put(5, 0, 2, at, at + 4_000, 1 << 20, 0x30); '
+                 'put(4, 0, 1, at + 4_000, at + 10_000)')
 
 
 class ProbeCase(CliTest):

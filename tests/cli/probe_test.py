@@ -94,17 +94,33 @@ class Commands(ProbeCase):
         self.assertEqual(got['steps'] + got['left_out'], 100)
         self.assertIn('signal 9', ' '.join(got['notes']))
 
+    def anybodys(self):
+        """A copy that every user may run."""
+        copy = self.folder / 'recprobe'
+        copy.write_bytes(pathlib.Path(RECPROBE).read_bytes())
+        copy.chmod(0o755)
+        self.folder.chmod(0o755)
+        return copy
+
+    def test_without_any_right_it_sees_as_much_of_its_own_program(self):
+        python = '/usr/bin/python3'
+        if os.getuid() != 0 or not os.path.exists(python):
+            self.skipTest('only root can become another user, who needs a Python')
+        done = subprocess.run([self.anybodys(), 'run', '--json', '--', python, *EVENTS[1:]],
+                              capture_output=True, text=True, timeout=60, check=False, cwd='/',
+                              user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        got = json.loads(done.stdout)
+        self.assertEqual((got['verdict'], got['steps']), ('highly input-bound', 95))
+        self.assertNotIn('CAP_SYS_PTRACE', ' '.join(got['notes']))
+
     def test_a_process_of_another_user(self):
         if os.getuid() != 0:
             self.skipTest('only root can start one')
         other = subprocess.Popen(['sleep', '60'], user=65534)
         self.addCleanup(other.wait)
         self.addCleanup(other.kill)
-        copy = self.folder / 'recprobe'
-        copy.write_bytes(pathlib.Path(RECPROBE).read_bytes())
-        copy.chmod(0o755)
-        self.folder.chmod(0o755)
-        done = subprocess.run([copy, 'attach', '--pid', str(other.pid), '--seconds', '0.5',
+        done = subprocess.run([self.anybodys(), 'attach', '--pid', str(other.pid), '--seconds', '0.5',
                                '--json'], capture_output=True, text=True, timeout=60, user=65533,
                               check=False)
         self.assertEqual(done.returncode, DONE, done.stderr)
@@ -148,8 +164,8 @@ class Commands(ProbeCase):
 
     def test_what_makes_no_sense(self):
         for words, saying in ((['attach', '--pid', '999999999'], 'no process'),
-                              (['run', '--fail-above', 'much', '--', 'true'], '5% or 0.05'),
-                              (['run', '--fail-above', '150%', '--', 'true'], '5% or 0.05'),
+                              (['run', '--fail-above', 'much', '--', 'true'], '0.1% or 0.001'),
+                              (['run', '--fail-above', '150%', '--', 'true'], '0.1% or 0.001'),
                               (['run', '--rate', '0', '--', 'true'], '--rate'),
                               (['run'], 'command'),
                               (['attach'], '--pid'),

@@ -4,11 +4,12 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 from browser import Browser, CHROMIUM
-from probe_program import EVENTS, ProbeCase, RECTRAIN
+from probe_program import EVENTS, MOVING, ProbeCase, RECPROBE, RECTRAIN
 
 # What a page must not obey, in the job's name.
 EVIL = '</script><script>window.evil = 1</script><img src=x onerror="window.evil = 1">&lt;'
@@ -164,6 +165,53 @@ class Page(ProbeCase):
         self.browser.go(self.page)
         document = self.browser.call('DOM.getDocument', depth=-1)['root']
         self.assertTrue('verdict: ' in json.dumps(document))
+
+
+@unittest.skipUnless(CHROMIUM, 'no Chromium: tools/setup.sh --for ci installs it')
+class Words(ProbeCase):
+    """What pages of other programs say."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def words(self, *command, **options):
+        self.probe('run', '--report', self.folder / 'report', '--', *command, **options)
+        self.browser.open(self.folder / 'report' / 'report.html')
+        self.assertEqual(self.browser.said, [])
+        return self.browser.evaluate('document.getElementById("report").innerText')
+
+    def test_copies_on_devices_are_a_part_of_a_step(self):
+        words = self.words(*MOVING)
+        self.assertIn('What holds it back: copies on devices', words)
+        self.assertRegex(words, r'copies on devices\s*40\.0 %')
+
+    def test_a_program_without_steps(self):
+        words = self.words('sleep', '0.5')
+        self.assertIn('Whether it waits for input is not known. No steps were seen.', words)
+
+    @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
+    def test_what_would_help_the_loader(self):
+        env = {**os.environ, 'XDG_CACHE_HOME': str(self.folder / 'cache')}
+        command = self.train('--devices', 'sim:2ms', '--epochs', '1000', '--max-steps', '300')
+        subprocess.run([RECPROBE, 'doctor', '--seconds', '1', '--data', self.folder / 'out'],
+                       env=env, stdout=subprocess.DEVNULL, check=False)
+        words = self.words(*command, env=env)
+        self.assertIn('What if: predicted from what these stages cost', words)
+        self.assertIn('as it is', words)
+        self.assertIn('Threads of the program that did most', words)
+
+    @unittest.skipUnless(os.environ.get('FAKE_NVML_FOLDER'), 'this build has no stand-in of NVML')
+    def test_what_older_rules_say_is_a_hint(self):
+        script = self.folder / 'nvml'
+        script.write_text('devices 1\n0.utilization 97 1\n')
+        env = {**os.environ, 'LD_LIBRARY_PATH': os.environ['FAKE_NVML_FOLDER'],
+               'FAKE_NVML': str(script)}
+        words = self.words('sh', '-c', f'echo 0.processes $$:1 >> {script}; sleep 2; "$@"', 'sh',
+                           *EVENTS, env=env)
+        self.assertIn('Hints of older rules, which decide nothing', words)
+        self.assertIn('GPU 0 is used 97.0 %', words)
 
 
 if __name__ == '__main__':

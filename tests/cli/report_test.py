@@ -39,6 +39,8 @@ class Files(ProbeCase):
             for figure in figures if not group.endswith('_s') else []:
                 self.assertEqual(len(figure['values']), rows, figure['name'])
         self.assertGreater(max(timeline['cpu'][0]['values']), 0)
+        self.assertTrue(any(thread['process'] == job['process'] for thread in got['threads']))
+        self.assertTrue(any(process['process'] == job['process'] for process in got['processes']))
         self.assertTrue(any(stage['name'] == 'write' for stage in got['stages']))
         steps = [event for event in self.trace['traceEvents'] if event.get('cat') == 'step']
         self.assertEqual(len(steps), 40)
@@ -78,6 +80,8 @@ class Files(ProbeCase):
         kinds = {event.get('cat') for event in self.trace['traceEvents']}
         self.assertIn('device', kinds)
         self.assertIn('copy', kinds)
+        shown = self.probe('show', self.folder / 'report').stdout
+        self.assertTrue(shown.startswith(f"verdict: {got['verdict']['verdict']}"), shown)
 
     def test_show_prints_the_screen_of_a_report(self):
         got = self.report('run', '--', *EVENTS)

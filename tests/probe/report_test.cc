@@ -63,7 +63,8 @@ TEST(Report, HasWhatItsFormatNames) {
   EXPECT_EQ(report["job"]["command"], json({"python", "a.py"}));
   EXPECT_EQ(report["job"]["begin"], "2023-11-14T22:13:20.250Z");
   EXPECT_EQ(report["verdict"]["verdict"], "highly input-bound");
-  for (const char* member : {"stages", "devices", "tables", "unseen", "how"}) {
+  for (const char* member :
+       {"threads", "processes", "stages", "devices", "tables", "unseen", "how"}) {
     EXPECT_TRUE(report[member].is_array()) << member;
   }
   for (const char* group : {"cpu", "devices", "pressure"}) {
@@ -99,6 +100,47 @@ TEST(Report, StepsAreMeansOfStretchesAndNoneIsLost) {
     EXPECT_NEAR(series["begin_s"][0], 0, 1e-9);
     EXPECT_NEAR(series["end_s"][rows - 1], 0.01 * steps, 1e-6);
   }
+}
+
+TEST(Report, HowStepsAreKnownIsTold) {
+  using Source = TrainerSteps::Source;
+  struct {
+    Source source;
+    const char *name, *how;
+  } const cases[] = {{Source::kTold, "told", "the program, or the hook in it"},
+                     {Source::kMarked, "marked", "from a range of a name (NVTX)"},
+                     {Source::kBetweenWaits, "between_waits", "from a batch to the next"},
+                     {Source::kLoader, "loader", "the loader's own account"}};
+  for (const auto& [source, name, how] : cases) {
+    Evidence evidence{.trainers = {Trainer(100), Trainer(100)}};
+    evidence.trainers[0].source = source;  // the other one is told
+    const json report = json::parse(ReportJson(MakeReport({}, evidence, Decide(evidence))));
+    EXPECT_EQ(report["steps"][0]["source"], name);
+    EXPECT_EQ(report["how"][0]["figure"], "steps");
+    EXPECT_THAT(report["how"][0]["how"].get<std::string>(), HasSubstr(how));
+  }
+}
+
+TEST(Report, WhatItsThreadsAndProcessesDid) {
+  Evidence evidence{.trainers = {Trainer(100)}};
+  evidence.system = {.processes = {{.process = 7, .name = "p", .cpu_cores = 1.5}},
+                     .threads = {{.thread = 8, .process = 7, .name = "loader", .state = 'R'}}};
+  evidence.system->threads[0].cpu_share = 0.75;
+  evidence.system->threads[0].run_queue_wait_share = 0.2;
+  const json report = json::parse(ReportJson(MakeReport({}, evidence, Decide(evidence))));
+  EXPECT_EQ(report["threads"][0]["name"], "loader");
+  EXPECT_EQ(report["threads"][0]["state"], "R");
+  EXPECT_EQ(report["threads"][0]["run_queue_wait_share"], 0.2);
+  EXPECT_TRUE(report["threads"][0]["block_io_wait_share"].is_null());
+  EXPECT_EQ(report["processes"][0]["cpu_cores"], 1.5);
+  EXPECT_TRUE(report["processes"][0]["read_from_storage_bytes_per_s"].is_null());
+}
+
+TEST(Report, OfARankThatMakesNoSenseNobodySaysThatThereIsNone) {
+  Job job{.name = "a"};
+  job.rank_unseen = "RANK is 3, and WORLD_SIZE is not there";
+  EXPECT_THAT(ReportJson(Made(100, job)), Not(HasSubstr("no launcher")));
+  EXPECT_THAT(ReportJson(Made(100, {.name = "a"})), HasSubstr("no launcher"));
 }
 
 TEST(Report, TheDevicesWorkIsInTheTimelineWhileStepsRan) {
@@ -156,6 +198,31 @@ TEST(ReadReport, GivesBackWhatWasWritten) {
     EXPECT_EQ(read.job.gpus, 8);
     EXPECT_EQ(VerdictText(read.verdict), VerdictText(report.verdict));
     EXPECT_EQ(VerdictJson(read.verdict), VerdictJson(report.verdict));
+  }
+}
+
+TEST(ReadReport, OfATraceThatWasReadNobodyKnowsHostUserAndProcess) {
+  const TemporaryFolder folder;
+  WriteReportFiles(PosixFiles(), folder.path(),
+                   {{"report.json", ReportJson(Made(100, {.name = "trace.json"}))}});
+  const KeptReport read = ReadReport(PosixFiles(), folder.path());
+  EXPECT_EQ(read.job.name, "trace.json");
+  EXPECT_EQ(read.job.host + read.job.user, "");
+  EXPECT_EQ(read.job.process, 0);
+}
+
+TEST(ReadReport, WhatIsKnownWithoutWaitsIsKept) {
+  const TemporaryFolder folder;
+  Evidence steps_alone{.trainers = {Trainer(100)}};
+  steps_alone.trainers[0].waits_seen = false;
+  const Evidence period_alone{.periods = {{.of = "kernels", .seconds = 0.25, .error = 0.01}}};
+  for (const Evidence& evidence : {steps_alone, period_alone}) {
+    const Verdict verdict = Decide(evidence);
+    EXPECT_EQ(verdict.band, Band::kUnknown);
+    const std::string to = folder / (evidence.periods.empty() ? "steps" : "period");
+    const Report report = MakeReport({.job = {.name = "a"}}, evidence, verdict);
+    WriteReportFiles(PosixFiles(), to, {{"report.json", ReportJson(report)}});
+    EXPECT_EQ(VerdictText(ReadReport(PosixFiles(), to).verdict), VerdictText(verdict));
   }
 }
 

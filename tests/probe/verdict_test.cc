@@ -132,6 +132,7 @@ TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kDecode);
   evidence.system->others_cores = 1.1;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kInterference);
+  EXPECT_THAT(Decide(evidence).notes, Contains(HasSubstr("delays steps as well")));
   evidence.system->throttled_periods_share = 0.6;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kQuota);
   evidence.loaders = Loader({{Stage::kInput, 8}});

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
@@ -96,11 +97,9 @@ class Watched {
 };
 
 // Of several processes the job is that of the first.
-ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched,
-                    std::vector<std::string>& unseen) {
+ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched) {
   ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
-  parts.job =
-      JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid), unseen);
+  parts.job = JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid));
   parts.job.process = pid;
   if (!watched.user().empty()) parts.job.user = watched.user();
   if (parts.job.name.empty()) parts.job.name = watched.name();
@@ -112,9 +111,8 @@ int RunAttach(const Flags& flags) {
       flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu);
   Watched watched(roots);
   if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
-  std::vector<std::string> unseen;
-  ReportParts parts = PartsOf(flags, roots.front(), watched, unseen);
-  LiveMetrics metrics(flags.prometheus, parts.job, unseen);
+  ReportParts parts = PartsOf(flags, roots.front(), watched);
+  LiveMetrics metrics(flags.prometheus, parts.job);
   Watch watch({.roots = roots});
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(flags.seconds);
@@ -128,7 +126,7 @@ int RunAttach(const Flags& flags) {
   Evidence evidence = watch.Collected();
   evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
   watched.AddUnseen(evidence.unseen);
-  evidence.unseen.insert(evidence.unseen.end(), unseen.begin(), unseen.end());
+  for (std::string& line : UnseenOf(parts.job)) evidence.unseen.push_back(std::move(line));
   Verdict verdict = Decide(evidence);
   parts.ceilings = KeptCeilings();
   const int finding = ShowVerdict(verdict, UseOf(evidence, parts.ceilings), flags.watch);

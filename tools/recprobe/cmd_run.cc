@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
@@ -131,11 +132,10 @@ int RunAndWatch(const Flags& flags) {
   std::optional<ScratchFolder> scratch;
   const std::string events = flags.keep.empty() ? scratch.emplace().path() : NewFolder(flags.keep);
   const Variables environment = Environment(flags, events);
-  std::vector<std::string> unseen;
   ReportParts parts{.recprobe = RECPACK_VERSION,
-                    .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment(), unseen),
+                    .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment()),
                     .begin = EventLog::Now()};
-  LiveMetrics metrics(flags.prometheus, parts.job, unseen);
+  LiveMetrics metrics(flags.prometheus, parts.job);
   int not_started = kDone;
   const auto child = StartOrTell(flags.command, environment, not_started);
   if (!child) return not_started;
@@ -149,13 +149,13 @@ int RunAndWatch(const Flags& flags) {
     ended.evidence.no_steps = NoSteps(flags, environment, events);
   }
   const int exit_code = ended.end.exit_code;
-  unseen.insert(unseen.begin(), ended.evidence.unseen.begin(), ended.evidence.unseen.end());
+  std::vector<std::string>& unseen = ended.evidence.unseen;
+  for (std::string& line : UnseenOf(parts.job)) unseen.push_back(std::move(line));
   if (exit_code != 0) unseen.push_back(format("the command {}", ended.end.Text()));
   if (child->AnyRunning().value_or(false)) {
     unseen.emplace_back(
         "processes that the command left behind still run: what they do from here on is not seen");
   }
-  ended.evidence.unseen = std::move(unseen);
   ended.trace = SummaryOf(flags, events, watch.Events());
   ended.verdict = Decide(ended.evidence);
   parts.ceilings = KeptCeilings();

@@ -86,12 +86,12 @@ std::vector<std::string> OwnEnvironment() {
 }
 
 Job JobOf(const std::string& name, const std::vector<std::string>& command,
-          const ProgramEnvironment& environment, std::vector<std::string>& unseen) {
+          const ProgramEnvironment& environment) {
   Job job{.name = name, .command = command, .host = OwnHost(), .user = OwnUser()};
   job.begin = std::chrono::duration_cast<std::chrono::nanoseconds>(
                   std::chrono::system_clock::now().time_since_epoch())
                   .count();
-  if (!environment) unseen.emplace_back("rank: the program's environment cannot be read");
+  if (!environment) job.rank_unseen = "the program's environment cannot be read";
   const auto variable = [&](const char* wanted) {
     return environment ? FindVariable(*environment, wanted) : nullptr;
   };
@@ -106,9 +106,14 @@ Job JobOf(const std::string& name, const std::vector<std::string>& command,
     job.world_size = place.size;
     job.launch = LaunchName(place.launcher, variable);
   } catch (const Error& error) {
-    unseen.push_back(std::string("rank: ") + error.what());
+    job.rank_unseen = error.what();
   }
   return job;
+}
+
+std::vector<std::string> UnseenOf(const Job& job) {
+  if (job.rank_unseen.empty()) return {};
+  return {"rank: " + job.rank_unseen};
 }
 
 }  // namespace recpack::tool

@@ -18,8 +18,11 @@ std::string OwnUser();  // a name or number
 std::string OwnHost();  // empty: the system does not tell
 
 // A job that begins now. `name`: empty: what a job of Slurm is called, else the program's or
-// script's file. What stands in the way of knowing a rank goes to `unseen`.
+// script's file.
 Job JobOf(const std::string& name, const std::vector<std::string>& command,
-          const ProgramEnvironment& environment, std::vector<std::string>& unseen);
+          const ProgramEnvironment& environment);
+
+// Why its rank is not known, for people: a line, or none.
+std::vector<std::string> UnseenOf(const Job& job);
 
 }  // namespace recpack::tool

@@ -14,14 +14,11 @@ constexpr size_t kLatestSteps = 10'000;  // that the figures are of, of each tra
 constexpr double kMostCost = 0.002;      // of a core
 
 // Empty where what the launcher says makes no sense, or cannot be seen.
-std::string RankOf(const Job& job, const std::vector<std::string>& unseen) {
+std::string RankOf(const Job& job) {
   if (job.rank) return std::to_string(*job.rank);
-  for (const std::string& what : unseen) {
-    if (!what.starts_with("rank:")) continue;
-    std::fprintf(stderr, "recprobe: figures without %s\n", what.c_str());
-    return "";
-  }
-  return "0";
+  if (job.rank_unseen.empty()) return "0";
+  std::fprintf(stderr, "recprobe: figures without rank: %s\n", job.rank_unseen.c_str());
+  return "";
 }
 
 }  // namespace
@@ -34,12 +31,11 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags) {
                      "What figures and report call the job. Default: the program.");
 }
 
-LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job,
-                         const std::vector<std::string>& unseen) {
+LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job) {
   if (flags.address.empty()) return;
   server_.emplace(flags.address);
-  metrics_.emplace(MetricLabels{
-      .job = job.name, .rank = RankOf(job, unseen), .user = job.user, .host = job.host});
+  metrics_.emplace(
+      MetricLabels{.job = job.name, .rank = RankOf(job), .user = job.user, .host = job.host});
   std::fprintf(stderr, "recprobe: figures for Prometheus at http://%s/metrics\n",
                server_->address().c_str());
 }

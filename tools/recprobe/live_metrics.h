@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "recpack/probe/metrics.h"
 #include "recpack/probe/metrics_server.h"
@@ -24,9 +23,8 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags);
 // One thread. Where no address was given it does nothing.
 class LiveMetrics {
  public:
-  // Listens from here on, and says on stderr where. `unseen`: what JobOf() could not know of the
-  // job. Throws Error as MetricsServer().
-  LiveMetrics(const PrometheusFlags& flags, const Job& job, const std::vector<std::string>& unseen);
+  // Listens from here on, and says on stderr where. Throws Error as MetricsServer().
+  LiveMetrics(const PrometheusFlags& flags, const Job& job);
 
   // To be called after each sample. Decides anew after 1, 2, 4, 8 seconds, then every 15; less
   // often where that would take more than 0.2 % of a core.

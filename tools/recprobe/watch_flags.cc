@@ -2,35 +2,14 @@
 
 #include <cstdio>
 
-#include "recpack/base/error.h"
 #include "recpack/probe/show.h"
-#include "src/base/format.h"
+#include "tools/human.h"
 #include "tools/recprobe/trace_show.h"
 
 namespace recpack::tool {
 namespace {
 
 constexpr size_t kRows = 25;  // of each table of a trace
-
-// "5%" or "0.05".
-double ParseLimit(const std::string& text) {
-  size_t used = 0;
-  double limit = -1;
-  try {
-    limit = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used + 1 == text.size() && text.back() == '%') {
-    limit /= 100;
-    ++used;
-  }
-  if (used == 0 || used != text.size() || !(limit >= 0 && limit <= 1)) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no share of step time", text), {},
-                "write it as 5% or 0.05");
-  }
-  return limit;
-}
 
 // One object with the loader's as a member.
 std::string WithLoader(const std::string& json, const std::optional<LoaderUse>& use) {
@@ -50,7 +29,7 @@ void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
       ->check(CLI::Range(0.1, 1000.0));
   command.add_flag("--json", flags.json, "Print the verdict as one JSON object to stdout.");
   command.add_option_function<std::string>(
-      "--fail-above", [&flags](const std::string& text) { flags.fail_above = ParseLimit(text); },
+      "--fail-above", [&flags](const std::string& text) { flags.fail_above = ParseShare(text); },
       "Exit with 1 where waits for input surely take more of the step time than this (5% or 0.05): "
       "the lower end of the interval is above it.");
   AddReportFlag(command, flags.report);

@@ -10,6 +10,7 @@
 
 #include "recpack/base/file.h"
 #include "recpack/probe/ceilings.h"
+#include "recpack/probe/stage_use.h"
 #include "recpack/probe/timeline.h"
 #include "recpack/probe/trace_summary.h"
 #include "recpack/probe/verdict.h"
@@ -26,6 +27,7 @@ struct Job {
   std::string user;
   std::string launch;       // by its launcher's name for it; empty: it has none
   std::optional<int> rank;  // as its launcher says; nothing: no launcher named one
+  std::string rank_unseen;  // why it is not known although there may be one; empty otherwise
   std::optional<int> world_size;
   int process = 0;
   std::optional<int64_t> begin;   // ns since 1970
@@ -82,7 +84,11 @@ struct Report {
   int64_t begin = 0;  // ns, on the clock of steps, timeline and events: their 0 in the files
   std::vector<StepSeries> steps;
   Timeline timeline;
+  // Of the program, while its steps ran, that lived at their end: those that did most.
+  std::vector<ThreadRates> threads;
+  std::vector<ProcessRates> processes;
   std::vector<StageReport> stages;
+  std::optional<LoaderUse> loader;  // whose stages they are: what would help, and what if
   TraceSummary trace;
   std::vector<std::string> unseen;  // what could not be seen, and why
   std::vector<Explanation> how;     // each figure was obtained

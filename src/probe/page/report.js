@@ -43,6 +43,27 @@ function figure(term, value, note) {
       make('dd', {}, value, note ? make('small', {}, note) : null));
 }
 
+function listed(title, lines) {
+  if (!lines?.length) return null;
+  return [
+    make('h3', {}, title), make('ul', {class: 'plain'}, lines.map((line) => make('li', {}, line)))
+  ];
+}
+
+// Where there is no share of waits.
+function unknown(found) {
+  const {period} = found;
+  const seen = found.steps ? `${digits(found.steps)} steps were seen, ${
+                                 digits(found.steps_per_s)} a second, and no call for a batch.` :
+      period ? `No steps were seen; ${period.of} repeats every ${
+                   seconds(period.seconds)}, which may be one.` :
+               'No steps were seen.';
+  return make(
+      'p', {},
+      `Whether it waits for input is not known. ${seen} ` +
+          'What could not be seen, and why, stands below.');
+}
+
 function verdict() {
   const {verdict: found} = report;
   const share = found.input_share, gain = found.gain;
@@ -65,19 +86,10 @@ function verdict() {
                   'steps a second', digits(found.steps_per_s),
                   `${digits(found.steps)} steps counted, the first ${found.left_out} left out`)) :
           null,
-      share ? scaleOf(share) :
-              make(
-                  'p', {},
-                  'Whether it waits for input is not known: ' +
-                      'no steps were seen. What could not be seen, and why, stands below.'),
-      found.evidence?.length ? make('h3', {}, 'Evidence') : null,
-      found.evidence?.length ?
-          make('ul', {class: 'plain'}, found.evidence.map((line) => make('li', {}, line))) :
-          null,
+      share ? scaleOf(share) : unknown(found), listed('Evidence', found.evidence),
       found.cure ? make('p', {class: 'next'}, make('strong', {}, 'Next: '), found.cure) : null,
-      against.length ? make('h3', {}, 'What stands against it') : null,
-      against.length ? make('ul', {class: 'plain'}, against.map((line) => make('li', {}, line))) :
-                       null);
+      listed('Hints of older rules, which decide nothing', found.hints),
+      listed('What stands against it', against));
   document.getElementById('verdict').style.setProperty(
       '--mood', `var(--${MOODS[found.verdict] ?? 'none'})`);
 }
@@ -110,10 +122,11 @@ section('stages', 'The loader’s stages', stages());
 section(
     'devices', 'Devices', figuresOf('devices', ''),
     report.devices.length ? devicesTable(report.devices) : null);
-section('processors', 'Processors', processors());
+section('processors', 'Processors', processors(), threadsTable(report.threads));
 section(
-    'storage', 'Storage and network', figuresOf('disks', 'Disk'), figuresOf('memory', 'Page cache'),
-    figuresOf('network', 'Network'));
+    'storage', 'Storage, memory and network', processesTable(report.processes),
+    figuresOf('disks', 'Disk'), figuresOf('memory', 'Memory'), figuresOf('network', 'Network'));
+section('limits', 'Limits of the container', figuresOf('limits', 'Limits'));
 section('activities', 'Kernels, copies and ranges', report.tables.map(activityTable));
 section(
     'how', 'How each figure was obtained',

@@ -101,6 +101,10 @@ function stages() {
   };
   return [
     report.stages.length ? stagesTable(report.stages) : null,
+    report.loader?.next ?
+        make('p', {class: 'next'}, make('strong', {}, 'Next: '), report.loader.next) :
+        null,
+    report.loader?.what_if.length ? whatIfTable(report.loader.what_if) : null,
     loaders.map((of) => timeFigure({
                   title: `Workers of ${of}`,
                   unit: 'share',

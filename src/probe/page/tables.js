@@ -1,7 +1,8 @@
 // What is no figure over time: the verdict's scale, the mean step, stages, kernels and copies.
 const PARTS = [
   ['input_wait', 'waits for input', 'wait'], ['copies', 'copies to the device', 'copies'],
-  ['exchange', 'exchange', 'exchange'], ['device', 'device', 'device'], ['other', 'other', 'other']
+  ['device_copies', 'copies on devices', 'a'], ['exchange', 'exchange', 'exchange'],
+  ['device', 'device', 'device'], ['other', 'other', 'other']
 ];
 
 const meter = (share, colour) => make('span', {class: 'meter', 'aria-hidden': 'true'}, make('i', {
@@ -131,6 +132,14 @@ function stagesTable(stages) {
                           'td', {class: 'n'},
                           stage.ceiling_share === null ? '–' : percent(stage.ceiling_share, 0)),
                       used.length > 5 ? make('td', {}, stage.next ?? '') : null)))));
+}
+
+function whatIfTable(changes) {
+  const rate = (value) => typeof value === 'number' ? prefixed(value, 'samples/s') : '–';
+  return table(
+      'What if: predicted from what these stages cost', ['change', 'loader alone', 'training'],
+      changes.map((one) => [one.change, rate(one.loader_per_s), rate(one.training_per_s)]),
+      (i) => i > 0);
 }
 
 const MOST_ROWS = 20;

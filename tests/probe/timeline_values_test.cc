@@ -1,0 +1,72 @@
+#include "src/probe/timeline_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace recpack {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::Field;
+using testing::Not;
+using testing::StrEq;
+
+auto Value(const char* group, const char* of, const char* name, double value) {
+  return AllOf(Field(&TimelineValue::group, StrEq(group)), Field(&TimelineValue::of, StrEq(of)),
+               Field(&TimelineValue::name, StrEq(name)), Field(&TimelineValue::value, value));
+}
+
+auto OfGroup(const char* group) { return Field(&TimelineValue::group, StrEq(group)); }
+
+template <typename... Samples>
+std::vector<TimelineValue> ValuesOf(const Samples&... samples) {
+  std::vector<TimelineValue> values;
+  AppendValues(samples..., values);
+  return values;
+}
+
+TEST(TimelineValues, PressureIsOfTheMachineAndOfTheContainer) {
+  SystemRates rates;
+  rates.pressure.io.some = 0.25;
+  rates.cgroup_pressure.memory.some = 0.5;
+  const auto values = ValuesOf(rates);
+  EXPECT_THAT(values, Contains(Value("pressure", "", "io", 0.25)));
+  EXPECT_THAT(values, Contains(Value("pressure", "in the container", "memory", 0.5)));
+  EXPECT_THAT(values, Not(Contains(Value("pressure", "", "memory", 0))));
+}
+
+TEST(TimelineValues, WhatMemoryLacks) {
+  SystemRates rates{.tree_major_faults_per_second = 12};
+  rates.refaults_per_second = 300;
+  const auto values = ValuesOf(rates);
+  EXPECT_THAT(values, Contains(Value("memory", "", "pages that had left it", 300)));
+  EXPECT_THAT(values, Contains(Value("memory", "", "the program's major faults", 12)));
+}
+
+TEST(TimelineValues, LimitsAreThoseThatThereAre) {
+  SystemSample sample;
+  sample.cgroup = {.cpu_limit = 1.5, .memory_limit = 4096, .memory_used = 1024};
+  EXPECT_THAT(ValuesOf(sample), testing::IsSupersetOf({Value("limits", "", "processors", 1.5),
+                                                       Value("limits", "", "memory", 4096),
+                                                       Value("limits", "", "memory used", 1024)}));
+  sample.cgroup = {.cpu_limit = std::numeric_limits<double>::infinity(),
+                   .memory_limit = kNoMemoryLimit};
+  EXPECT_THAT(ValuesOf(sample), Each(Not(OfGroup("limits"))));
+  sample.cgroup = {};
+  EXPECT_THAT(ValuesOf(sample), Each(Not(OfGroup("limits"))));
+}
+
+TEST(TimelineValues, UsedUpPeriodsAreOfTheLimits) {
+  SystemRates rates;
+  rates.throttled_periods_share = 0.75;
+  EXPECT_THAT(ValuesOf(rates),
+              Contains(Value("limits", "", "periods in which the quota was used up", 0.75)));
+}
+
+}  // namespace
+}  // namespace recpack
