@@ -72,7 +72,7 @@ def run_all(given: argparse.Namespace, programs: Programs) -> tuple[list[dict], 
     kinds = chosen(given.only)
     ready_ms = programs.ready_ms()
     print(f'a batch alone takes, ms: {ready_ms}', flush=True)
-    done, unavailable = [], dict(cases.UNAVAILABLE)
+    done, unavailable = [], {}
     try:
         trace_ml = TraceMl(given.venvs / 'traceml')
     except Unavailable as reason:

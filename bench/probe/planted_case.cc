@@ -21,7 +21,9 @@ constexpr std::pair<const char*, Cause> kNames[] = {
     {"hidden-wait", Cause::kHiddenWait},
     {"host", Cause::kHost},
     {"copies", Cause::kCopies},
+    {"launch", Cause::kLaunch},
     {"hang", Cause::kHang},
+    {"stuck-input", Cause::kStuckInput},
 };
 
 }  // namespace

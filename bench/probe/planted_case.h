@@ -23,7 +23,9 @@ enum class Cause : uint8_t {
   kHiddenWait,       // one rank waits for its input, but all wait for the others' devices
   kHost,             // the training thread computes between the device's work
   kCopies,           // before the device's work, to it
+  kLaunch,           // the device waits for the launches of short kernels
   kHang,             // after half of the steps no device ends its work any more
+  kStuckInput,       // and no batch comes any more
 };
 
 struct Case {
@@ -36,8 +38,9 @@ struct Case {
   uint64_t seed = 0;
   bool perfect_input = false;  // the same without what is planted in its input
 
+  bool Hangs() const { return cause == Cause::kHang || cause == Cause::kStuckInput; }
   // Before it hangs.
-  int64_t taken() const { return cause == Cause::kHang ? steps / 2 : steps; }
+  int64_t taken() const { return Hangs() ? steps / 2 : steps; }
   bool OfInput(Cause planted) const { return cause == planted && !perfect_input; }
   // The one that is unlike the others.
   uint32_t odd_rank() const { return static_cast<uint32_t>(seed % ranks); }

@@ -6,16 +6,20 @@
 //
 // Ranks are threads; after each step all wait for one another. FILE gets a line of JSON: the mean
 // step, without the first ones. planted_case.h has the causes.
+#include <unistd.h>
+
 #include <algorithm>
 #include <barrier>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
 #include "bench/probe/busy.h"
 #include "bench/probe/dropped_cache.h"
+#include "bench/probe/launched_kernels.h"
 #include "bench/probe/planted_input.h"
 #include "bench/record/timing.h"
 #include "recpack/base/error.h"
@@ -65,22 +69,43 @@ class Training {
       const int64_t begin = EventLog::Now();
       input_.Take(rank);
       if (planted_.cause == Cause::kCopies) Copy(rank);
-      {
+      if (planted_.cause == Cause::kLaunch) {
+        LaunchKernels(static_cast<uint16_t>(rank), TimeOf(rank, step), planted_.strength);
+        Exchange();
+      } else {
         const EventSpan computes = events.Computes();
         Compute(TimeOf(rank, step));
-        if (planted_.ranks > 1) {
-          const ExchangeWaitSpan waits;
-          all_.arrive_and_wait();
-        }
+        Exchange();
       }
       if (planted_.cause == Cause::kHost) Burn(planted_.slowed() - planted_.step);
       events.Step(begin, static_cast<uint64_t>(step));
     }
     if (rank == 0) end_ = Clock::now();
-    if (planted_.cause == Cause::kHang) {
-      input_.Take(rank);
-      Sleep(kHang);
+    if (planted_.Hangs()) Hang(rank);
+  }
+
+  void Exchange() {
+    if (planted_.ranks < 2) return;
+    const ExchangeWaitSpan waits;
+    all_.arrive_and_wait();
+  }
+
+  // Nothing ends any more, for as long as anybody looks.
+  void Hang(uint32_t rank) {
+    if (planted_.cause == Cause::kStuckInput) {
+      new InputWaitSpan(static_cast<uint16_t>(rank));  // nobody ever tells of its end
+      return Sleep(kHang);
     }
+    input_.Take(rank);
+    // Kernels that wait for others run all the time: of the stand-in of NVML, if it is there.
+    const char* const driver = std::getenv("FAKE_NVML");
+    if (driver != nullptr && rank == 0) {
+      const std::string spins = std::string(driver) + ".spins";
+      std::ofstream(spins) << "devices 1\n0.utilization 100 0\n0.processes " << ::getpid()
+                           << ":1\n";
+      fs::rename(spins, driver);  // it is read all the time
+    }
+    Sleep(kHang);
   }
 
   Seconds TimeOf(uint32_t rank, int64_t step) const {

@@ -61,6 +61,11 @@ class Places(unittest.TestCase):
         self.assertTrue(judged(OTHER, NOT, 'model', 0, 0.02)['place'])
         self.assertFalse(judged(OTHER, NOT, 'copies to the device', 0, 0.02)['place'])
 
+    def test_a_hang_is_nothing_else(self):
+        for kind in 'trainer: hang', 'trainer: stuck-input':
+            self.assertTrue(judged(kind, NOT, 'hang', 0, 0)['place'])
+            self.assertFalse(judged(kind, NOT, 'model', 0, 0)['place'])
+
     def test_nothing_is_the_models(self):
         self.assertTrue(judged('trainer: none', NOT, 'model', 0, 0)['place'])
         self.assertFalse(judged('trainer: none', NOT, 'host', 0, 0)['place'])

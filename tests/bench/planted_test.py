@@ -10,12 +10,12 @@ INPUT_BOUND = ('moderately input-bound', 'highly input-bound')
 
 
 class Planted(WithPlantedPhotos):
-    def verdict(self, cause, strength=0.5, ranks=1):
+    def verdict(self, cause, strength=0.5, ranks=1, **environment):
         command = [os.environ['RECPROBE'], 'run', '--json', '--', TRAINER,
                    self.data, '--cause', cause, '--strength', strength, '--ranks', ranks,
                    '--step-ms', 40, '--steps', 30, '--seed', 1]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                              check=False)
+                              check=False, env={**os.environ, **environment})
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -42,6 +42,23 @@ class Planted(WithPlantedPhotos):
         verdict = self.verdict('hidden-wait', ranks=2)
         self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
         self.assertGreater(verdict['breakdown']['input_wait'], 0.1, verdict)
+
+    def test_launches(self):
+        verdict = self.verdict('launch', 0.6)
+        self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
+        self.assertEqual(verdict['bottleneck'], 'launch overhead', verdict)
+
+    def test_a_batch_that_never_comes(self):
+        self.assertEqual(self.verdict('stuck-input')['bottleneck'], 'hang')
+
+    @unittest.skipUnless('FAKE_NVML_FOLDER' in os.environ, 'this build has no stand-in of NVML')
+    def test_a_gpu_that_is_used_all_the_time_and_ends_nothing(self):
+        script = self.folder / 'nvml'
+        script.write_text('devices 1\n0.utilization 97 40\n')
+        verdict = self.verdict('hang', LD_LIBRARY_PATH=os.environ['FAKE_NVML_FOLDER'],
+                               FAKE_NVML=str(script))
+        self.assertEqual(verdict['bottleneck'], 'hang', verdict)
+        self.assertIn('kernels run all the time', ' '.join(verdict['evidence']))
 
 
 if __name__ == '__main__':

@@ -44,6 +44,10 @@ KINDS = (
     Kind('trainer', 'hidden-wait', 'other', 'slow rank', 0, several_ranks=True),
     Kind('trainer', 'host', 'other', 'host', 0.25, simulated=True),
     Kind('trainer', 'copies', 'other', 'copies to the device', 0.1),
+    Kind('trainer', 'launch', 'other', 'launch overhead', 0.25, simulated=True),
+    # All devices wait for each other, and the driver says that they are busy all the time.
+    Kind('trainer', 'hang', 'other', 'hang', 0, simulated=True),
+    Kind('trainer', 'stuck-input', 'other', 'hang', 0, simulated=True),
     Kind('rectrain', 'none', 'nothing', simulated=True, ready_ms='rectrain'),
     Kind('placed', 'placement', 'other', 'copies on devices', 0.1),
     Kind('torch', 'none', 'nothing', simulated=True),
@@ -56,11 +60,7 @@ KINDS = (
     Kind('tf', 'none', 'nothing', simulated=True),
     Kind('tf', 'function', 'input', 'user function', simulated=True),
 )
-# Not planted, and not counted.
-UNAVAILABLE = {
-    'launch-bound tiny steps': 'needs a GPU: without one nothing is launched',
-    'trainer: hang': 'needs a GPU that says it is busy: without one a hang is a note',
-}
+HANGS = ('hang', 'stuck-input')
 BY_NAME = {kind.name: kind for kind in KINDS}
 
 

@@ -2,7 +2,7 @@
 import math
 import statistics
 
-from .cases import BY_NAME
+from .cases import BY_NAME, HANGS
 from .truth import Truth, Truths
 
 LIMITS = (0.05, 0.2)
@@ -37,6 +37,8 @@ def right_places(case: dict, cost: float) -> set[str]:
     of = BY_NAME[case['kind']]
     if of.of == 'nothing':
         return {'model'}
+    if of.cause in HANGS:
+        return {of.place}
     if of.cause == 'hidden-wait':  # one rank that all others wait for; of two it may be either
         return {of.place} if case['ranks'] == 2 else {of.place, 'model'}
     if of.of == 'input':

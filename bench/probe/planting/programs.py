@@ -51,11 +51,21 @@ class Programs:
     def watch(self, case: Case) -> dict:
         """The mean step, and what recprobe says, which is told nothing of the case."""
         program = self.of(case)
+        environment = self.busy_gpu() if case.of.cause == 'hang' else None
         with Burners(case.burners):
             printed = run([self.build / 'tools/recprobe/recprobe', 'run', '--json', '--',
-                           *program.command(case)])
+                           *program.command(case)], environment)
         *before, verdict = printed.splitlines()
         return {**program.told('\n'.join(before)), 'said': json.loads(verdict)}
+
+    def busy_gpu(self) -> dict[str, str]:
+        """An environment with a stand-in of the driver, for a GPU that works as one does."""
+        library = self.build / 'tests/probe/fake_nvml'
+        if not library.exists():
+            raise Unavailable(f'{library} is not there: it is built with the tests')
+        script = self.work / 'nvml'
+        script.write_text('devices 1\n0.utilization 97 40\n', encoding='utf-8')
+        return {**os.environ, 'LD_LIBRARY_PATH': str(library), 'FAKE_NVML': str(script)}
 
     def ready_ms(self) -> dict[str, float]:
         """How long a batch takes that nothing else slows, by cause."""

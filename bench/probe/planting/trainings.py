@@ -12,10 +12,10 @@ class Unavailable(RuntimeError):
     """This machine cannot run such a case; why."""
 
 
-def run(command: list) -> str:
+def run(command: list, environment: dict[str, str] | None = None) -> str:
     """Its output. Throws Unavailable with what it said."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=False)
+                          check=False, env=environment)
     if done.returncode != 0:
         said = (done.stderr.strip() or f'exit code {done.returncode}').splitlines()
         raise Unavailable(said[-1])

@@ -3,7 +3,7 @@ import dataclasses
 import math
 import statistics
 
-from .cases import Case
+from .cases import HANGS, Case
 from .programs import Programs
 
 PAIRS = 2
@@ -16,7 +16,7 @@ def measure(programs: Programs, case: Case) -> dict:
     watched = programs.watch(case)
     planted.append(watched['step_seconds'])
     # What hangs is over when it does: nothing is spared.
-    for _ in range(0 if case.of.cause == 'hang' else PAIRS - 1):
+    for _ in range(0 if case.of.cause in HANGS else PAIRS - 1):
         removed.append(programs.time(without))
         planted.append(programs.time(case))
     removed.append(programs.time(without))
