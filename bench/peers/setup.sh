@@ -3,7 +3,7 @@
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
-#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus
+#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto
 #                                those that tests/interop needs (about 8 GB)
 #   bash bench/peers/setup.sh vision tf jax lightning
 #                                those that tests/python needs (about 8 GB)
@@ -13,7 +13,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision safetensors grain prometheus traceml jax lightning typing)
+known=(tf dali wds py ffcv vision safetensors grain prometheus perfetto traceml jax lightning typing)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }
@@ -67,6 +67,12 @@ make_environment() {
     # What SPDL opens at run time.
     install_packages libavcodec59 libavformat59 libavfilter8 libavdevice59
     "$folder/bin/pip" install -q --disable-pip-version-check --no-deps --no-build-isolation "$ffcv"
+  fi
+  if [ "$name" = prometheus ]; then
+    # Prometheus itself: unpacked and not installed, so that no service begins.
+    as_root apt-get update -qq
+    (cd "$folder" && apt-get download -qq prometheus 2>/dev/null && dpkg-deb -x prometheus_*.deb server
+      rm -f prometheus_*.deb)
   fi
   echo "$recipe" >"$folder/recipe"
   say "$name: done, $(du -sh "$folder" | cut -f1)"

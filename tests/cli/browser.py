@@ -84,8 +84,11 @@ class Browser:
         self.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))')
 
     def go(self, path):
+        self.visit(f'file://{path}')
+
+    def visit(self, address):
         before = self.loaded
-        self.call('Page.navigate', url=f'file://{path}')
+        self.call('Page.navigate', url=address)
         while self.loaded == before:
             self._message()
 
