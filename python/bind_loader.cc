@@ -14,6 +14,7 @@
 #include "python/running_calls.h"
 #include "python/shared_slabs.h"
 #include "recpack/base/error.h"
+#include "recpack/base/gain.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/token.h"
 
@@ -166,6 +167,10 @@ void BindLoader(nb::module_& module) {
       .def("arrays", Arrays)
       .def("steps_per_epoch", [](OpenLoader& open) { return (*open).steps_per_epoch(); })
       .def("stats", Stats, nb::sig("def stats(self) -> dict[str, typing.Any]"));
+  module.def(
+      "is_gain_run", [] { return IsGainRun(); },
+      "Whether this run is an experiment of `recprobe gain`: most of its batches are repeated "
+      "or made up, and what it trains is worth nothing.");
 }
 
 }  // namespace recpack::python

@@ -82,7 +82,7 @@ def main():
         for batch in train:
             model, velocity, loss = train_step(model, velocity, batch['image'], batch['label'])
             step += 1
-            if step % given.save_every == 0:
+            if step % given.save_every == 0 and not recpack_io.is_gain_run():
                 print(f'epoch {epoch} step {step} loss {loss:.6f}', flush=True)
                 saved = jax.device_get((model, velocity)) + (train.state_dict(), epoch, step)
                 pathlib.Path(f'{given.checkpoint}.part').write_bytes(pickle.dumps(saved))

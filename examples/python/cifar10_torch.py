@@ -67,7 +67,7 @@ def main():
             loss.backward()
             optimizer.step()
             step += 1
-            if step % given.save_every == 0:
+            if step % given.save_every == 0 and not recpack_io.is_gain_run():
                 print(f'epoch {epoch} step {step} loss {loss.item():.6f}', flush=True)
                 states = {name: part.state_dict() for name, part in parts.items()}
                 torch.save(states | {'epoch': epoch, 'step': step}, f'{given.checkpoint}.part')

@@ -8,7 +8,7 @@
 
 `recpack_io.torch.Loader` gives PyTorch's tensors. docs/python.md has the rest.
 """
-from recpack_io._core import decode_image
+from recpack_io._core import decode_image, is_gain_run
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
@@ -21,4 +21,5 @@ from recpack_io.writing import Writer
 __all__ = ['Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
            'DeviceError', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
            'Loader', 'NotFoundError', 'Numbers', 'PackResult', 'RecpackError', 'Sample',
-           'UnsupportedError', 'Writer', 'decode_image', 'open', 'pack', 'recipe', 'recipe_names']
+           'UnsupportedError', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack', 'recipe',
+           'recipe_names']

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
 from recpack_io.calling import Functions
-from recpack_io.errors import InvalidArgumentError
+from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.functions import BatchFunction
 
@@ -220,7 +220,12 @@ class Loader:
             self._begin(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands: behind the last batch that it gave."""
+        """Where the loader stands: behind the last batch that it gave. An error in a run of
+        `recprobe gain`, so that no checkpoint is overwritten with what it trains."""
+        if _core.is_gain_run():
+            raise UnsupportedError(
+                'this run is an experiment of recprobe gain: most of its batches are repeated, and '
+                'nothing of it is to be saved; ask recpack_io.is_gain_run() before saving')
         return {'version': _STATE_VERSION, 'token': self._core.token()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

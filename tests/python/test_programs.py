@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 import sys
 
+import recpack_io
 from support import CIFAR, InFolder, main
 
 PROGRAMS = pathlib.Path(sys.executable).parent
@@ -32,6 +33,30 @@ class Programs(InFolder):
         verdict = json.loads(done.stdout)
         self.assertGreater(verdict['steps'], 10, verdict)
         self.assertEqual(verdict['verdict'], 'not input-bound', verdict)
+
+    def test_recprobe_gain_of_a_loop_in_python(self):
+        run(PROGRAMS / 'recpack', 'pack', CIFAR, self.folder / 'shards')
+        loop = ('import recpack_io, sys, time\n'
+                f'loader = recpack_io.Loader(recpack_io.open({str(self.folder / "shards")!r}), '
+                '"cifar10-train", batch_size=4)\n'
+                'try:\n    loader.state_dict()\n'
+                'except recpack_io.UnsupportedError as error:\n'
+                '    print(recpack_io.is_gain_run(), error, file=sys.stderr)\n'
+                'while True:\n    for batch in loader:\n        time.sleep(0.002)\n')
+        done = run(PROGRAMS / 'recprobe', 'gain', '--json', '--seconds', '20', '--block-steps', '8',
+                   '--precision', '50', '--', sys.executable, '-c', loop)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('True this run is an experiment of recprobe gain', done.stderr)
+        gain = json.loads(done.stdout)
+        self.assertGreater(gain['rounds'], 0, gain)
+        self.assertEqual(gain['trainers'], 1, gain)
+
+    def test_other_runs_are_no_experiments(self):
+        run(PROGRAMS / 'recpack', 'pack', CIFAR, self.folder / 'shards')
+        self.assertFalse(recpack_io.is_gain_run())
+        loader = recpack_io.Loader(recpack_io.open(self.folder / 'shards'), 'cifar10-train',
+                                   batch_size=4)
+        self.assertIn('token', loader.state_dict())
 
 
 if __name__ == '__main__':
