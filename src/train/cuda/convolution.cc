@@ -18,6 +18,12 @@ struct Way {
   CudnnConvolution convolution;
   Algorithm algorithm = {};
   size_t workspace = 0;
+  std::optional<Error> missing = {};  // why there is none
+
+  const Way& Checked() const {
+    if (missing) throw Error(*missing);
+    return *this;
+  }
 };
 
 // The inputs of products are what they are, or rounded to TF32.
@@ -43,7 +49,14 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
   set_math(way.convolution, math);
   std::array<Candidate, kCandidates> candidates = {};
   int count = 0;
-  Check(all, ask(way.convolution.get(), kCandidates, &count, candidates.data()), what);
+  const cudnnStatus_t asked = ask(way.convolution.get(), kCandidates, &count, candidates.data());
+  // Of a first layer nobody asks for the inputs' gradients: what there is not is told when it is
+  // used.
+  if (CUDNN_STATUS_CATEGORY(asked) == CUDNN_STATUS_NOT_SUPPORTED) {
+    count = 0;
+  } else {
+    Check(all, asked, what);
+  }
   for (int i = 0; i < count; ++i) {
     const Candidate& candidate = candidates[static_cast<size_t>(i)];
     if (candidate.status != CUDNN_STATUS_SUCCESS || candidate.determinism != CUDNN_DETERMINISTIC) {
@@ -61,12 +74,15 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
     context.ReserveOnEither(bytes);
     return way;
   }
-  throw Error(ErrorKind::kUnsupported,
-              format("{}: cuDNN has none that is deterministic for {} by {}, {} {}", what,
-                     ShapeText(spec.in_shape()), ShapeText(spec.weight_shape()),
-                     spec.type == ValueType::kF32 ? "f32" : "bf16",
-                     spec.layout == ImageLayout::kNhwc ? "NHWC" : "NCHW"),
-              {}, "choose the other layout or f32");
+  way.missing =
+      Error(ErrorKind::kUnsupported,
+            format("{}: cuDNN has none that is deterministic, of at most {} MB of "
+                   "workspace, for {} by {}, {} {}",
+                   what, kMostWorkspace >> 20, ShapeText(spec.in_shape()),
+                   ShapeText(spec.weight_shape()), spec.type == ValueType::kF32 ? "f32" : "bf16",
+                   spec.layout == ImageLayout::kNhwc ? "NHWC" : "NCHW"),
+            {}, "choose the other layout, f32 or a smaller batch");
+  return way;
 }
 
 class CudaConvolution final : public Convolution {
@@ -95,27 +111,30 @@ class CudaConvolution final : public Convolution {
   }
 
   void Forward(const void* x, void* y) override {
-    CheckCall(cudnn_.ConvolutionForward(context_.cudnn(), &kOne, x_.get(), x, w_.get(),
-                                        weights_.data(), forward_.convolution.get(),
-                                        forward_.algorithm, context_.Workspace<void>(),
-                                        forward_.workspace, &kZero, y_.get(), y),
-              "cudnnConvolutionForward");
+    const auto& way = forward_.Checked();
+    CheckCall(
+        cudnn_.ConvolutionForward(context_.cudnn(), &kOne, x_.get(), x, w_.get(), weights_.data(),
+                                  way.convolution.get(), way.algorithm, context_.Workspace<void>(),
+                                  way.workspace, &kZero, y_.get(), y),
+        "cudnnConvolutionForward");
     if (bias_ && bias_values_) bias_->Add(bias_values_, y);
   }
 
   void BackwardData(const void* dy, void* dx) override {
+    const auto& way = data_.Checked();
     CheckCall(cudnn_.ConvolutionBackwardData(context_.cudnn(), &kOne, w_.get(), weights_.data(),
-                                             y_.get(), dy, data_.convolution.get(), data_.algorithm,
-                                             context_.Workspace<void>(), data_.workspace, &kZero,
+                                             y_.get(), dy, way.convolution.get(), way.algorithm,
+                                             context_.Workspace<void>(), way.workspace, &kZero,
                                              x_.get(), dx),
               "cudnnConvolutionBackwardData");
   }
 
   void BackwardWeights(const void* x, const void* dy, float* d_weights, float* d_bias) override {
+    const auto& way = filter_.Checked();
     CheckCall(cudnn_.ConvolutionBackwardFilter(context_.cudnn(), &kOne, x_.get(), x, y_.get(), dy,
-                                               filter_.convolution.get(), filter_.algorithm,
-                                               context_.Workspace<void>(), filter_.workspace,
-                                               &kZero, w_.get(), d_weights_.data()),
+                                               way.convolution.get(), way.algorithm,
+                                               context_.Workspace<void>(), way.workspace, &kZero,
+                                               w_.get(), d_weights_.data()),
               "cudnnConvolutionBackwardFilter");
     LaunchConvert(Weights(d_weights_.data(), spec_.type, spec_.layout),
                   Weights(d_weights, ValueType::kF32, ImageLayout::kNchw), context_.stream());

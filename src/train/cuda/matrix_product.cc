@@ -90,7 +90,8 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
   const cublasStatus_t asked =
       blas_.MatmulAlgoGetHeuristic(context.cublas(), operation, a_.get(), b_.get(), d_.get(),
                                    d_.get(), handle, kCandidates, candidates.data(), &count);
-  if (asked == CUBLAS_STATUS_NOT_SUPPORTED) return way;
+  // Either word is used of types and vectors that do not go together.
+  if (asked == CUBLAS_STATUS_NOT_SUPPORTED || asked == CUBLAS_STATUS_INVALID_VALUE) return way;
   Check(all, asked, "cublasLtMatmulAlgoGetHeuristic");
   const auto end = candidates.begin() + count;
   const auto first = std::find_if(candidates.begin(), end, [](const auto& candidate) {

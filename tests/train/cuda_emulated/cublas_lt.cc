@@ -111,7 +111,10 @@ struct Product {
     const bool vector = operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
                         operation.epilogue == CUBLASLT_EPILOGUE_BIAS ||
                         operation.epilogue == CUBLASLT_EPILOGUE_BGRADB;
-    return types && compute && vector ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!types || !compute || !vector) return CUBLAS_STATUS_NOT_SUPPORTED;
+    // So that callers show what they do without: it may be so on some device.
+    const bool mixed = operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT && a.type != d.type;
+    return mixed ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
   }
   float A(const void* from, size_t row, size_t k) const {
     return At(from, a, operation.a == CUBLAS_OP_N ? row : k, operation.a == CUBLAS_OP_N ? k : row);
