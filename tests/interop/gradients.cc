@@ -1,7 +1,9 @@
 // One training step's loss and gradients by this library, for PyTorch's to be compared with.
 //
-//   gradients IN OUT              both safetensors
-//   gradients IN OUT evaluate     `result` alone, without a step before it
+//   gradients IN OUT [train|evaluate [cpu|cuda]]     both safetensors
+//
+// evaluate: `result` alone, without a step before it. cuda: on the first GPU, f32 not rounded to
+// TF32.
 //
 // IN: the batch's arrays by their names (pictures in the layout), each variable as
 // `variable/NAME`, and as metadata `model` (resnet, alexnet, deepconn), `layout` (nhwc, nchw),
@@ -10,17 +12,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/train/cpu_ops.h"
+#include "recpack/train/cuda_ops.h"
 #include "recpack/train/model.h"
 #include "recpack/train/safetensors.h"
 
 namespace recpack {
 namespace {
 
-class Given final : public BatchArrays {
+class Given {
  public:
   explicit Given(const std::string& path) : loaded_(ReadSafetensors(PosixFiles(), path)) {}
 
@@ -29,7 +34,6 @@ class Given final : public BatchArrays {
     if (!array) throw Error(ErrorKind::kNotFound, "there is no array " + name);
     return *array;
   }
-  const void* Raw(const std::string& name) const override { return Array(name).data; }
   const std::string& Text(const std::string& key) const {
     const auto found = loaded_.metadata.find(key);
     if (found == loaded_.metadata.end()) throw Error(ErrorKind::kNotFound, "no metadata " + key);
@@ -39,6 +43,27 @@ class Given final : public BatchArrays {
 
  private:
   LoadedArrays loaded_;
+};
+
+// Its arrays in the device's memory.
+class GivenBatch final : public BatchArrays {
+ public:
+  GivenBatch(const Given& given, Ops& ops) : given_(given), ops_(ops) {}
+
+  const void* Raw(const std::string& name) const override {
+    const NamedArray& array = given_.Array(name);
+    DeviceArray& there = there_[name];
+    if (there.data() == nullptr) {
+      there = ops_.Allocate(array.bytes());
+      ops_.Upload(there.data(), array.data, array.bytes());
+    }
+    return there.data();
+  }
+
+ private:
+  const Given& given_;
+  Ops& ops_;
+  mutable std::map<std::string, DeviceArray> there_;
 };
 
 std::unique_ptr<Model> MakeModel(const Given& given, Ops& ops) {
@@ -65,10 +90,14 @@ std::unique_ptr<Model> MakeModel(const Given& given, Ops& ops) {
 // Downloaded arrays, to be written.
 class Results {
  public:
-  void Add(Ops& ops, const std::string& name, const Shape& shape, const void* from) {
-    values_.emplace_back(static_cast<size_t>(Elements(shape)));
-    ops.Download(values_.back().data(), from, values_.back().size() * sizeof(float));
+  void Add(const std::string& name, const Shape& shape, std::vector<float> values) {
+    values_.push_back(std::move(values));
     arrays_.push_back({name, ValueType::kF32, shape, values_.back().data()});
+  }
+  void Add(Ops& ops, const std::string& name, const Shape& shape, const void* from) {
+    std::vector<float> values(static_cast<size_t>(Elements(shape)));
+    ops.Download(values.data(), from, values.size() * sizeof(float));
+    Add(name, shape, std::move(values));
   }
   void Write(const std::string& path) const {
     WriteSafetensors(PosixFiles(), path, arrays_, {}, false);
@@ -79,12 +108,15 @@ class Results {
   std::vector<NamedArray> arrays_;
 };
 
-void Step(const Given& given, Ops& ops, Model& model, LossSums* sums, Results& results) {
-  const auto batch = static_cast<float>(model.context().batch);
-  model.Forward(given, nullptr, true, 1 / batch, sums);
-  const float loss = sums->loss / batch;
-  results.Add(ops, "loss", {}, &loss);
-  model.Backward(given, [](size_t) {});
+void Step(const BatchArrays& batch, Ops& ops, Model& model, LossSums* sums, Results& results) {
+  const auto samples = static_cast<float>(model.context().batch);
+  model.Forward(batch, nullptr, true, 1 / samples, sums);
+  LossSums of_batch;
+  ops.Download(&of_batch, sums, sizeof of_batch);
+  const float loss = of_batch.loss / samples;
+  results.Add("loss", {}, {loss});
+  model.Backward(batch, [](size_t) {});
+  ops.Rejoin();
   const Variables& variables = model.variables();
   for (size_t i = 0; i < variables.specs().size(); ++i) {
     const VariableSpec& spec = variables.specs()[i];
@@ -93,8 +125,8 @@ void Step(const Given& given, Ops& ops, Model& model, LossSums* sums, Results& r
   }
 }
 
-void Run(const Given& given, const std::string& out, bool train) {
-  const auto ops = MakeCpuOps({.threads = 2});
+void Run(const Given& given, const std::string& out, bool train, bool cuda) {
+  const auto ops = cuda ? MakeCudaOps({.tf32 = false}) : MakeCpuOps({.threads = 2});
   ops->Attach();
   const auto model = MakeModel(given, *ops);
   model->Build(0, 0);
@@ -108,9 +140,10 @@ void Run(const Given& given, const std::string& out, bool train) {
     ops->Upload(variables.At(i), array.data, array.bytes());
   }
   const DeviceArray sums = ops->Allocate(sizeof(LossSums));
+  const GivenBatch batch(given, *ops);
   Results results;
-  if (train) Step(given, *ops, *model, sums.As<LossSums>(), results);
-  model->Forward(given, nullptr, false, 0, sums.As<LossSums>());
+  if (train) Step(batch, *ops, *model, sums.As<LossSums>(), results);
+  model->Forward(batch, nullptr, false, 0, sums.As<LossSums>());
   const Tensor result = model->Activity().back().value;
   results.Add(*ops, "result", result.shape, result.data);
   results.Write(out);
@@ -120,13 +153,17 @@ void Run(const Given& given, const std::string& out, bool train) {
 }  // namespace recpack
 
 int main(int count, char** words) {
-  const bool evaluate = count == 4 && std::string(words[3]) == "evaluate";
-  if (count != 3 && !evaluate) {
-    std::fprintf(stderr, "usage: gradients IN OUT [evaluate]\n");
+  const auto word = [&](int at, const char* otherwise) {
+    return std::string(count > at ? words[at] : otherwise);
+  };
+  const std::string what = word(3, "train"), device = word(4, "cpu");
+  if (count < 3 || count > 5 || (what != "train" && what != "evaluate") ||
+      (device != "cpu" && device != "cuda")) {
+    std::fprintf(stderr, "usage: gradients IN OUT [train|evaluate [cpu|cuda]]\n");
     return 2;
   }
   try {
-    recpack::Run(recpack::Given(words[1]), words[2], !evaluate);
+    recpack::Run(recpack::Given(words[1]), words[2], what == "train", device == "cuda");
     return 0;
   } catch (const recpack::Error& error) {
     std::fprintf(stderr, "gradients: %s\n", error.what());

@@ -2,7 +2,8 @@
 
 PyTorch computes in f64, so that what differs is the rounding of ours. A checkpoint of rectrain
 gives the same in PyTorch as in rectrain.
-RECPACK_GRADIENTS and RECTRAIN name our programs (default: those in build/release/).
+RECPACK_GRADIENTS and RECTRAIN name our programs (default: those in build/release/). With
+RECPACK_GRADIENTS_DEVICE=cuda the class SameStep is of our operations on the first GPU.
 """
 import json
 import os
@@ -24,10 +25,11 @@ import resnet_torch  # noqa: E402
 BUILD = ROOT / 'build/release'
 GRADIENTS = os.environ.get('RECPACK_GRADIENTS', str(BUILD / 'tests/interop/gradients'))
 RECTRAIN = os.environ.get('RECTRAIN', str(BUILD / 'tools/rectrain/rectrain'))
+DEVICE = os.environ.get('RECPACK_GRADIENTS_DEVICE', 'cpu')
 BATCH = 12
 # Of a variable's largest gradient, and of the largest result: some 300 units of f32's last place.
-# The networks here are off by at most 4e-6.
-TOLERANCE = 2e-5
+# The networks here are off by at most 4e-6. cuDNN's convolutions by transforms round more often.
+TOLERANCE = {'cpu': 2e-5, 'cuda': 2e-4}[DEVICE]
 CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 
 
@@ -72,7 +74,7 @@ class SameStep(InFolder):
         arrays = {f'variable/{name}': array.float().contiguous()
                   for name, array in variables(network).items()}
         save_file({**arrays, **batch}, self.folder / 'in', {k: str(v) for k, v in metadata.items()})
-        run(GRADIENTS, self.folder / 'in', self.folder / 'out')
+        run(GRADIENTS, self.folder / 'in', self.folder / 'out', 'train', DEVICE)
         return load_file(self.folder / 'out')
 
     def expect_same(self, network, inputs, loss_of, ours: dict) -> None:
@@ -176,6 +178,36 @@ class SameTraining(InFolder):
         F.mse_loss(predictions, ratings).backward()
         for name, parameter in network.named_parameters():
             close(self, stored[prefix + name], parameter.grad, name)
+
+
+class Torchrun(InFolder):
+    """PyTorch's launcher starts rectrain's processes."""
+
+    def launched(self, *words, ranks: int = 2):
+        pack(CIFAR, self.folder / 'shards')
+        return subprocess.run(
+            [sys.executable, '-m', 'torch.distributed.run', '--standalone', '--nproc-per-node',
+             str(ranks), '--no-python', *self.command(*words)], capture_output=True, text=True,
+            check=False, timeout=300, env={**os.environ, 'OMP_WAIT_POLICY': 'passive'})
+
+    def command(self, *words) -> list:
+        return [RECTRAIN, 'train', str(self.folder / 'shards'), '--width', '8', '--batch-size', '8',
+                '--threads', '1', *words]
+
+    def scores(self, text: str) -> list:
+        return [{key: epoch[key] for key in ('steps', 'train', 'evaluation')}
+                for epoch in json.loads(text)['epochs']]
+
+    def test_its_processes_are_the_devices_of_one(self):
+        done = self.launched('--epochs', '2', '--json')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        alone = run(*self.command('--epochs', '2', '--json', '--devices', 'cpu:0,cpu:1'))
+        self.assertEqual(self.scores(done.stdout), self.scores(alone))
+
+    def test_it_ends_where_a_process_fails(self):
+        done = self.launched('--epochs', '1000000', '--rate', '1e30')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('is not a number', done.stderr)
 
 
 class SameCheckpoint(InFolder):
