@@ -5,9 +5,10 @@
 programs=(tools/recpack/recpack bench/pipeline/loader_bench bench/kernels/finish_cuda_bench
   bench/device/feeder_bench bench/probe/gpu_bench tests/kernels/kernels_cuda_tests
   tests/device/device_cuda_tests tools/rectrain/rectrain tools/recprobe/recprobe
-  tests/train/train_cuda_tests tests/train/collectives/nccl_tests)
+  tests/train/train_cuda_tests tests/train/collectives/nccl_tests tests/interop/gradients)
 targets=(recpack_tool loader_bench finish_cuda_bench feeder_bench gpu_bench kernels_cuda_tests
-  device_cuda_tests rectrain_tool recprobe_tool train_cuda_tests nccl_tests)
+  device_cuda_tests rectrain_tool recprobe_tool train_cuda_tests nccl_tests
+  interop_gradients)
 most_megabytes=60
 
 # The C and C++ libraries are the other machine's own: those of here may be made for newer systems.
@@ -48,9 +49,11 @@ build() {
   local to=$1 repository=$2 photos=$3 wheel=$4 size needs
   mkdir -p "$to/bin" "$to/lib"
   to=$(cd "$to" && pwd)
+  # Programs find what is carried by themselves, also those that other programs start.
   cmake -S "$repository" -B "$to/.build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRECPACK_CUDA=on \
     -DRECPACK_STATIC_DEPENDENCIES=ON -DRECPACK_BUILD_BENCH=ON -DRECPACK_BUILD_TESTS=ON \
-    -DRECPACK_MPI=off -DCMAKE_INSTALL_LIBDIR=lib >"$to/configure.log"
+    -DRECPACK_MPI=off -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_BUILD_RPATH=\$ORIGIN/../lib" \
+    >"$to/configure.log"
   cmake --build "$to/.build" --parallel "${RECPACK_JOBS:-$(nproc)}" --target "${targets[@]}"
   collect "$to"
   if [ -n "$photos" ]; then

@@ -7,7 +7,9 @@ import json
 import sys
 
 # What programs of ours say of what is not there.
-LACKS = ('gradients cannot be summed by NCCL: ', 'no NCCL', 'cannot be loaded')
+LACKS = ('gradients cannot be summed by NCCL: ', 'no NCCL', 'cannot be loaded',
+         'ModuleNotFoundError: ')
+KILLED = ('124', '137')  # by timeout, at once or as it did not end
 
 
 def rows(step: str, status: str, seconds: str, out: list, err: list) -> list:
@@ -18,7 +20,7 @@ def rows(step: str, status: str, seconds: str, out: list, err: list) -> list:
     said = [line for line in err if any(words in line for words in LACKS)]
     if said:
         return [*told, {'step': step, 'unavailable': said[-1]}]
-    why = f'took more than {seconds} s' if status == '124' else f'ended with {status}'
+    why = f'took more than {seconds} s' if status in KILLED else f'ended with {status}'
     return [*told, {'step': step, 'failed': ' | '.join([why, *err[-3:], *out[-3:]])}]
 
 

@@ -7,6 +7,7 @@ Forms, all of bf16 by autocast with f32 weights, channels last, and SGD in one k
   reduce-overhead  torch.compile with CUDA graphs of the forward and of the backward pass
   max-autotune     the same, with kernels that are chosen by timing them
   whole-step       compiled, and one CUDA graph of forward, backward and update
+  whole-step-autotuned  the same, with kernels that are chosen by timing them
 
 Prints a row as common.py does, or {"unavailable": why} where there is no PyTorch or no GPU.
 """
@@ -17,7 +18,7 @@ import statistics
 import sys
 import time
 
-FORMS = ('plain', 'reduce-overhead', 'max-autotune', 'whole-step')
+FORMS = ('plain', 'reduce-overhead', 'max-autotune', 'whole-step', 'whole-step-autotuned')
 WARMUP, STEPS = 12, 40  # behind compiling
 
 
@@ -48,19 +49,20 @@ def make_step(form: str, device: str, batch: int, width: int):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4,
                                 fused=True)
     modes = {'reduce-overhead': 'reduce-overhead', 'max-autotune': 'max-autotune',
-             'whole-step': 'max-autotune-no-cudagraphs'}
+             'whole-step': 'default', 'whole-step-autotuned': 'max-autotune-no-cudagraphs'}
+    whole = form.startswith('whole-step')
     network = torch.compile(model, mode=modes[form]) if form in modes else model
 
     def step():
         # A graph may not take casts from a cache that was filled before it.
-        with torch.autocast(device, torch.bfloat16, cache_enabled=form != 'whole-step'):
+        with torch.autocast(device, torch.bfloat16, cache_enabled=not whole):
             loss = F.cross_entropy(network(images).float(), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         return loss
 
-    if form != 'whole-step' or device != 'cuda':
+    if not whole or device != 'cuda':
         return step
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -97,7 +99,8 @@ def measure(options) -> dict:
     median = statistics.median(seconds)
     samples = options.steps * options.batch
     return dict(peer='torch', version=f'torch {torch.__version__}', job=options.form,
-                config=f'bf16 autocast, channels last, batch {options.batch}, width {options.width}',
+                config=f'bf16 autocast, channels last, batch {options.batch}, '
+                       f'width {options.width}',
                 reps=options.reps, seconds_median=median, seconds_min=min(seconds),
                 seconds_max=max(seconds), step_seconds=median / options.steps,
                 samples_per_second=samples / median)
