@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Measures a training step of the ResNet and one of DeepCoNN beside PyTorch's, taking turns in one
-run; DeepCoNN's with its operations on one device or on two; the ResNet's by threads and binding.
+run; DeepCoNN's epochs with its operations on one device or on two; the ResNet's step by threads and
+binding.
 
     bash bench/peers/setup.sh vision                            the peer's environment, once
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release

@@ -79,18 +79,21 @@ _FIELD_PLACEMENT = {'one device': ('20.5 s', '0 %'), 'towers on two': ('22.5 s',
 
 
 def _placement(row: dict) -> str:
-    """A line for each placement of a model's operations on devices."""
+    """A line for each placement of a model's operations on devices: of epochs, or of steps."""
+    epochs = row['name'] == 'placement-epochs'
     lines = []
     for entry in row['entrants']:
         field = _FIELD_PLACEMENT.get(entry['label'], ('–', '–'))
         if 'unavailable' in entry:
-            ours = [f"unavailable: {entry['unavailable']}", '–', '–']
+            ours = [f"unavailable: {entry['unavailable']}", '–', '–', *['–'] * epochs]
         else:
-            ours = [number(entry['figure']['median'], row['unit']), f"{entry['copies']:.0f}",
+            ours = [number(entry['figure']['median'], row['unit']), f"{entry['copies']:,.0f}",
                     f"{100 * entry['copy_share']:.1f} %"]
+            if epochs:
+                ours.insert(0, f"{entry['seconds']['median']:.1f} s")
         lines.append([entry['label'], *ours, *field])
-    return markdown([row['title'], 'samples', 'copies a step', 'their share',
-                      'the field: epoch', 'share'], lines)
+    what = ['epoch', 'samples', 'copies'] if epochs else ['samples', 'copies a step']
+    return markdown([row['title'], *what, 'their share', 'the field: epoch', 'share'], lines)
 
 
 def _against_the_first(row: dict) -> str:
@@ -107,7 +110,7 @@ def _against_the_first(row: dict) -> str:
 
 
 # Rows with a table of their own, behind the others.
-_OWN = {'placement': _placement, 'threads': _against_the_first}
+_OWN = {'placement': _placement, 'placement-epochs': _placement, 'threads': _against_the_first}
 
 
 def table(results: dict) -> str:

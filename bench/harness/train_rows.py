@@ -1,14 +1,16 @@
 """The rows of bench/results/train.json: what is compared with what."""
 from harness.entrants import CEILING, OURS, PEER, ServedPeer, ServedProgram, Setting
 from harness.measure import Row
+from harness.trainings import ReviewEpoch
 
 STEP = '{build}/bench/train/step_bench'
-PEERS = {'f32': ('f32', 'f32-channels-last'),
-         'bf16': ('bf16-autocast-channels-last', 'bf16-channels-last')}
+PEERS = {'f32': ('f32', 'f32-channels-last', 'f32-channels-last-compiled'),
+         'bf16': ('bf16-autocast-channels-last', 'bf16-channels-last',
+                  'bf16-autocast-channels-last-compiled', 'bf16-channels-last-compiled')}
 
 DEEPCONN_PEERS = {'f32': ('f32', 'f32-conv1d', 'f32-compiled', 'f32-conv1d-compiled'),
                   'bf16': ('bf16-autocast', 'bf16', 'bf16-autocast-compiled', 'bf16-compiled')}
-PLACED = '{build}/bench/train/placement_bench'
+DEEPCONN = '{build}/bench/train/deepconn_bench'
 
 
 def ours(label: str, kind: str, *flags: str) -> ServedProgram:
@@ -30,12 +32,13 @@ def deepconn(kind: str) -> Row:
     peers = [ServedPeer(f'torch, {form}', 'vision', 'torch_deepconn', form)
              for form in DEEPCONN_PEERS[kind]]
     return Row(f'deepconn-{kind}', f'a training step, DeepCoNN, 256 tokens, batch 128, {kind}', 0,
-               [ServedProgram('recpack', OURS, [PLACED, '--type', kind]), *peers],
+               [ServedProgram('recpack', OURS, [DEEPCONN, '--type', kind]), *peers],
                {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
 
 
 def threads() -> Row:
-    """What threads, binding and waiting make of a step; table.py has a table of it."""
+    """What threads, binding and waiting make of a step; table.py has a table of it. That of several
+    devices side by side is a sweep's (bench/results/sweep-strategies)."""
     def run(label: str, *flags: str, **environment: str) -> ServedProgram:
         words = ['env', *(f'{name}={value}' for name, value in environment.items()), STEP, 'step']
         return ServedProgram(label, OURS, [*words, *flags])
@@ -53,15 +56,15 @@ def threads() -> Row:
 
 
 def placement() -> Row:
-    """Whole steps of as many threads in all; table.py shows them in a table of their own."""
-    def placed(label: str, devices: str, place: str) -> ServedProgram:
-        return ServedProgram(label, OURS, [PLACED, '--devices', devices, '--place', place])
-    return Row('placement', 'a training step of DeepCoNN, batch 128, f32, on CPU devices', 0,
-               [placed('one device', '1', 'one'),
-                placed('towers on two', '2', 'user=cpu:0,item=cpu:1'),
-                placed('alternating', '2', 'alternate')],
-               note='forward, backward, SGD with momentum; one batch that stays; a device of 2 '
-                    'threads, or two of one each')
+    """Epochs of as many threads in all; table.py shows them in a table of their own."""
+    two = ('--devices', 'cpu:0,cpu:1', '--threads', '1', '--place')
+    return Row('placement-epochs',
+               'an epoch of DeepCoNN by rectrain train, batch 128, f32, on CPU devices', 0,
+               [ReviewEpoch('one device', '--devices', 'cpu:0', '--threads', '2'),
+                ReviewEpoch('towers on two', *two, 'user=cpu:0,item=cpu:1'),
+                ReviewEpoch('alternating', *two, 'alternate')],
+               note='the second epoch over reviews that were drawn; a device of 2 threads, or two '
+                    'of one each')
 
 
 def all_rows(_: Setting) -> list[Row]:

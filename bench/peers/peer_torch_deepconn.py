@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'tests' / '
 from networks import Deepconn, Machine, Tower  # noqa: E402
 
 FORMS = ('f32', 'f32-conv1d', 'bf16-autocast', 'bf16')
-# As bench/train/placement_bench.cc has them.
+# As bench/train/deepconn_bench.cc has them.
 BATCH, STEPS, TOKENS = 128, 15, 256
 SIZES = {'vocabulary': 20_000, 'dims': 64, 'filters': 100, 'kernel': 3, 'latent': 64, 'factors': 8}
 

@@ -1,6 +1,7 @@
 """PyTorch's training step of the ResNet-18 for small pictures, on the CPU: one batch that stays.
 
-Jobs: f32, f32-channels-last, bf16-autocast-channels-last, bf16-channels-last (weights in bf16 too).
+Jobs: f32, f32-channels-last, bf16-autocast-channels-last, bf16-channels-last (weights in bf16 too);
+each also with -compiled behind it: by torch.compile.
 """
 import math
 import pathlib
@@ -23,8 +24,9 @@ def job(form: str):
         torch.set_num_threads(context.threads)
         torch.manual_seed(0)
         layout = torch.channels_last if 'channels-last' in form else torch.contiguous_format
-        kind = torch.bfloat16 if form == 'bf16-channels-last' else torch.float32
+        kind = torch.bfloat16 if form.startswith('bf16-channels-last') else torch.float32
         model = ResNet18(WIDTH, 10).train().to(memory_format=layout, dtype=kind)
+        network = torch.compile(model) if form.endswith('compiled') else model
         images = torch.randn(BATCH, 3, 32, 32).to(memory_format=layout, dtype=kind)
         labels = torch.randint(0, 10, (BATCH,))
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
@@ -32,7 +34,7 @@ def job(form: str):
         def run():
             for _ in range(STEPS):
                 with torch.autocast('cpu', torch.bfloat16, enabled='autocast' in form):
-                    loss = F.cross_entropy(model(images).float(), labels)
+                    loss = F.cross_entropy(network(images).float(), labels)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
@@ -45,4 +47,5 @@ def job(form: str):
 
 
 if __name__ == '__main__':
-    main('torch', version_of('torch'), {form: job(form) for form in FORMS})
+    main('torch', version_of('torch'), {
+        name: job(name) for form in FORMS for name in (form, f'{form}-compiled')})

@@ -14,7 +14,6 @@ namespace recpack::bench {
 struct Pass {
   uint64_t records = 0;
   uint64_t bytes = 0;
-  std::string more = {};  // for the line of JSON: ", \"copies\": 3"
 };
 
 // One uncounted pass, then `rounds` timed ones; prints the line that bench/README.md describes. No
@@ -32,10 +31,9 @@ inline void Measure(const std::string& job, int threads, int rounds,
   std::ranges::sort(seconds);
   std::printf(
       "{\"job\": \"%s\", \"threads\": %d, \"rounds\": %d, \"seconds_median\": %.6f, "
-      "\"seconds_min\": %.6f, \"records\": %llu, \"bytes\": %llu%s}\n",
+      "\"seconds_min\": %.6f, \"records\": %llu, \"bytes\": %llu}\n",
       job.c_str(), threads, rounds, seconds[seconds.size() / 2], seconds[0],
-      static_cast<unsigned long long>(last.records), static_cast<unsigned long long>(last.bytes),
-      last.more.c_str());
+      static_cast<unsigned long long>(last.records), static_cast<unsigned long long>(last.bytes));
 }
 
 // As the peers' scripts with --serve: says what it is, then does a pass for each line on stdin and
@@ -51,9 +49,9 @@ inline void Serve(const std::string& config, const std::function<void()>& settle
     const auto begin = std::chrono::steady_clock::now();
     const Pass last = pass();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    std::printf("{\"seconds\": %.6f, \"records\": %llu, \"bytes\": %llu%s}\n", taken.count(),
+    std::printf("{\"seconds\": %.6f, \"records\": %llu, \"bytes\": %llu}\n", taken.count(),
                 static_cast<unsigned long long>(last.records),
-                static_cast<unsigned long long>(last.bytes), last.more.c_str());
+                static_cast<unsigned long long>(last.bytes));
     std::fflush(stdout);
   }
 }

@@ -130,10 +130,13 @@ class Harness(unittest.TestCase):
                                            more={'copies': 3, 'copy_share': 0.125})
         row = self.measure([Placed('towers on two', OURS, [1, 1, 1]),
                             Scripted('alternating', OURS, [None])]) | {'name': 'placement'}
-        text = table({'rows': [row], 'date': '2026-01-01', 'reps': 3,
+        epochs = row | {'name': 'placement-epochs'}
+        text = table({'rows': [row, epochs], 'date': '2026-01-01', 'reps': 3,
                       'machine': {'cpu': '', 'cores': 2, 'system': ''}})
         self.assertIn('| towers on two | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)
         self.assertIn('| alternating | unavailable: it broke | – | – | 23.0 s | 24.5 % |', text)
+        self.assertIn('| towers on two | 1.0 s | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)
+        self.assertIn('| alternating | unavailable: it broke | – | – | – | 23.0 s | 24.5 % |', text)
 
     def test_a_process_is_timed_from_start_to_exit(self):
         result = self.measure([Process('a', OURS, ['sleep', '0.1'])], reps=1)
