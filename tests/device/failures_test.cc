@@ -159,7 +159,6 @@ TEST(FeederFailures, AConsumerThatHoldsAllItsBatchesIsTold) {
 TEST(FeederFailures, AConsumerThatKeepsAnOldBatchIsNamed) {
   const SmallSplit split(403);
   LoaderOptions options = SmallOptions();
-  options.stall_timeout = std::chrono::milliseconds(1000);
   const auto keep_first_of = [&](size_t keeper) {
     DeviceFeeder feeder(Dataset::Open(split.folder()), options,
                         {.runtime = nullptr, .devices = {0, 1}, .depth = 3});
@@ -173,7 +172,10 @@ TEST(FeederFailures, AConsumerThatKeepsAnOldBatchIsNamed) {
       }
     });
   };
-  const Error own = keep_first_of(0), others = keep_first_of(1);
+  options.stall_timeout = std::chrono::minutes(5);  // which are not waited for
+  const Error own = keep_first_of(0);
+  options.stall_timeout = std::chrono::milliseconds(2000);
+  const Error others = keep_first_of(1);
   EXPECT_EQ(own.kind(), ErrorKind::kInvalidArgument);
   EXPECT_THAT(own.what(), HasSubstr("the consumer at index 0 holds one that is 7 batches"));
   EXPECT_EQ(others.kind(), ErrorKind::kIo);
@@ -183,7 +185,7 @@ TEST(FeederFailures, AConsumerThatKeepsAnOldBatchIsNamed) {
 TEST(FeederFailures, AConsumerThatTakesNothingIsNamed) {
   const SmallSplit split(103);
   LoaderOptions options = SmallOptions();
-  options.stall_timeout = std::chrono::milliseconds(1000);
+  options.stall_timeout = std::chrono::milliseconds(2000);
   FakeRuntime fake(2, Mode::kThreads);
   DeviceFeeder feeder(Dataset::Open(split.folder()), options,
                       {.runtime = &fake, .devices = {0, 1}, .depth = 2});

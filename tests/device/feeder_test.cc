@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <deque>
 #include <thread>
 #include <variant>
 
 #include "recpack/base/error.h"
 #include "recpack/pipeline/stats.h"
+#include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
 
 namespace recpack {
@@ -62,8 +62,8 @@ TEST(Feeder, WaitsForTheSlabOfABatchThatIsHeldLong) {
                       {.runtime = nullptr, .devices = {0, 1, 2}, .depth = 3});
   std::vector<DeviceBatch> first;
   for (size_t device = 0; device < 3; ++device) first.push_back(*feeder.Next(device));
-  const std::jthread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::jthread later([&, consumer = ::gettid()] {
+    AwaitSleepOf(consumer);
     first.clear();
   });
   for (int step = 1; step < 6; ++step) {
@@ -80,13 +80,12 @@ TEST(Feeder, AnAbortReachesAConsumerThatWaits) {
   DeviceFeeder feeder(Dataset::Open(split.folder()), SmallOptions(),
                       {.runtime = nullptr, .devices = {0, 1}, .depth = 1});
   auto held = feeder.Next(0);
-  const std::jthread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  feeder.Next(1);
+  const std::jthread other([&, consumer = ::gettid()] {
+    AwaitSleepOf(consumer);
     feeder.Abort("the other device failed");
     feeder.Abort("another reason");
   });
-  auto first = feeder.Next(1);
-  first.reset();
   for (int i = 0; i < 2; ++i) {  // waits for a step that needs room for device 0
     try {
       feeder.Next(1);
@@ -164,6 +163,7 @@ TEST(Feeder, BringsBatchesAheadAndNeverWaitsForTheDeviceItself) {
   EXPECT_EQ(fake.calls("cudaMemcpyAsync"), 3);
   // All that ever waits is the thread that gives slabs back.
   EXPECT_EQ(fake.calls("cudaStreamSynchronize"), 0);
+  AwaitRest();
   EXPECT_EQ(fake.calls("cudaEventSynchronize"), fake.waits(WaitPoint::kReleaseAfterCopy));
   first.reset();
   EXPECT_TRUE(feeder.Next()) << "its slot is used again while its reader is still to run";

@@ -7,8 +7,10 @@
 #include <thread>
 
 #include "src/base/format.h"
+#include "tests/base/forked.h"
+#include "tests/base/other_threads.h"
+#include "tests/base/sanitizers.h"
 #include "tests/pipeline/error_of.h"
-#include "tests/pipeline/sanitizers.h"
 #include "tests/pipeline/settled.h"
 #include "tests/pipeline/small_split.h"
 
@@ -20,7 +22,6 @@ using Backend = SourceOptions::Backend;
 using testing::HasSubstr;
 
 constexpr Backend kBackends[] = {Backend::kPread, Backend::kMapped, Backend::kIoUring};
-constexpr unsigned kChildSeconds = 120;  // a child that hangs is killed and fails the test
 
 LoaderOptions Options(Backend backend = Backend::kAutomatic) {
   LoaderOptions options{.fields = SmallFields(), .batch_size = 8, .seed = 2, .threads = 3};
@@ -33,10 +34,7 @@ size_t EntriesOf(const char* folder) {
   return static_cast<size_t>(std::distance(begin(entries), end(entries)));
 }
 
-// Waits until the kernel has taken away threads that were joined: that may be a little later.
-void ExpectNoMoreThreadsThan(size_t expected) {
-  while (EntriesOf("/proc/self/task") > expected) std::this_thread::yield();
-}
+size_t Threads() { return EntriesOf("/proc/self/task"); }
 
 class Endings : public testing::TestWithParam<Backend> {
  protected:
@@ -45,16 +43,16 @@ class Endings : public testing::TestWithParam<Backend> {
 };
 
 TEST_P(Endings, InMidEpochNothingIsLeftBehind) {
+  const size_t threads = Threads();
   { Loader once(dataset_, Options(GetParam())); }  // what is made once a process
   const size_t files = EntriesOf("/proc/self/fd");
-  const size_t threads = EntriesOf("/proc/self/task");
   for (int i = 0; i < 40; ++i) {
     Loader loader(dataset_, Options(GetParam()));
     const auto taken = Take(loader, static_cast<size_t>(i % 8));
     if (i % 4 == 0) Settled(loader);  // all workers wait for room
-    EXPECT_GT(EntriesOf("/proc/self/task"), threads);
+    EXPECT_GT(Threads(), threads);
   }
-  ExpectNoMoreThreadsThan(threads);
+  AwaitThreads(threads);
   EXPECT_EQ(EntriesOf("/proc/self/fd"), files);
 }
 
@@ -73,7 +71,7 @@ TEST_P(Endings, OpenFilesAreNotMoreWithMoreThreads) {
 }
 
 TEST_P(Endings, AConsumerThatStopsWithBatchesInItsHands) {
-  const size_t threads = EntriesOf("/proc/self/task");
+  const size_t threads = Threads();
   std::vector<Batch> held;
   std::vector<int64_t> labels;
   {
@@ -82,7 +80,7 @@ TEST_P(Endings, AConsumerThatStopsWithBatchesInItsHands) {
     for (const Batch& batch : held) labels.push_back(batch.Data<int64_t>("label")[7]);
     while (loader.stats().ready == 0) std::this_thread::yield();
   }
-  ExpectNoMoreThreadsThan(threads);
+  AwaitThreads(threads);
   std::thread elsewhere([held = std::move(held), labels] {
     for (size_t i = 0; i < held.size(); ++i) {
       EXPECT_EQ(held[i].Data<int64_t>("label")[7], labels[i]);
@@ -153,8 +151,7 @@ TEST_P(Endings, ForksWhileWorkersAreBusy) {
   for (size_t i = 0; i < 20; ++i) {
     const auto batch = Take(*loader, 1);
     ASSERT_EQ(batch.front(), expected[i]);
-    EXPECT_EQ(InChild([&] {
-                ::alarm(kChildSeconds);
+    EXPECT_EQ(ForkedAtOnce([&] {
                 if (i % 3 == 0) return true;  // ends at once
                 if (i % 3 == 1) loader.reset();
                 Loader own(dataset_, Options(GetParam()));

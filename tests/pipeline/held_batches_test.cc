@@ -12,8 +12,9 @@
 #include <thread>
 
 #include "recpack/base/random.h"
+#include "tests/base/forked.h"
+#include "tests/base/sanitizers.h"
 #include "tests/pipeline/error_of.h"
-#include "tests/pipeline/sanitizers.h"
 #include "tests/pipeline/settled.h"
 #include "tests/pipeline/small_split.h"
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/base/forked.h"
 #include "tests/pipeline/settled.h"
 #include "tests/pipeline/small_split.h"
 

@@ -1,8 +1,11 @@
 #include "tests/pipeline/small_split.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <stdlib.h>
 
+#include <cerrno>
+
+#include "recpack/base/error.h"
 #include "recpack/example/builder.h"
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
@@ -12,9 +15,8 @@ namespace recpack {
 namespace fs = std::filesystem;
 
 SmallSplit::SmallSplit(uint64_t records, uint64_t shards) : shards_(shards) {
-  static int count = 0;
-  folder_ = fs::temp_directory_path() / format("recpack-pipeline-{}-{}", ::getpid(), ++count);
-  fs::create_directories(folder_);
+  folder_ = fs::temp_directory_path() / "recpack-pipeline-XXXXXX";
+  if (::mkdtemp(folder_.data()) == nullptr) throw SystemError("cannot make", folder_, errno);
   for (uint64_t i = 0; i < shards; ++i) {
     RecordWriter writer(PosixFiles().Create(shard(i)), {});
     ExampleBuilder example;

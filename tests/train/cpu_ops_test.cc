@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/sanitizers.h"
+#include "tests/base/sanitizers.h"
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"
 
