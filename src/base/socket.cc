@@ -135,6 +135,17 @@ SocketAddress PeerAddress(const Socket& socket) {
   return address;
 }
 
+namespace {
+
+// Whether a socket that asked where nobody listens was given that very port for itself: TCP then
+// connects it with itself, and keeps who is to listen there from doing so.
+bool IsOwnPeer(const Socket& socket) {
+  const SocketAddress own = LocalAddress(socket), peer = PeerAddress(socket);
+  return own.size == peer.size && std::memcmp(&own.data, &peer.data, own.size) == 0;
+}
+
+}  // namespace
+
 Socket Listen(const SocketAddress& address) noexcept {
   Socket made(
       socket(address.data.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
@@ -156,6 +167,7 @@ Socket Connect(const SocketAddress& address, Deadline deadline) noexcept {
   int error = 0;
   if (connect(made.fd(), Sockaddr(address), address.size) != 0) error = errno;
   if (error == EINPROGRESS) error = FinishConnect(made, deadline);
+  if (error == 0 && IsOwnPeer(made)) error = ECONNREFUSED;
   if (error != 0) {
     made = Socket();
     errno = error;

@@ -8,6 +8,8 @@
 
 #include <csignal>
 #include <cstring>
+#include <latch>
+#include <thread>
 
 #include "recpack/base/error.h"
 #include "recpack/base/socket.h"
@@ -42,6 +44,13 @@ INSTANTIATE_TEST_SUITE_P(Tcp, CollectiveContract, testing::Values(Tcp(1), Tcp(2)
                          WorldName);
 
 constexpr CollectiveOptions kShortly = {.connect_timeout = std::chrono::seconds(2)};
+
+void AwaitListener(int port) {
+  const SocketAddress address = Resolve("127.0.0.1", port).front();
+  while (!Connect(address, std::chrono::steady_clock::now() + std::chrono::seconds(1))) {
+    std::this_thread::yield();
+  }
+}
 
 // Rank 0 of two; the other, the process `child`, kills itself after a first call.
 std::unique_ptr<Collective> BesideOneThatDies(pid_t& child) {
@@ -141,8 +150,11 @@ TEST(TcpCollective, APortThatIsTakenIsNamed) {
 
 TEST(TcpCollective, ARankThatIsNotStartedIsNamed) {
   const int port = FreePort();
+  std::latch rank_1_begins(1);
   RunThreads(2, [&](int rank) {
     const auto options = rank == 0 ? kShortly : CollectiveOptions();
+    if (rank == 1) rank_1_begins.count_down();
+    rank_1_begins.wait();
     const Error error =
         ErrorOf([&] { TcpCollective({.rank = rank, .size = 4, .port = port}, options); });
     EXPECT_THAT(error.what(), HasSubstr("2, 3 did not connect to rank 0"));
@@ -181,6 +193,7 @@ TEST(TcpCollective, ARankThatIsLostWhileOthersAreAwaitedIsNamed) {
   const int port = FreePort();
   RunThreads(2, [&](int rank) {
     const auto options = rank == 1 ? kShortly : CollectiveOptions();
+    if (rank == 1) AwaitListener(port);  // which takes this for a stranger
     const Error error =
         ErrorOf([&] { TcpCollective({.rank = rank, .size = 3, .port = port}, options); });
     if (rank == 0) {
