@@ -22,6 +22,7 @@ endfunction()
 
 # recpack_test(MODULE names... [LIBRARY library]): one gtest program a module from
 # tests/MODULE/NAME_test.cc, whose cases ctest lists one by one. LIBRARY: of another module's name.
+# A case that hangs says where (tests/base/hang_report.cc).
 function(recpack_test module)
   cmake_parse_arguments(ARG "" "LIBRARY" "" ${ARGN})
   if(NOT ARG_LIBRARY)
@@ -32,7 +33,7 @@ function(recpack_test module)
   add_executable(${module}_tests ${sources})
   target_include_directories(${module}_tests PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${module}_tests PRIVATE recpack_${ARG_LIBRARY} recpack_flags
-                        recpack_golden GTest::gmock GTest::gtest_main)
+                        recpack_golden recpack_hang_report GTest::gmock GTest::gtest_main)
   include(GoogleTest)
   gtest_discover_tests(${module}_tests DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${module} ENVIRONMENT OMP_WAIT_POLICY=passive)  # tests share processors

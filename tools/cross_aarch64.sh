@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Cross-builds the data modules for aarch64 and runs their tests in an emulator.
 set -euo pipefail
+export RECPACK_TEST_SECONDS=${RECPACK_TEST_SECONDS:-900}  # in an emulator
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,4 +1,5 @@
 """What the tests of the recpack program share: they run it as a user does."""
+import faulthandler
 import json
 import os
 import pathlib
@@ -12,6 +13,9 @@ RECPACK = os.environ['RECPACK']
 GOLDEN = pathlib.Path(os.environ['RECPACK_GOLDEN_DIR'])
 CIFAR = GOLDEN / 'cifar10'
 DONE, FINDING, FAILURE = 0, 1, 2
+# Tests that hang say where they do, before ctest ends them without a word.
+if 'RECPACK_TEST_SECONDS' in os.environ:
+    faulthandler.dump_traceback_later(0.9 * float(os.environ['RECPACK_TEST_SECONDS']), exit=True)
 
 
 class CliTest(unittest.TestCase):

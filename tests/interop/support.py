@@ -3,6 +3,7 @@
 RECPACK in the environment names the program that is tested (default: the one in build/release/).
 """
 import base64
+import faulthandler
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ CIFAR = GOLDEN / 'cifar10' / 'cifar-10-batches-py'
 CIFAR_SPLITS = {'train': [f'data_batch_{i}' for i in range(1, 5)],
                 'validation': ['data_batch_5'], 'eval': ['test_batch']}
 COMPRESSIONS = ('none', 'gzip', 'zlib')
+_MOST_SECONDS = 900  # of a file of tests: one that hangs says where it does
 
 
 def recpack(*arguments, expect: int = 0) -> str:
@@ -95,6 +97,7 @@ class InFolder(unittest.TestCase):
 
 def main() -> None:
     """Runs the tests of the calling script; the last line is `N passed, N failed`."""
+    faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True)
     result = unittest.main(exit=False, verbosity=2).result
     # A test with several failed subtests is one failed test.
     failed = len({getattr(test, 'test_case', test).id()

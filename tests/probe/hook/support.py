@@ -1,5 +1,6 @@
 """Programs under the hook, and the events that they told."""
 import collections
+import faulthandler
 import os
 import pathlib
 import shutil
@@ -14,6 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 HOOK = HERE.parents[2] / 'src/probe/python'
 RECORD = struct.Struct('<BBHIIIqqQ')
 STEP, WAIT, RANGE = 2, 3, 7
+# As in tests/cli/support.py.
+if 'RECPACK_TEST_SECONDS' in os.environ:
+    faulthandler.dump_traceback_later(0.9 * float(os.environ['RECPACK_TEST_SECONDS']), exit=True)
 MAGIC = int.from_bytes(b'RCPKEVT1', 'little')
 
 # Programs begin with this: a training's parts, and a data set whose items take as long as told.
