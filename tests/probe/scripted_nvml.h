@@ -10,6 +10,7 @@
 #include <string>
 
 #include "recpack/probe/gpu_sampler.h"
+#include "tests/base/other_threads.h"
 
 namespace recpack {
 
@@ -18,12 +19,19 @@ class ScriptedNvml {
   // `script`: as tests/probe/fake_nvml.cc has it.
   explicit ScriptedNvml(const std::string& script)
       : folder_(std::filesystem::temp_directory_path() /
-                ("recprobe-nvml-" + std::to_string(::getpid()))) {
+                ("recprobe-nvml-" + std::to_string(::getpid()))),
+        threads_(OtherThreads().size() + 1) {
+    std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     Say(script);
     ::setenv("FAKE_NVML", (folder_ / "script").c_str(), 1);
   }
-  ~ScriptedNvml() { std::filesystem::remove_all(folder_); }
+  // Waits for threads that samplers left behind in calls, which come back now: the next script is
+  // not for them, nor may they shut its driver down.
+  ~ScriptedNvml() {
+    std::filesystem::remove_all(folder_);
+    AwaitThreads(threads_);
+  }
   ScriptedNvml(const ScriptedNvml&) = delete;
 
   // What it tells from now on.
@@ -59,6 +67,7 @@ class ScriptedNvml {
 
  private:
   const std::filesystem::path folder_;
+  const size_t threads_;  // of this process, before
 };
 
 }  // namespace recpack

@@ -8,6 +8,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace recpack {
@@ -33,10 +36,11 @@ class Sleeper {
       if (::write(ready[1], "x", 1) != 1) ::_exit(1);
       for (;;) ::pause();
     }
+    ::close(ready[1]);
     char byte = 0;
     if (::read(ready[0], &byte, 1) != 1) std::abort();
     ::close(ready[0]);
-    ::close(ready[1]);
+    AwaitSleep();
   }
   ~Sleeper() { Kill(); }
   void Kill() {
@@ -48,6 +52,16 @@ class Sleeper {
   int process() const { return process_; }
 
  private:
+  // Of all its threads.
+  void AwaitSleep() const {
+    const std::string tasks = "/proc/" + std::to_string(process_) + "/task";
+    for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+      for (std::string word; word != "S";) {  // the third: behind its number and its name
+        std::ifstream(task.path() / "stat") >> word >> word >> word;
+      }
+    }
+  }
+
   int process_ = 0;
 };
 
