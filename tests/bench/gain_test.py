@@ -1,10 +1,15 @@
 """recprobe gain measures what is planted in a training's input. Sleeps make it."""
 import json
 import os
+import pathlib
 import subprocess
+import sys
 import unittest
 
 from planted_photos import TRAINER, WithPlantedPhotos
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
+from figures_of_time import judges_time
 
 BATCH = 8  # of planted_trainer
 STEP_MS = 8
@@ -43,18 +48,22 @@ class Gain(WithPlantedPhotos):
         self.assertGreater(got['starvation']['low'], 0, got)
         self.assertLess(abs(got['interference']['value']), 0.25 * got['gain']['value'], got)
 
+    @judges_time
     def test_a_slow_function(self):
         self.check('function', 0.5)
 
+    @judges_time
     def test_slow_storage(self):
         self.check('storage', 0.4)
 
+    @judges_time
     def test_nothing(self):
         got = self.gain('none', 0)
         live = got['samples_per_s']['live']['value']
         self.assertLessEqual(got['gain']['low'], SLACK * live, got)
         self.assertGreaterEqual(got['gain']['high'], -SLACK * live, got)
 
+    @judges_time
     def test_work_in_the_background_that_is_in_time(self):
         got = self.gain('background', 0)
         self.assertLessEqual(got['gain']['low'], SLACK * got['samples_per_s']['live']['value'], got)

@@ -16,14 +16,17 @@ from harness.table import cells, loses, table
 
 TURNS = []
 
-# Works in a child of its own, too.
+# Works in a child of its own, too, and awaits work of it in each turn.
 SERVER = """
 import json, os, subprocess, sys, time
+open(sys.argv[1], 'w').close()
 child = 'while true; do printf x >> "$0"; sleep 0.01; done'
 subprocess.Popen(['sh', '-c', child, sys.argv[1]])
 print(json.dumps({'version': '1', 'config': ''}), flush=True)
 for line in sys.stdin:
-    time.sleep(0.1)
+    before = os.path.getsize(sys.argv[1])
+    while os.path.getsize(sys.argv[1]) == before:
+        time.sleep(0.01)
     print(json.dumps({'seconds': 1, 'records': 1, 'bytes': 1}), flush=True)
 """
 

@@ -1,10 +1,15 @@
 """recprobe finds what is planted in a training. Sleeps make it: a busy machine changes little."""
 import json
 import os
+import pathlib
 import subprocess
+import sys
 import unittest
 
 from planted_photos import TRAINER, WithPlantedPhotos
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'cli'))
+from figures_of_time import judges_time
 
 INPUT_BOUND = ('moderately input-bound', 'highly input-bound')
 
@@ -19,25 +24,30 @@ class Planted(WithPlantedPhotos):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    @judges_time
     def test_nothing(self):
         self.assertNotIn(self.verdict('none', 0)['verdict'], INPUT_BOUND)
 
+    @judges_time
     def test_input(self):
         for cause, place in (('function', 'user function'), ('storage', 'storage')):
             verdict = self.verdict(cause)
             self.assertIn(verdict['verdict'], INPUT_BOUND, verdict)
             self.assertEqual(verdict['bottleneck'], place, verdict)
 
+    @judges_time
     def test_input_of_one_rank(self):
         verdict = self.verdict('slow-rank-input', ranks=2)
         self.assertIn(verdict['verdict'], INPUT_BOUND, verdict)
         self.assertEqual((verdict['bottleneck'], verdict['rank']), ('user function', 1), verdict)
 
+    @judges_time
     def test_work_of_one_rank(self):
         verdict = self.verdict('slow-rank-compute', ranks=2)
         self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
         self.assertEqual((verdict['bottleneck'], verdict['rank']), ('slow rank', 1), verdict)
 
+    @judges_time
     def test_hidden_wait(self):
         verdict = self.verdict('hidden-wait', ranks=2)
         self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)

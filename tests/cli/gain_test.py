@@ -7,10 +7,14 @@ import subprocess
 import sys
 import unittest
 
+from figures_of_time import judges_time
+from launching import free_port
 from support import CIFAR, CliTest, DONE, FAILURE
 
 RECPROBE = os.environ['RECPROBE']
 RECTRAIN = os.environ.get('RECTRAIN')
+# Few rounds are enough; they take as long as they take.
+FEW_ROUNDS = ('--precision', '1000', '--seconds', '200', '--block-steps', '8')
 
 
 class GainTest(CliTest):
@@ -31,8 +35,9 @@ class GainTest(CliTest):
 
 @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
 class Training(GainTest):
+    @judges_time
     def test_of_an_input_that_is_in_time_there_is_none(self):
-        got = self.gain('--precision', '20', '--block-steps', '8', '--',
+        got = self.gain('--precision', '20', '--seconds', '40', '--block-steps', '8', '--',
                         *self.train('--devices', 'sim:20ms'))
         self.assertGreaterEqual(got['rounds'], 6)
         self.assertEqual(got['trainers'], 1)
@@ -40,32 +45,30 @@ class Training(GainTest):
         self.assertLess(got['samples_per_s']['live']['value'], 8 / 0.020)
         self.assertGreater(got['samples_per_s']['synthetic']['value'], 8 / 0.020 / 2)
 
+    @judges_time
     def test_of_several_devices_each_is_a_trainer(self):
-        got = self.gain('--precision', '30', '--block-steps', '8', '--',
+        got = self.gain('--precision', '30', '--seconds', '40', '--block-steps', '8', '--',
                         *self.train('--devices', 'sim:10ms,sim:10ms'))
         self.assertEqual(got['trainers'], 2)
         self.assertAlmostEqual(got['ratio']['value'], 1, delta=0.2)
 
     def test_devices_that_compute_and_exchange(self):
-        got = self.gain('--seconds', '8', '--block-steps', '8', '--',
-                        *self.train('--devices', 'cpu:0,cpu:1', '--width', '4'))
+        got = self.gain(*FEW_ROUNDS, '--', *self.train('--devices', 'cpu:0,cpu:1', '--width', '4'))
         self.assertEqual(got['trainers'], 2)
         self.assertGreater(got['rounds'], 0)
 
     def test_several_processes_change_together(self):
-        port = str(29500 + os.getpid() % 500)
+        port = free_port()
         command = ' '.join(map(str, self.train('--width', '4')))
         script = ' & '.join(f'RANK={rank} WORLD_SIZE=2 LOCAL_RANK={rank} LOCAL_WORLD_SIZE=2 '
                             f'MASTER_ADDR=127.0.0.1 MASTER_PORT={port} {command}'
                             for rank in (0, 1))
-        got = self.gain('--seconds', '10', '--block-steps', '8', '--', 'sh', '-c',
-                        script + ' & wait')
+        got = self.gain(*FEW_ROUNDS, '--', 'sh', '-c', script + ' & wait')
         self.assertEqual(got['trainers'], 2)
         self.assertGreater(got['rounds'], 0)
 
     def test_the_gain_comes_first_and_all_is_said_to_be_worth_nothing(self):
-        done = self.probe('gain', '--seconds', '5', '--block-steps', '8', '--',
-                          *self.train('--devices', 'sim:2ms'))
+        done = self.probe('gain', *FEW_ROUNDS, '--', *self.train('--devices', 'sim:2ms'))
         text = done.stderr
         self.assertIn('an experiment', text[:text.index('gain of a perfect input')])
         self.assertIn('is worth nothing', text[text.index('gain of a perfect input'):])
@@ -76,7 +79,7 @@ class Training(GainTest):
                              self.folder / 'run', '--ledger', self.folder / 'ledger',
                              '--on-bad-record', 'substitute')
         before = set(os.listdir(self.folder))
-        done = self.probe('gain', '--seconds', '20', '--block-steps', '8', '--', *command,
+        done = self.probe('gain', *FEW_ROUNDS, '--', *command,
                           env={**os.environ, 'TMPDIR': str(self.folder)})
         self.assertEqual(set(os.listdir(self.folder)), before)
         self.assertIn('left out: checkpoints, the ledger, evaluation', done.stderr)
@@ -166,10 +169,11 @@ class Against(GainTest):
     def steps(self, seconds, count=60):
         return [sys.executable, self.script, seconds, count]
 
+    @judges_time
     def test_the_ratio_of_two_programs(self):
         fast = ' '.join(map(str, self.steps(0.01)))
         done = self.probe('gain', '--json', '--against', fast, '--rounds', '3', '--',
-                          *self.steps(0.03))
+                          *self.steps(0.05))
         got = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual(got['rounds'], 3)
         self.assertGreater(got['ratio']['value'], 1.5)
@@ -182,7 +186,7 @@ class Against(GainTest):
     def test_a_run_may_be_ended(self):
         endless = self.steps(0.01, 1_000_000)
         done = self.probe('gain', '--against', ' '.join(map(str, endless)), '--rounds', '3',
-                          '--run-seconds', '1', '--', *endless)
+                          '--run-seconds', '2', '--', *endless)
         self.assertIn('times as fast', done.stderr)
 
     def test_programs_that_show_no_steps(self):

@@ -39,11 +39,16 @@ class Training(ProbeCase):
         self.assertTrue(all(len(line) <= 100 for line in verdict.splitlines()), verdict)
 
     def test_attach_says_what_it_cannot_know(self):
-        trainer = subprocess.Popen(
-            list(map(str, self.train('--devices', 'sim:20ms', '--epochs', '1000000'))),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        told = self.folder / 'told'
+        with told.open('wb') as out:
+            trainer = subprocess.Popen(
+                list(map(str, self.train('--devices', 'sim:20ms', '--epochs', '1000000'))),
+                stdout=out, stderr=subprocess.DEVNULL)
         self.addCleanup(trainer.wait)
         self.addCleanup(trainer.kill)
+        while told.stat().st_size == 0:  # of its first epoch
+            self.assertIsNone(trainer.poll())
+            time.sleep(0.01)
         got = self.verdict('attach', '--pid', trainer.pid, '--seconds', '2', '--json')
         notes = ' '.join(got['notes'])
         self.assertIn('input wait: unavailable', notes)
@@ -79,11 +84,17 @@ class Commands(ProbeCase):
 
     def test_one_that_forks_away(self):
         """The command ends; what it started in a session of its own goes on, which is said."""
-        script = ('import os, time\n'
-                  'if os.fork() == 0:\n'
+        child = self.folder / 'child'
+        script = ('import os, sys, time\n'
+                  'child = os.fork()\n'
+                  'if child:\n'
+                  '    open(sys.argv[1], "w").write(str(child))\n'
+                  'else:\n'
                   '    os.setsid()\n'
-                  '    time.sleep(3)\n')
-        got = self.verdict('run', '--json', '--', sys.executable, '-c', script)
+                  '    for number in range(3): os.dup2(os.open(os.devnull, os.O_RDWR), number)\n'
+                  '    time.sleep(600)\n')
+        got = self.verdict('run', '--json', '--', sys.executable, '-c', script, child)
+        os.kill(int(child.read_text()), signal.SIGKILL)
         self.assertIn('left behind still run', ' '.join(got['notes']))
 
     def test_one_that_is_killed_tells_what_it_did_before(self):
@@ -192,7 +203,7 @@ class Gpus(ProbeCase):
                 'FAKE_NVML': str(path)}
 
     def sleeper(self):
-        process = subprocess.Popen(['sleep', '60'])
+        process = subprocess.Popen(['sleep', '600'])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -206,10 +217,18 @@ class Gpus(ProbeCase):
         self.assertIn('GPU 0 is used 97.0 %', ' '.join(got['hints']))
 
     def test_it_ends_when_they_have_ended(self):
-        process = subprocess.Popen(['sleep', '1'])
-        self.addCleanup(process.wait)
-        self.verdict('attach', '--gpu', '0', '--seconds', '600', '--json',
-                     env=self.environment(self.GPU + f'0.processes {process.pid}:1\n'))
+        process = self.sleeper()
+        probe = subprocess.Popen(
+            [RECPROBE, 'attach', '--gpu', '0', '--seconds', '6000', '--prometheus', '127.0.0.1:0'],
+            env=self.environment(self.GPU + f'0.processes {process.pid}:1\n'),
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(probe.wait)
+        self.addCleanup(probe.kill)
+        self.assertIn('http://', probe.stderr.readline())  # it watches
+        process.kill()
+        process.wait()
+        _, said = probe.communicate(timeout=240)
+        self.assertEqual(probe.returncode, DONE, said)
 
     def test_what_cannot_be_joined(self):
         first = os.readlink('/proc/self/ns/pid') == 'pid:[4026531836]'
@@ -226,7 +245,7 @@ class Gpus(ProbeCase):
         env = self.environment(self.GPU)
         lost = self.folder / 'lost'
         lost.write_text(self.GPU + 'fail * 15\n')
-        command = f'echo 0.processes $$:1 >> {env["FAKE_NVML"]}; sleep 2; mv {lost} {env["FAKE_NVML"]}; sleep 1'
+        command = f'echo 0.processes $$:1 >> {env["FAKE_NVML"]}; sleep 2; mv {lost} {env["FAKE_NVML"]}; sleep 3'
         got = self.verdict('run', '--json', '--', 'sh', '-c', command, env=env)
         self.assertIn('GPU is lost', ' '.join(got['notes']))
         self.assertIn('GPU 0 is used 97.0 %', ' '.join(got['hints']), 'what was read stays')

@@ -170,7 +170,9 @@ class Ranks(CliTest):
     def test_of_srun(self):
         expected = self.scores(self.alone('--epochs', 1, '--devices', 'cpu:0,cpu:1', '--json'))
         processes = []
-        job = free_port()  # the port is made of it
+        while (port := free_port()) not in range(15_000, 25_000):
+            pass
+        job = 1_230_000 + port - 15_000  # the port is made of it
         for rank in 0, 1:
             environment = clean_environment(
                 SLURM_JOB_ID=job, SLURM_PROCID=rank, SLURM_LOCALID=rank, SLURM_NODEID=0,
