@@ -14,6 +14,8 @@ import struct
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
@@ -53,7 +55,8 @@ class Workers:
                 mine = [number for end in ends for number in end.numbers()] if forks else []
                 process = context.Process(target=_serve, args=(ends[-1].theirs, functions, mine),
                                           name='recpack_io worker', daemon=True)
-                process.start()
+                with _deaf_to_ctrl_c(context.get_start_method()):
+                    process.start()
                 self._processes.append(process)
                 ends[-1].theirs.close()
             self.core = _core.WorkerProcesses(
@@ -79,6 +82,22 @@ class Workers:
                 process.kill()
                 process.join()
         self._processes = []
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c(method: str) -> Iterator[None]:
+    """From what is started within Ctrl-C is held back, until it says that it ignores it. Not from
+    children of a fork server: it would stay deaf for those of others, too."""
+    if method == 'forkserver':
+        yield
+        return
+    if method == 'spawn':
+        resource_tracker.ensure_running()  # it would let Ctrl-C through again when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Ends:
@@ -123,6 +142,7 @@ def _serve(end: socket.socket, functions: list[Function | BatchFunction],
         with contextlib.suppress(OSError):
             os.close(number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear, which ends this
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if torch := sys.modules.get('torch'):
         torch.set_num_threads(1)  # the processes are the threads

@@ -394,8 +394,8 @@ def call(what):
     while True:
         pass
 loader = recpack_io.Loader(dataset, batch_size=8, {calls})
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     next(iter(loader))
 except KeyboardInterrupt:
     print("interrupted")''')
@@ -409,8 +409,8 @@ def call(sample):
     return {"x": 1}
 loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(call, {"x": "uint8"})],
                            batch_size=8)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     while True:
         for batch in loader:
             pass

@@ -1,6 +1,5 @@
 """recpack_io.jax: batches as jax.Arrays, on one and on several emulated devices of the host."""
 import os
-import socket
 import subprocess
 import sys
 
@@ -11,7 +10,10 @@ import numpy as np
 import recpack_io
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 from recpack_io.jax import Loader
-from support import CIFAR, InFolder, main, pack
+from support import CIFAR, ROOT, InFolder, main, pack
+
+sys.path.append(str(ROOT / 'tests/cli'))
+from launching import free_port
 
 RANK = '''
 import sys
@@ -168,9 +170,7 @@ class Jax(InFolder):
         np.testing.assert_array_equal(got, whole[:3])
 
     def test_ranks_and_global_arrays_of_jax_distributed(self):
-        with socket.socket() as free:
-            free.bind(('localhost', 0))
-            port = free.getsockname()[1]
+        port = free_port()
         environment = os.environ | {'XLA_FLAGS': '--xla_force_host_platform_device_count=2',
                                     'JAX_PLATFORMS': 'cpu'}
         ranks = [subprocess.Popen([sys.executable, '-c', RANK, str(rank), str(port),

@@ -13,7 +13,7 @@ from support import CIFAR, InFolder, main, pack
 
 def refilled(loader):
     """Waits until the workers have written whatever slab they may write."""
-    for _ in range(2000):
+    for _ in range(60_000):
         stats = loader.stats()
         if stats['ready'] + stats['held'] >= 4:
             return

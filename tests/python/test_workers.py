@@ -308,14 +308,33 @@ if __name__ == "__main__":
     os.setpgrp()
     loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(call, {"x": "uint8"})],
                                batch_size=8, workers=2)
-    threading.Timer(0.5, os.killpg, (os.getpgrp(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.5, os.killpg, (os.getpgrp(), signal.SIGINT)).start()
         while True:
             for batch in loader:
                 pass
     except KeyboardInterrupt:
         print("interrupted")''')
         self.assertEqual((done.stdout, done.stderr, done.returncode), ('interrupted\n', '', 0))
+
+    def test_ctrl_c_while_they_start(self):
+        """Those that are started anew take long to come as far as to say that it is not for them."""
+        for method in 'fork', 'spawn':
+            done = self.script(f'''
+import os, signal
+def call(sample):
+    return {{"x": 1}}
+if __name__ == "__main__":
+    os.setpgrp()
+    loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(call, {{"x": "uint8"}})],
+                               batch_size=8, workers=2, multiprocessing_context="{method}")
+    try:
+        os.killpg(os.getpgrp(), signal.SIGINT)
+        signal.pause()
+    except KeyboardInterrupt:
+        print("interrupted", sum(map(len, loader)) == 8 * len(loader))''')
+            self.assertEqual((done.stdout, done.stderr, done.returncode),
+                             ('interrupted True\n', '', 0), method)
 
     def test_a_forked_child_leaves_them_alone(self):
         loader = self.loader(drawing(), workers=2)
