@@ -8,7 +8,9 @@
 #   bash bench/peers/setup.sh vision tf jax lightning
 #                                those that tests/python needs (about 8 GB)
 #
-# An environment that is already as its file says is left alone.
+# An environment that is already as its file says is left alone, also where python3 is another 3.N.M
+# than the one that it was made with. Where it is another 3.N, that one's environment takes the folder,
+# and the other one is put aside (.venvs/.NAME-3.N) until its Python asks for it again.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,9 +37,38 @@ install_packages() {
     "${missing[@]}" >/dev/null
 }
 
-# What an environment was made from; it is made anew when this changes.
-recipe_of() { { cat "$here/requirements/$1.txt"; [ "$1" != ffcv ] || echo "$ffcv"; python3 -V; } |
+# recipe_of NAME PYTHON: what an environment is made from; it is made anew when this changes. PYTHON:
+# as `python -V` has it.
+recipe_of() { { cat "$here/requirements/$1.txt"; [ "$1" != ffcv ] || echo "$ffcv"; echo "$2"; } |
   sha256sum | cut -d' ' -f1; }
+
+# "Python 3.N"; nothing where it does not run.
+version_of() { { "$1" -V 2>/dev/null || true; } | cut -d. -f1-2; }
+
+# Puts an environment of another Python aside, and that of python3 back, where there is one.
+bring_forth() {
+  local folder=$venvs/$1 ours theirs
+  ours=$(version_of python3) theirs=$(version_of "$folder/bin/python")
+  ours=${ours#* } theirs=${theirs#* }
+  if [ "$theirs" = "$ours" ]; then return; fi
+  if [ -n "$theirs" ]; then
+    rm -rf "$venvs/.$1-$theirs"
+    mv "$folder" "$venvs/.$1-$theirs"
+  fi
+  if [ -d "$venvs/.$1-$ours" ]; then
+    rm -rf "$folder"
+    mv "$venvs/.$1-$ours" "$folder"
+  fi
+}
+
+# By what its own Python says, which older recipes name to the last number.
+is_as_it_should_be() {
+  local python=$venvs/$1/bin/python made version
+  made=$(cat "$venvs/$1/recipe" 2>/dev/null) || return
+  version=$(version_of "$python")
+  [ -n "$version" ] || return
+  [ "$made" = "$(recipe_of "$1" "$version")" ] || [ "$made" = "$(recipe_of "$1" "$("$python" -V)")" ]
+}
 
 # Environments that stand on the packages of another one: PyTorch alone is 5 GB.
 declare -A base=([lightning]=vision)
@@ -46,9 +77,9 @@ packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackag
 ffcv=ffcv==1.0.2
 
 make_environment() {
-  local name=$1 folder=$venvs/$1 recipe
-  recipe=$(recipe_of "$name")
-  if [ "$(cat "$folder/recipe" 2>/dev/null)" = "$recipe" ]; then
+  local name=$1 folder=$venvs/$1
+  bring_forth "$name"
+  if is_as_it_should_be "$name"; then
     say "$name: as it should be"
     return
   fi
@@ -74,7 +105,7 @@ make_environment() {
     (cd "$folder" && apt-get download -qq prometheus 2>/dev/null && dpkg-deb -x prometheus_*.deb server
       rm -f prometheus_*.deb)
   fi
-  echo "$recipe" >"$folder/recipe"
+  recipe_of "$name" "$(version_of "$folder/bin/python")" >"$folder/recipe"
   say "$name: done, $(du -sh "$folder" | cut -f1)"
 }
 
