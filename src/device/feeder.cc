@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -9,6 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
+#include "recpack/base/patience.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
 #include "src/device/gain_lead.h"
@@ -279,8 +281,9 @@ struct DeviceFeeder::State {
                     format("all {} batches are held by their consumer", target.depth), {},
                     "let go of one before the next, or raise `depth`");
       }
-      const auto timeout = loader->options().stall_timeout;
-      if (changed.wait_for(lock, timeout) == std::cv_status::timeout) CheckConsumers(queue);
+      const auto deadline = std::chrono::steady_clock::now() + loader->options().stall_timeout;
+      const bool late = changed.wait_until(lock, deadline) == std::cv_status::timeout;
+      if (late && !Overslept(deadline)) CheckConsumers(queue);
     }
     std::optional<DeviceBatch> batch = std::move(queue.batches.front());
     queue.batches.pop_front();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "recpack/base/patience.h"
+
 namespace recpack {
 namespace {
 
@@ -74,6 +76,15 @@ void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
   if (at.failure && at.failed_position <= position) return;
   at.failure = std::move(failure);
   at.failed_position = position;
+}
+
+bool Ring::WaitUntilReady(uint64_t batch, std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    if (ready_.wait_until(lock, deadline, [&] { return Ready(batch); })) return true;
+    if (!Overslept(deadline)) return false;
+  }
 }
 
 std::shared_ptr<void> Ring::Give(uint64_t batch) {

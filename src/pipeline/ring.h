@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -76,11 +77,7 @@ class Ring : public std::enable_shared_from_this<Ring> {
   bool Ready(uint64_t batch) { return !HeldFor(batch) && slot(batch).unfinished == 0; }
 
   // Consumer: waits until the batch is whole; false: it took longer than `timeout`.
-  template <typename Duration>
-  bool WaitUntilReady(uint64_t batch, Duration timeout) {
-    std::unique_lock lock(mutex_);
-    return ready_.wait_for(lock, timeout, [&] { return Ready(batch); });
-  }
+  bool WaitUntilReady(uint64_t batch, std::chrono::milliseconds timeout);
 
   // Consumer: the batch, which is whole, is held until the result is gone, on any thread and also
   // after the ring. Its memory is then written anew.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,23 @@ template <typename Check>
 int InChild(Check check) {
   AwaitRest();
   return ForkedAtOnce(check);
+}
+
+// Stops this process in a moment for so many seconds; a byte can be read from the result then. Best
+// in a child: a shell takes its own command that stops for one that waits.
+inline int StopInAMoment(unsigned seconds) {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t stopped = ::getpid();
+  if (::fork() == 0) {
+    ::usleep(300'000);
+    ::kill(stopped, SIGSTOP);
+    ::sleep(seconds);
+    ::kill(stopped, SIGCONT);
+    ::_exit(::write(ends[1], "x", 1) == 1 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  return ends[0];
 }
 
 }  // namespace recpack

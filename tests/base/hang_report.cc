@@ -123,7 +123,7 @@ class HangReport final : public testing::EmptyTestEventListener {
   const unsigned seconds_;
 };
 
-const bool appended = [] {
+[[maybe_unused]] const bool appended = [] {
   const char* const text = std::getenv("RECPACK_TEST_SECONDS");
   const int seconds = text == nullptr ? 0 : std::atoi(text);
   if (seconds <= 0) return false;

@@ -1,6 +1,7 @@
 // Loaders that cannot go on, and those that have nothing to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -146,6 +147,23 @@ TEST(Stall, ALoaderGoesOnWhereTheDiskDoes) {
     }
   }
   EXPECT_EQ(taken, Take(expected, 6));
+}
+
+// As a job or a container that is suspended: its workers could do nothing meanwhile.
+TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
+  const SmallSplit split(60);
+  EXPECT_EQ(InChild([&] {
+              const int resumed = StopInAMoment(4);
+              StuckFiles files(split.shard(0));
+              Loader loader(Dataset::Open(split.folder(), {.files = &files}),
+                            Options(10, milliseconds(1500)));
+              const std::jthread disk([&] {
+                char byte = 0;
+                if (::read(resumed, &byte, 1) == 1) files.LetGo();
+              });
+              return loader.Next().has_value();
+            }),
+            0);
 }
 
 TEST(Idle, WhoWaitsForTheDiskSleeps) {

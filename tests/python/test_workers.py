@@ -321,7 +321,7 @@ if __name__ == "__main__":
         """Those that are started anew take long to come as far as to say that it is not for them."""
         for method in 'fork', 'spawn':
             done = self.script(f'''
-import os, signal
+import os, signal, time
 def call(sample):
     return {{"x": 1}}
 if __name__ == "__main__":
@@ -330,7 +330,8 @@ if __name__ == "__main__":
                                batch_size=8, workers=2, multiprocessing_context="{method}")
     try:
         os.killpg(os.getpgrp(), signal.SIGINT)
-        signal.pause()
+        while True:
+            time.sleep(0.01)
     except KeyboardInterrupt:
         print("interrupted", sum(map(len, loader)) == 8 * len(loader))''')
             self.assertEqual((done.stdout, done.stderr, done.returncode),

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "recpack/base/patience.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
@@ -135,14 +136,17 @@ class TcpTransport final : public Transport {
     return ranks;
   }
 
-  void AwaitEvent(Deadline deadline, const CollectiveCall& call,
+  void AwaitEvent(Deadline& deadline, const CollectiveCall& call,
                   std::chrono::milliseconds timeout) {
     const size_t notices = SetWaits();
     const int ready = poll(waits_.data(), waits_.size(), PollTime(deadline));
     for (size_t i = 0; i < notices; ++i) {
       if (waits_[i].revents != 0) return ThrowIfTold();
     }
-    if (ready == 0 && std::chrono::steady_clock::now() >= deadline) {
+    if (ready != 0 || std::chrono::steady_clock::now() < deadline) return;
+    if (Overslept(deadline)) {
+      deadline = std::chrono::steady_clock::now() + timeout;
+    } else {
       Fail(LateError(Pending(), call, timeout));
       ThrowIfTold();
     }

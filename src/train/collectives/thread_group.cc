@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "recpack/base/patience.h"
 #include "src/train/collectives/collective_failure.h"
 
 namespace recpack {
@@ -65,7 +66,10 @@ bool ThreadGroup::Await(Lock& lock, bool may_fail) {
   if (!may_fail) {
     changed_.wait(lock, over);
   } else {
-    changed_.wait_until(lock, std::chrono::steady_clock::now() + options_.timeout, ended);
+    for (bool waits = true; waits;) {
+      const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+      waits = !changed_.wait_until(lock, deadline, ended) && Overslept(deadline);
+    }
   }
   return over();
 }

@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/socket.h"
+#include "tests/base/forked.h"
 #include "tests/pipeline/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
@@ -85,6 +87,37 @@ TEST(TcpCollective, AProcessThatDiesIsNamed) {
   EXPECT_THAT(error.what(), HasSubstr("rank 1 was lost in AllReduce of 100000 floats"));
   EXPECT_STREQ(ErrorOf([&] { collective->Barrier(); }).what(), error.what());
   waitpid(child, nullptr, 0);
+}
+
+// As a job that is suspended: the others could not come meanwhile.
+template <typename Make>
+void ExpectPatience(const Make& make) {
+  EXPECT_EQ(InChild([&] {
+              const int resumed = StopInAMoment(4);
+              RunThreads(2, [&](int rank) {
+                const auto collective = make(rank);
+                char byte = 0;
+                if (rank == 1) {
+                  EXPECT_EQ(::read(resumed, &byte, 1), 1);
+                }
+                collective->Barrier();
+              });
+              return !testing::Test::HasFailure();
+            }),
+            0);
+}
+
+constexpr CollectiveOptions kPatient = {.timeout = std::chrono::milliseconds(1500)};
+
+TEST(TcpCollective, AProcessThatWasStoppedHasItsTimeAgain) {
+  const int port = FreePort();
+  ExpectPatience(
+      [&](int rank) { return TcpCollective({.rank = rank, .size = 2, .port = port}, kPatient); });
+}
+
+TEST(ThreadCollectives, OfAProcessThatWasStoppedHaveTheirTimeAgain) {
+  auto collectives = ThreadCollectives(2, kPatient);
+  ExpectPatience([&](int rank) { return std::move(collectives[static_cast<size_t>(rank)]); });
 }
 
 TEST(TcpCollective, LocalhostIsAName) {
