@@ -53,15 +53,18 @@ class Planted(WithPlantedPhotos):
         self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
         self.assertGreater(verdict['breakdown']['input_wait'], 0.1, verdict)
 
+    @judges_time
     def test_launches(self):
         verdict = self.verdict('launch', 0.6)
         self.assertNotIn(verdict['verdict'], INPUT_BOUND, verdict)
         self.assertEqual(verdict['bottleneck'], 'launch overhead', verdict)
 
+    @judges_time
     def test_a_batch_that_never_comes(self):
         self.assertEqual(self.verdict('stuck-input')['bottleneck'], 'hang')
 
     @unittest.skipUnless('FAKE_NVML_FOLDER' in os.environ, 'this build has no stand-in of NVML')
+    @judges_time
     def test_a_gpu_that_is_used_all_the_time_and_ends_nothing(self):
         script = self.folder / 'nvml'
         script.write_text('devices 1\n0.utilization 97 40\n')
