@@ -54,6 +54,9 @@ bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict&
              Percent(lock->held), Percent(own)),
       format("thread {} ({}) of process {} ran {} of the time", other->thread, other->name,
              trainer.process, Percent(other->cpu_share))};
+  verdict.notes.push_back(
+      "the rest of a step waits for the lock as well: a perfect input would spare a part of these "
+      "waits, not all");
   return true;
 }
 

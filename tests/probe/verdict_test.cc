@@ -198,6 +198,7 @@ TEST(Verdict, TheInterpreterLockThatOtherThreadsHave) {
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("thread 6 (logger)")));
   evidence.trainers = {Trainer({.wait = 1, .device = 40})};
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kLock);
+  EXPECT_THAT(Decide(evidence).notes, Contains(HasSubstr("waits for the lock as well")));
   // The thread that trains has it itself, or nobody works that could.
   evidence.system->threads[0].cpu_share = 0.95;
   EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kLock);
