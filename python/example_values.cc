@@ -152,6 +152,7 @@ void ExampleValues::Add(Name name, nb::handle value) {
   if (PyBytes_Check(it)) return builder_.AddBytes(name, BytesOf(value));
   if (PyList_Check(it) || PyTuple_Check(it)) return AddList(name, value);
   if (PyObject_CheckBuffer(it)) return AddBuffer(name, value);
+  if (const auto png = PngOf(name, value)) return builder_.AddBytes(name, *png);
   if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // as a tensor has
   kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value));
   AddBuffer(name, kept_.back());
@@ -187,7 +188,10 @@ void ExampleValues::AddItem(Name name, nb::handle value) {
   if (PyList_Check(it) || PyTuple_Check(it)) {
     Refuse(name, "is a list of lists", "give one list, and the lengths as another feature");
   }
-  if (!PyObject_CheckBuffer(it)) RefuseType(name, value);
+  if (!PyObject_CheckBuffer(it)) {
+    if (const auto png = PngOf(name, value)) return bytes_.push_back(*png);
+    RefuseType(name, value);
+  }
   const Py_buffer& view = Hold(name, value);
   if (IsBytes(view)) return bytes_.push_back(BufferBytes(view));
   if (view.ndim > 0) Refuse(name, "is a list of arrays", "give one array, np.concatenate(list)");
@@ -205,6 +209,14 @@ void ExampleValues::AddBuffer(Name name, nb::handle value) {
   floats_.clear();
   if (AddNumbers(name, view)) return builder_.AddInt64List(name, ints_);
   builder_.AddFloatList(name, floats_);
+}
+
+std::optional<ByteView> ExampleValues::PngOf(Name name, nb::handle value) {
+  nb::object png =
+      nb::module_::import_("recpack_io.pictures").attr("png_of")(std::string(name), value);
+  if (png.is_none()) return {};
+  kept_.push_back(std::move(png));
+  return BytesOf(kept_.back());
 }
 
 bool ExampleValues::AddNumbers(Name name, const Py_buffer& view) {

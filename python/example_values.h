@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ class ExampleValues {
 
   // Takes {name: value}. Integers and bools become int64 values, floats float32, text and bytes
   // bytes; lists and one-dimensional NumPy arrays several of them; arrays of uint8, of any shape,
-  // are bytes. Throws Error (kInvalidArgument) with the feature's name; Python's own errors.
+  // are bytes; images of Pillow PNG files. Throws Error (kInvalidArgument) with the feature's name;
+  // Python's own errors.
   ExampleBuilder& Set(const nanobind::dict& features);
 
   // Lets go of the values.
@@ -33,6 +35,7 @@ class ExampleValues {
   void AddList(Name name, nanobind::handle list);
   void AddItem(Name name, nanobind::handle value);
   void AddBuffer(Name name, nanobind::handle value);
+  std::optional<ByteView> PngOf(Name name, nanobind::handle value);  // of an image of Pillow
   bool AddNumbers(Name name, const Py_buffer& view);  // behind ints_ (true) or floats_
   static ByteView BytesOf(nanobind::handle value);
   static ByteView TextOf(Name name, nanobind::handle text);

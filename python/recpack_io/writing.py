@@ -3,8 +3,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from recpack_io import _core
+
+
+def features_of(record: Any) -> dict[str, Any]:
+    """A record as the core takes it: what has keys() as a dictionary. Raises TypeError for all
+    else."""
+    if type(record) is dict:
+        return record
+    if not hasattr(record, 'keys'):
+        raise TypeError(f'a record is a dictionary of features, not {type(record).__name__}: give '
+                        '{"image": image, "label": label}, say')
+    return dict(record)
 
 
 class Writer:
@@ -19,7 +31,7 @@ class Writer:
     sync: wait until the shard would survive a power cut.
 
     int, bool, and arrays of integers or bools become int64 values; float and arrays of floats float32;
-    str, in UTF-8, and bytes bytes. An array of uint8 is bytes whatever its shape, in C's order; other
+    str, in UTF-8, and bytes bytes; an image of Pillow the bytes of a PNG file of it. An array of uint8 is bytes whatever its shape, in C's order; other
     arrays have one dimension. A list holds several of one kind; an empty one has no kind.
 
     Raises InvalidArgumentError, which names the feature, for what has no place in a record or does
@@ -31,8 +43,8 @@ class Writer:
         self._core = _core.Writer(os.fspath(path), compression, level, sync)
 
     def write(self, features: Mapping) -> None:
-        """Appends a record. One that is refused leaves no trace."""
-        self._core.write(features if type(features) is dict else dict(features))
+        """Appends a record of these features. One that is refused leaves no trace."""
+        self._core.write(features_of(features))
 
     def close(self) -> None:
         """Writes what is left, and gives the shard its name. Again: does nothing."""
