@@ -18,6 +18,7 @@
 #include "python/example_values.h"
 #include "python/options.h"
 #include "recpack/base/error.h"
+#include "recpack/dataset/notices.h"
 #include "recpack/dataset/open_source.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/pack_stream.h"
@@ -41,11 +42,24 @@ SourceFlags SourceFlagsOf(nb::dict& given) {
   SourceFlags flags;
   flags.path = Take<std::string>(given, "path");
   flags.from = Take<std::string>(given, "kind");
+  flags.splits = Take<std::string>(given, "splits");
   flags.split = Take<std::string>(given, "split");
+  flags.layout = Take<std::string>(given, "layout");
   flags.fields = Take<std::string>(given, "fields");
+  flags.columns = Take<std::string>(given, "columns");
+  flags.filters = Take<std::vector<std::string>>(given, "filters");
   flags.label_offset = Take<int64_t>(given, "label_offset");
+  flags.devkit = Take<std::string>(given, "devkit");
+  flags.labels = Take<std::string>(given, "labels");
+  flags.check_images = Take<bool>(given, "check_images");
   flags.resize = Take<int>(given, "resize");
   flags.quality = Take<int>(given, "quality");
+  flags.jpeg = Take<std::string>(given, "jpeg");
+  flags.max_tokens = Take<std::optional<uint64_t>>(given, "max_tokens");
+  flags.vocabulary = Take<std::optional<uint64_t>>(given, "vocabulary");
+  flags.vocabulary_file = Take<std::string>(given, "vocabulary_file");
+  flags.seed = Take<std::optional<uint64_t>>(given, "seed");
+  flags.work_folder = Take<std::string>(given, "work_folder");
   return flags;
 }
 
@@ -53,6 +67,7 @@ PackOptions PackOptionsOf(nb::dict& given) {
   PackOptions options;
   options.out = Take<std::string>(given, "out");
   options.plan.shard_bytes = Take<uint64_t>(given, "shard_bytes");
+  options.plan.shards = Take<uint64_t>(given, "shards");
   options.plan.limit = Take<uint64_t>(given, "limit");
   options.writer = WriterOptionsOf(given);
   options.created_by = kCreatedBy;
@@ -61,6 +76,10 @@ PackOptions PackOptionsOf(nb::dict& given) {
   options.max_skip = Take<double>(given, "max_skip");
   options.skip_bad_items = options.max_skip > 0;
   options.overwrite = Take<bool>(given, "overwrite");
+  options.append = Take<bool>(given, "append");
+  options.task = Take<uint32_t>(given, "task");
+  options.tasks = Take<uint32_t>(given, "tasks");
+  options.dali_index = Take<bool>(given, "dali_index");
   return options;
 }
 
@@ -116,9 +135,9 @@ class Job {
 struct Stopped {};
 
 using Skipped = std::vector<std::tuple<std::string, std::string>>;
-using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped>;
+using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped, bool, std::vector<std::string>>;
 
-Packed PackedOf(const PackResult& result) {
+Packed PackedOf(const Source& source, const PackResult& result) {
   if (result.skip_limit_exceeded) {
     throw Error(
         ErrorKind::kCorrupt,
@@ -126,8 +145,10 @@ Packed PackedOf(const PackResult& result) {
         {.path = result.skipped.front().item}, "mend them, or raise max_skip");
   }
   Skipped skipped;
+  skipped.reserve(result.skipped.size());
   for (const auto& item : result.skipped) skipped.emplace_back(item.item, item.reason);
-  return {result.records, result.bytes, result.shards, std::move(skipped)};
+  return {result.records,     result.bytes,    result.shards,
+          std::move(skipped), result.complete, PackNotices(source, result.manifest)};
 }
 
 Packed PackPath(const nb::dict& options, const nb::object& progress) {
@@ -146,10 +167,11 @@ Packed PackPath(const nb::dict& options, const nb::object& progress) {
     done = bytes;
     total = all;
   };
+  std::unique_ptr<Source> source;
   PackResult result;
   job.Run(
       [&] {
-        const auto source = OpenSourceToPack(flags, shuffle_classes, pack);
+        source = OpenSourceToPack(flags, shuffle_classes, pack);
         if (job.stop()) throw Stopped();
         result = Pack(*source, pack);
       },
@@ -158,7 +180,7 @@ Packed PackPath(const nb::dict& options, const nb::object& progress) {
         if (!progress.is_none() && total > 0) progress(done.load(), total.load());
       });
   if (!progress.is_none()) progress(total.load(), total.load());
-  return PackedOf(result);
+  return PackedOf(*source, result);
 }
 
 // Records that come one by one.
@@ -191,7 +213,7 @@ class Stream {
     const Manifest manifest = stream.Finish();
     uint64_t shards = 0;
     for (const ManifestSplit& split : manifest.splits) shards += split.shards.size();
-    return {manifest.records(), manifest.bytes(), shards, {}};
+    return {manifest.records(), manifest.bytes(), shards, {}, true, {}};
   }
 
   // Removes what was written.
@@ -208,10 +230,10 @@ void BindPack(nb::module_& module) {
   module.def("pack_path", PackPath, nb::arg("options"), nb::arg("progress").none());
   nb::class_<Stream>(module, "PackStream")
       .def(nb::init<const nb::dict&>(), nb::arg("options"))
-      .def("begin_split", &Stream::BeginSplit, nb::arg("name"))
-      .def("add", &Stream::Add, nb::arg("features"))
-      .def("finish", &Stream::Finish)
-      .def("discard", &Stream::Discard);
+      .def("begin_split", &Stream::BeginSplit, nb::arg("name"), nb::lock_self())
+      .def("add", &Stream::Add, nb::arg("features"), nb::lock_self())
+      .def("finish", &Stream::Finish, nb::lock_self())
+      .def("discard", &Stream::Discard, nb::lock_self());
 }
 
 }  // namespace recpack::python

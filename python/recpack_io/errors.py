@@ -1,6 +1,8 @@
 """What recpack raises. Every error says what, where and what to do; its attributes say it apart."""
 from __future__ import annotations
 
+import re
+
 
 class RecpackError(Exception):
     """Base of all. `path`, `offset` (bytes from the start of the file) and `ordinal` (records from
@@ -45,9 +47,37 @@ _KINDS = {'invalid argument': InvalidArgumentError, 'not found': NotFoundError,
           'device': DeviceError}
 
 
+# What the library says of the program's options, as it is said of arguments.
+_ARGUMENTS = {
+    '--append': 'append=True', '--check-images': 'check_images=True', '--column': 'columns',
+    '--field': 'fields', '--filter': 'filters', '--from': 'kind', '--label-offset 1':
+    'label_offset=1', '--layout classes': 'layout="classes"', '--layout splits': 'layout="splits"',
+    '--on-error skip': 'max_skip=0.001', '--overwrite': 'overwrite=True',
+    '--shape 3x32x32': 'shape=(3, 32, 32)', 'shard-size': 'shard_bytes',
+    **{f'--{name.replace("_", "-")}': name for name in (
+        'devkit', 'jpeg', 'label_offset', 'labels', 'layout', 'max_tokens', 'resize', 'seed',
+        'split', 'splits', 'vocabulary', 'vocabulary_file')},
+    'run the same command again': 'make the same call again'}
+_OPTION = re.compile('|'.join(rf'(?<![\w-]){re.escape(each)}(?![\w-])' for each in
+                              sorted(_ARGUMENTS, key=len, reverse=True)))
+
+
+def in_python(text: str) -> str:
+    """What the library says, with the names of arguments where it has those of options. Whole
+    commands stay as they are."""
+    def said(clause: str) -> str:
+        if 'recpack pack ' in clause:
+            return clause
+        return _OPTION.sub(lambda found: _ARGUMENTS[found[0]], clause)
+    return '; '.join(map(said, text.split('; ')))
+
+
 def from_core(kind: str, what: str, reason: str, advice: str, path: str, offset: int | None,
               ordinal: int | None) -> RecpackError:
-    """The exception for an error of the C++ library."""
+    """The exception for an error of the C++ library, whose `what` ends with reason and advice."""
+    said = reason + ('; ' + advice if advice else '')
+    reason, advice = in_python(reason), in_python(advice)
+    what = what.removesuffix(said) + reason + ('; ' + advice if advice else '')
     error = _KINDS.get(kind, RecpackError)(what)
     error.reason, error.advice, error.path = reason, advice, path or None
     error.offset, error.ordinal = offset, ordinal

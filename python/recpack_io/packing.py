@@ -5,8 +5,15 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from recpack_io import _core
+from recpack_io.errors import InvalidArgumentError, in_python
+from recpack_io.pack_options import PathOptions, core_options
+from recpack_io.writing import features_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _SECONDS_BETWEEN = 0.1  # two calls of progress
 Progress = Callable[[int, int | None], object]
@@ -14,12 +21,20 @@ Progress = Callable[[int, int | None], object]
 
 @dataclass(frozen=True)
 class PackResult:
-    """What was packed."""
+    """What was packed.
+
+    records, shards: how many there are, of a task its own. nbytes: of the shards.
+    skipped: items that were left out, each with the reason.
+    complete: False where shards of other tasks are missing; the last task writes the manifest.
+    notices: what was left out of the source and the like, a line each.
+    """
 
     records: int
-    nbytes: int  # of the shards
+    nbytes: int
     shards: int
-    skipped: list[tuple[str, str]] = field(default_factory=list)  # item and reason
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    complete: bool = True
+    notices: list[str] = field(default_factory=list)
 
 
 class _Meter:
@@ -40,6 +55,11 @@ class _Meter:
             self._next = time.monotonic() + _SECONDS_BETWEEN
 
 
+def _result(packed: tuple) -> PackResult:
+    *rest, notices = packed
+    return PackResult(*rest, [in_python(notice) for notice in notices])
+
+
 def _total(splits: Mapping[str, Iterable]) -> int | None:
     try:
         return sum(len(records) for records in splits.values())
@@ -55,29 +75,26 @@ def _pack_records(splits: Mapping[str, Iterable[Mapping]], options: dict,
         for split, records in splits.items():
             stream.begin_split(split)
             for features in records:
-                stream.add(features if type(features) is dict else dict(features))
+                stream.add(features_of(features))
                 meter.add()
         meter.tell()
-        return PackResult(*stream.finish())
+        return _result(stream.finish())
     finally:
         stream.discard()  # what is not finished
 
 
 def _pack_path(path: str, split: str, options: dict, progress: Progress | None) -> PackResult:
-    shuffle = options['shuffle']
-    by_class = shuffle == 'auto'
-    options |= {'path': path, 'split': '' if split == 'train' else split,
-                'shuffle': None if by_class else shuffle, 'shuffle_classes': by_class}
-    if isinstance(options['fields'], dict):
-        options['fields'] = ','.join(f'{name}={of}' for name, of in options['fields'].items())
-    return PackResult(*_core.pack_path(options, progress))
+    if options['append'] and options['overwrite']:
+        raise InvalidArgumentError('append adds to what overwrite removes: choose one of them')
+    options |= {'path': path, 'split': '' if split == 'train' else split}
+    return _result(_core.pack_path(options, progress))
 
 
 def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
          out: str | os.PathLike, *, split: str = 'train', shard_bytes: int = 100_000_000,
          compression: str = 'none', level: int = 6, overwrite: bool = False, sync: bool = True,
          progress: Progress | None = None, class_names: Sequence[str] | None = None,
-         **path_options) -> PackResult:
+         **path_options: Unpack[PathOptions]) -> PackResult:
     """Packs a data set into the folder `out`: shards, index and manifest, for open() and
     `recpack verify`.
 
@@ -93,10 +110,23 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
         iterable, whose total is None where it has no len(). What it raises stops the job.
     class_names: of an iterable's labels, from 0; labels are its feature image/class/label or label.
 
-    Of paths alone: threads (0: all processors), kind (such as "tar"; default: recognised), fields
-    ({"image": "jpg"}), label_offset, resize (shorter side of images in pixels) with quality (90),
-    shuffle (a seed, None, or "auto": 0 where items lie by class), limit (records of each split),
-    max_skip (share of bad items that are left out and listed; 0: the first one is an error).
+    Of paths alone, as `recpack pack --help` has them:
+
+    kind: "cifar10", "folder", "imagenet", "tar", "list", "reviews", "tfrecord"; recognised.
+    threads: 0: all processors. shards: number of shards of each split, instead of shard_bytes.
+    splits: names of CIFAR's, ["train", "test"]. layout: what folders are, "splits" or "classes".
+    fields: {"image": "jpg"}: which, under which names. columns: {"zip": "bytes"}: types of a list's.
+    filters: of shards, ["label=3", "label!=4"]: records to keep. label_offset: number of the first
+        class of foreign records.
+    devkit, labels: of ImageNet's validation images: the kit, or a file of WordNet ids.
+    resize: shorter side of images in pixels, as JPEG of `quality` 1 to 100 (90). jpeg: "tile":
+        rewritten losslessly, so that crops decode alone. check_images: decode every image.
+    max_tokens, vocabulary (how many) or vocabulary_file, seed (of the splits): of reviews.
+    shuffle: a seed, None, or "auto": 0 where items lie by class. limit: records of each split.
+    max_skip: share of bad items that are left out and listed; 0: the first one is an error.
+    append: add to what `out` holds. task: (0, 4): the first of four parts, each a process, on a
+        machine of its own say. dali_index: write NVIDIA DALI's, too.
+    work_folder: of temporary files, such as unpacked archives.
 
     An iterable that fails, or Ctrl-C, leaves no shard. A path that does leaves whole shards without a
     manifest, for the next call to go on. Raises InvalidArgumentError (`out` holds something, a value
@@ -107,15 +137,8 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
     if isinstance(source, (str, os.PathLike)):
         if class_names is not None:
             raise TypeError('class_names are for iterables; a path has its own')
-        return _pack_path(os.fspath(source), split, common | _path_options(**path_options), progress)
+        return _pack_path(os.fspath(source), split, common | core_options(**path_options), progress)
     if path_options:
         raise TypeError(f'{", ".join(path_options)}: for paths, and the source is an iterable')
     splits = source if isinstance(source, Mapping) else {split: source}
     return _pack_records(splits, common | {'class_names': list(class_names or [])}, progress)
-
-
-def _path_options(*, threads: int = 0, kind: str = '', fields: str | dict[str, str] = '',
-                  label_offset: int = 0, resize: int = 0, quality: int = 90,
-                  shuffle: int | str | None = 'auto', limit: int = 0,
-                  max_skip: float = 0.0) -> dict:
-    return dict(locals())

@@ -9,9 +9,9 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/dataset/estimate.h"
+#include "recpack/dataset/notices.h"
 #include "recpack/dataset/open_source.h"
 #include "recpack/dataset/pack.h"
-#include "recpack/dataset/tfrecord.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
@@ -227,13 +227,9 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
 }
 
 void PrintNotices(const Source& source, const Manifest& manifest) {
-  std::vector<std::string> notices = source.Notices();
-  std::map<int64_t, uint64_t> counts;
-  for (const auto& split : manifest.splits) {
-    for (const auto& [label, count] : split.class_counts) counts[label] += count;
+  for (const auto& notice : PackNotices(source, manifest)) {
+    std::fprintf(stderr, "note: %s\n", notice.c_str());
   }
-  if (const auto notice = OneBasedLabelNotice(counts)) notices.push_back(*notice);
-  for (const auto& notice : notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
 }
 
 int RunPack(const PackFlags& flags) {
