@@ -10,10 +10,9 @@
 #include "python/bind.h"
 #include "python/choice.h"
 #include "python/dataset.h"
+#include "python/open_loader.h"
 #include "python/options.h"
-#include "python/running_calls.h"
 #include "python/shared_slabs.h"
-#include "recpack/base/error.h"
 #include "recpack/base/gain.h"
 #include "recpack/pipeline/loader.h"
 #include "recpack/pipeline/token.h"
@@ -32,12 +31,6 @@ constexpr Words<CacheKind, 3> kCaches = {{{"none", CacheKind::kNone},
 
 std::vector<BatchStep> Steps(std::vector<BatchFunction> functions) {
   return {std::move_iterator(functions.begin()), std::move_iterator(functions.end())};
-}
-
-// Ctrl-C is heard while Next() waits: the signal's handler runs in this thread, with the GIL.
-void LookForSignals() {
-  const nb::gil_scoped_acquire locked;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 LoaderOptions OptionsOf(nb::dict given) {
@@ -62,53 +55,18 @@ LoaderOptions OptionsOf(nb::dict given) {
   options.max_bad_share = Take<double>(given, "max_bad_share");
   options.ledger = Take<std::string>(given, "ledger");
   options.source.verify = Take<bool>(given, "verify");
-  options.while_waiting = LookForSignals;
   if (Take<bool>(given, "shared_slabs")) options.slabs = &ProcessSlabs();
   return options;
 }
 
-// A loader that Python holds. It is destroyed without the GIL, which its threads may wait for in a
-// function of the user.
-class OpenLoader {
- public:
-  OpenLoader(const OpenDataset& open, LoaderOptions options, SharedCalls running)
-      : running_(std::move(running)) {
-    const nb::gil_scoped_release unlocked;
-    loader_.emplace(open.dataset(), std::move(options));
-  }
-  ~OpenLoader() { Close(); }
-
-  // Ends its threads.
-  void Close() {
-    if (!loader_) return;
-    const nb::gil_scoped_release unlocked;
-    const Interrupter interrupter(*running_.calls);
-    loader_.reset();
-  }
-
-  Loader& operator*() {
-    if (loader_) return *loader_;
-    throw Error(ErrorKind::kInvalidArgument, "the loader was closed", {}, "make another");
-  }
-
- private:
-  SharedCalls running_;
-  std::optional<Loader> loader_;
-};
-
 std::optional<HeldBatch> Next(OpenLoader& open) {
-  Loader& loader = *open;
-  std::optional<Batch> batch;
-  {
-    const nb::gil_scoped_release unlocked;
-    batch = loader.Next();
-  }
+  std::optional<Batch> batch = open.Next();
   if (!batch) return {};
   return HeldBatch{std::make_shared<const Batch>(std::move(*batch))};
 }
 
 std::vector<ArrayTuple> Arrays(OpenLoader& open) {
-  const std::vector<ArraySpec>& specs = (*open).arrays();
+  const auto specs = open.With([](const Loader& loader) { return loader.arrays(); });
   std::vector<ArrayTuple> arrays;
   arrays.reserve(specs.size());
   for (const ArraySpec& spec : specs) {
@@ -121,8 +79,12 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
+std::string Token(OpenLoader& open) {
+  return open.With([](const Loader& loader) { return loader.Token(); });
+}
+
 nb::dict Stats(OpenLoader& open) {
-  const LoaderStats stats = (*open).stats();
+  const auto stats = open.With([](const Loader& loader) { return loader.stats(); });
   nb::dict stages;
   for (size_t i = 0; i < kStages; ++i) {
     const StageStats total = stats.Total(static_cast<Stage>(i));
@@ -157,15 +119,18 @@ void BindLoader(nb::module_& module) {
           [](OpenLoader* self, const OpenDataset& open, const nb::dict& options) {
             nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
             auto running = Take<SharedCalls>(given, "running");
-            new (self) OpenLoader(open, OptionsOf(std::move(given)), std::move(running));
+            new (self) OpenLoader(open.dataset(), OptionsOf(std::move(given)), std::move(running));
           },
           nb::arg("dataset"), nb::arg("options"))
       .def("next", Next)
       .def("close", &OpenLoader::Close)
-      .def("token", [](OpenLoader& open) { return (*open).Token(); })
-      .def("epoch", [](OpenLoader& open) { return ParseToken((*open).Token()).epoch; })
+      .def("token", Token)
+      .def("epoch", [](OpenLoader& open) { return ParseToken(Token(open)).epoch; })
       .def("arrays", Arrays)
-      .def("steps_per_epoch", [](OpenLoader& open) { return (*open).steps_per_epoch(); })
+      .def("steps_per_epoch",
+           [](OpenLoader& open) {
+             return open.With([](const Loader& loader) { return loader.steps_per_epoch(); });
+           })
       .def("stats", Stats, nb::sig("def stats(self) -> dict[str, typing.Any]"));
   module.def(
       "is_gain_run", [] { return IsGainRun(); },

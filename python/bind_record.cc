@@ -77,17 +77,21 @@ void BindRecord(nb::module_& module) {
                      "(n,)); one of bytes is a uint8 array of shape (bytes,), or a list of such "
                      "where it has not just one value. Arrays are read-only views: they keep the "
                      "record alive, nothing is copied.")
-      .def("__getitem__", Get, nb::arg("name"),
+      .def("__getitem__", Get, nb::arg("name"), nb::lock_self(),
            nb::sig("def __getitem__(self, name: str) -> typing.Any"))
-      .def("__contains__",
-           [](Record& record, const std::string& name) {
-             return record.example().Find(name) != nullptr;
-           })
-      .def("__len__", [](Record& record) { return record.example().size(); })
       .def(
-          "__iter__", [](Record& record) { return nb::iter(Names(record)); },
+          "__contains__",
+          [](Record& record, const std::string& name) {
+            return record.example().Find(name) != nullptr;
+          },
+          nb::lock_self())
+      .def(
+          "__len__", [](Record& record) { return record.example().size(); }, nb::lock_self())
+      .def(
+          "__iter__", [](Record& record) { return nb::iter(Names(record)); }, nb::lock_self(),
           nb::sig("def __iter__(self) -> collections.abc.Iterator[str]"))
-      .def("keys", Names, nb::sig("def keys(self) -> list[str]"), "Names of the features, sorted.")
+      .def("keys", Names, nb::lock_self(), nb::sig("def keys(self) -> list[str]"),
+           "Names of the features, sorted.")
       .def(
           "to_dict",
           [](nb::handle_t<Record> self) {
@@ -97,7 +101,8 @@ void BindRecord(nb::module_& module) {
             }
             return all;
           },
-          nb::sig("def to_dict(self) -> dict[str, typing.Any]"), "All features by name.")
+          nb::lock_self(), nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+          "All features by name.")
       .def_prop_ro("id", &Record::id, "Ordinal in the split.")
       .def_prop_ro(
           "raw",

@@ -18,7 +18,7 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-// Under the GIL, but for Close().
+// One thread at a time, by the GIL or the bindings' locks.
 class ShardWriter {
  public:
   ShardWriter(const std::string& path, const std::string& compression, int level, bool sync)
@@ -80,10 +80,10 @@ void BindWriter(nb::module_& module) {
   nb::class_<ShardWriter>(module, "Writer")
       .def(nb::init<const std::string&, const std::string&, int, bool>(), nb::arg("path"),
            nb::arg("compression"), nb::arg("level"), nb::arg("sync"))
-      .def("write", &ShardWriter::Write, nb::arg("features"))
-      .def("close", &ShardWriter::Close)
-      .def("discard", &ShardWriter::Discard)
-      .def("__len__", &ShardWriter::records);
+      .def("write", &ShardWriter::Write, nb::arg("features"), nb::lock_self())
+      .def("close", &ShardWriter::Close, nb::lock_self())
+      .def("discard", &ShardWriter::Discard, nb::lock_self())
+      .def("__len__", &ShardWriter::records, nb::lock_self());
 }
 
 }  // namespace recpack::python

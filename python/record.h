@@ -12,7 +12,8 @@
 
 namespace recpack::python {
 
-// Its bytes, and its features once one is asked for. Under the GIL, or one thread at a time.
+// Its bytes, and its features once one is asked for. One thread at a time: bindings lock it where
+// there is no GIL.
 class Record {
  public:
   Record(const Dataset& dataset, uint64_t id) : dataset_(dataset), id_(id) {}

@@ -29,6 +29,11 @@ void RunningCalls::Interrupt() {
   for (const auto thread : threads_) PyThreadState_SetAsyncExc(thread, PyExc_SystemExit);
 }
 
+bool RunningCalls::Inside() {
+  const std::lock_guard lock(mutex_);
+  return threads_.contains(PyThread_get_thread_ident());
+}
+
 Interrupter::Interrupter(RunningCalls& calls) : calls_(calls) {
   try {
     thread_ = std::thread([this] { Run(); });

@@ -28,6 +28,9 @@ class RunningCalls {
   // Raises SystemExit in them, once they run code of Python again.
   void Interrupt();
 
+  // Whether the calling thread is one of them. Without the GIL, too.
+  bool Inside();
+
  private:
   std::mutex mutex_;
   std::set<unsigned long> threads_;  // NOLINT(google-runtime-int)

@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import recpack_io
 from calls import Calls, drawing, odd
+from ctrl_c import ENDLESS, LOADER_OF_CALLS, SLOW_CALLS, ctrl_c
 from recpack_io import BatchFunction, Function, Image, Loader
 from support import GOLDEN, main
 
@@ -354,6 +355,25 @@ class Lifetime(Calls):
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'was closed'):
             next(iter(loader))
 
+    def test_closed_by_its_own_function(self):
+        done = self.script('''
+import threading
+def close(sample):
+    there.wait()
+    loader.close()
+    return {"x": 1}
+for threads in 1, 3:
+    there = threading.Event()
+    loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(close, {"x": "uint8"})],
+                               batch_size=8, threads=threads)
+    there.set()
+    try:
+        for batch in loader:
+            pass
+    except recpack_io.InvalidArgumentError as error:
+        print("closed" in str(error))''')
+        self.assertEqual((done.stdout, done.stderr), ('True\nTrue\n', ''))
+
     def test_made_and_let_go_of_at_once(self):
         """Threads wait for the interpreter's lock, which the one that ends them has."""
         done = self.script('''
@@ -402,21 +422,9 @@ except KeyboardInterrupt:
             self.assertEqual((done.stdout, done.returncode), ('interrupted\n', 0), done.stderr)
 
     def test_ctrl_c(self):
-        done = self.script('''
-import os, signal, threading, time
-def call(sample):
-    time.sleep(0.01)
-    return {"x": 1}
-loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(call, {"x": "uint8"})],
-                           batch_size=8)
-try:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    while True:
-        for batch in loader:
-            pass
-except KeyboardInterrupt:
-    print("interrupted")''')
-        self.assertEqual((done.stdout, done.returncode), ('interrupted\n', 0), done.stderr)
+        done = ctrl_c(self.folder, ENDLESS, self.folder / 'shards', 0, before=SLOW_CALLS,
+                      begin=LOADER_OF_CALLS)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ('interrupted\n', '', 0))
 
 
 if __name__ == '__main__':

@@ -12,6 +12,7 @@ import zlib
 
 import numpy as np
 import recpack_io
+from ctrl_c import ENDLESS, ctrl_c
 from support import main
 from test_loading import Loading, digests
 
@@ -234,24 +235,85 @@ def png(side):
             + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
 
 
-class Interrupted(Loading):
+ENDING = '''
+import os, signal, threading, time
+dataset = recpack_io.open(sys.argv[2])
+fields = [recpack_io.Image(height=8, width=8, crop="resize", type="u8")]
+loader = recpack_io.Loader(dataset, fields=fields, batch_size=50000, last_batch="pad")
+def ask():
+    try:
+        next(iter(loader))
+    except recpack_io.InvalidArgumentError as error:
+        print(error, flush=True)
+def wait_for_wait():
+    while loader.stats()["waits"] == 0:
+        time.sleep(0.01)
+'''
+
+
+class Slow(Loading):
+    """A batch of it would take an hour."""
+
+    def setUp(self):
+        super().setUp()
+        self.large = self.folder / 'large.tfrecord'
+        with recpack_io.Writer(self.large) as writer:
+            writer.write({'image': png(3000), 'label': 1})
+
+
+class Ended(Slow):
+    def run_to_end(self, text):
+        done = self.script(ENDING + text, self.large)
+        self.assertEqual((done.stderr, done.returncode), ('', 0))
+        return done.stdout.splitlines()
+
+    def test_while_another_thread_waits_for_a_batch(self):
+        said = self.run_to_end('''
+thread = threading.Thread(target=ask)
+thread.start()
+wait_for_wait()
+loader.close()
+thread.join()
+ask()''')
+        self.assertEqual(said, ['the loader was closed; make another'] * 2)
+
+    def test_by_the_handler_of_a_signal(self):
+        said = self.run_to_end('''
+def close(*_):
+    loader.close()
+signal.signal(signal.SIGTERM, close)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+ask()
+ask()''')
+        self.assertEqual(said, ['the loader was closed; make another'] * 2)
+
+    def test_a_handler_that_asks_for_a_batch(self):
+        said = self.run_to_end('''
+def ask_too(*_):
+    try:
+        loader._next()
+    finally:
+        loader.close()
+signal.signal(signal.SIGTERM, ask_too)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+ask()''')
+        self.assertEqual(len(said), 1)
+        self.assertIn('while the loader waits for one', said[0])
+
+    def test_the_program_ends_while_a_thread_waits(self):
+        self.assertIn(self.run_to_end('''
+threading.Thread(target=ask, daemon=True).start()
+wait_for_wait()'''), ([], ['the loader was closed; make another']))
+
+
+class Interrupted(Slow):
     def test_ctrl_c_between_batches(self):
-        done = self.script('''
-import os, signal, threading
-loader = recpack_io.Loader(dataset, "cifar10-train", batch_size=8)
-try:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    while True:
-        for batch in loader:
-            pass
-except KeyboardInterrupt:
-    print("interrupted")''')
-        self.assertEqual(done.stdout.strip(), 'interrupted', done.stderr)
+        done = ctrl_c(self.folder, ENDLESS, self.folder / 'shards', begin="""
+            dataset = recpack_io.open(sys.argv[1])
+            loader = recpack_io.Loader(dataset, "cifar10-train", batch_size=8)""")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ('interrupted\n', '', 0))
 
     def test_ctrl_c_while_a_batch_is_waited_for(self):
-        """It would take an hour."""
-        with recpack_io.Writer(self.folder / 'large.tfrecord') as writer:
-            writer.write({'image': png(3000), 'label': 1})
         done = self.script('''
 import os, signal, threading
 dataset = recpack_io.open(sys.argv[2])
@@ -264,11 +326,11 @@ for _ in range(2):
     except KeyboardInterrupt:
         print("interrupted", loader.stats()["batches"])
 del loader
-print("gone")''', self.folder / 'large.tfrecord')
+print("gone")''', self.large)
         self.assertEqual(done.stdout.splitlines(), ['interrupted 0'] * 2 + ['gone'], done.stderr)
 
 
-class Forked(Loading):
+class Forked(Slow):
     def test_a_child_is_told_reads_what_it_holds_and_makes_its_own(self):
         done = self.script('''
 import gc, os
@@ -306,8 +368,6 @@ print(child.exitcode, sum(1 for _ in loader) == len(loader))''')
 
     def test_while_another_thread_waits_for_a_batch(self):
         """Locks and conditions that it had or waited for are never free again in the child."""
-        with recpack_io.Writer(self.folder / 'large.tfrecord') as writer:
-            writer.write({'image': png(3000), 'label': 1})
         done = self.script('''
 import gc, os, threading, time
 dataset = recpack_io.open(sys.argv[2])
@@ -322,7 +382,7 @@ if child == 0:
     gc.collect()
     sys.exit(7)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-os._exit(0)''', self.folder / 'large.tfrecord')
+os._exit(0)''', self.large)
         self.assertEqual(done.stdout.strip(), '7', done.stderr)
 
 

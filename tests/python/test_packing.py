@@ -5,6 +5,7 @@ import sys
 import threading
 
 import recpack_io
+from ctrl_c import ctrl_c
 from support import CIFAR, COMPRESSIONS, InFolder, golden_rows, main, pack, recpack, recpack_json
 
 
@@ -265,16 +266,9 @@ class Paths(Packing):
         recpack('verify', self.out)
 
     def test_ctrl_c(self):
-        script = '''
-import os, signal, sys, threading, recpack_io
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    recpack_io.pack(sys.argv[1], sys.argv[2], shard_bytes=1)
-except KeyboardInterrupt:
-    print("interrupted")'''
-        done = subprocess.run([sys.executable, '-c', script, self.files(4000), self.out], text=True,
-                              capture_output=True, timeout=60, check=False)
-        self.assertEqual(done.stdout.strip(), 'interrupted', done.stderr)
+        done = ctrl_c(self.folder, 'recpack_io.pack(sys.argv[1], sys.argv[2], shard_bytes=1)',
+                      self.files(4000), self.out, seconds=0.2)
+        self.assertEqual(done.stdout, 'interrupted\n', done.stderr)
         self.assertFalse((self.out / 'manifest.json').exists())
 
 

@@ -1,0 +1,104 @@
+#include "python/open_loader.h"
+
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "recpack/base/error.h"
+
+namespace recpack::python {
+namespace nb = nanobind;
+
+class OpenLoader::Visit {
+ public:
+  explicit Visit(OpenLoader& of) : of_(of) {
+    const std::lock_guard lock(of_.visits_mutex_);
+    ++of_.visits_;
+  }
+  ~Visit() {
+    const std::lock_guard lock(of_.visits_mutex_);
+    --of_.visits_;
+    of_.visit_ended_.notify_all();
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  OpenLoader& of_;
+};
+
+OpenLoader::OpenLoader(const Dataset& dataset, LoaderOptions options, SharedCalls running)
+    : running_(std::move(running)), made_in_(::getpid()) {
+  options.while_waiting = [this] { WhileWaiting(); };
+  const nb::gil_scoped_release unlocked;
+  loader_ = std::make_unique<Loader>(dataset, std::move(options));
+}
+
+Loader& OpenLoader::Open() {
+  if (loader_ && !closing_) return *loader_;
+  throw Error(ErrorKind::kInvalidArgument, "the loader was closed", {}, "make another");
+}
+
+bool OpenLoader::Forked() const noexcept { return ::getpid() != made_in_; }
+
+void OpenLoader::WhileWaiting() {
+  {
+    const nb::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  Open();
+}
+
+std::optional<Batch> OpenLoader::Next() {
+  if (Forked()) return Open().Next();  // which throws
+  const Visit visit(*this);
+  const nb::gil_scoped_release unlocked;
+  if (waiting_ == std::this_thread::get_id()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "a signal's handler asks for a batch while the loader waits for one", {},
+                "have the handler set a variable that the loop looks at");
+  }
+  std::unique_lock turn(turn_);
+  Loader& loader = Open();
+  waiting_ = std::this_thread::get_id();
+  struct Done {
+    OpenLoader& of;
+    std::unique_lock<std::mutex>& turn;
+    ~Done() {
+      of.waiting_ = std::thread::id();
+      if (of.closing_) of.End(std::move(turn));
+    }
+  } const done{*this, turn};
+  return loader.Next();
+}
+
+void OpenLoader::Close() {
+  closing_ = true;
+  const nb::gil_scoped_release unlocked;
+  if (Forked()) return loader_.reset();
+  if (waiting_ == std::this_thread::get_id()) return;
+  End(std::unique_lock(turn_));
+  if (running_.calls->Inside()) return;
+  std::unique_lock lock(visits_mutex_);
+  visit_ended_.wait(lock, [&] { return visits_ == 0; });
+}
+
+// Without the GIL.
+void OpenLoader::End(std::unique_lock<std::mutex> turn) {
+  std::unique_ptr<Loader> loader;
+  {
+    const std::lock_guard lock(kept_);
+    loader = std::move(loader_);
+  }
+  turn.unlock();
+  if (!loader) return;
+  auto end = [calls = running_.calls](std::unique_ptr<Loader> ending) {
+    const Interrupter interrupter(*calls);
+    ending.reset();
+  };
+  if (!running_.calls->Inside()) return end(std::move(loader));
+  std::thread(std::move(end), std::move(loader)).detach();  // it waits for this thread's end
+}
+
+}  // namespace recpack::python
