@@ -16,7 +16,7 @@ constexpr size_t kPage = 4096;
 }  // namespace
 
 std::shared_ptr<void> SharedSlabs::Allocate(size_t bytes) {
-  const size_t rounded = (bytes + kPage) / kPage * kPage;
+  const size_t rounded = (bytes + kPage) / kPage * kPage;  // a byte more at least
   Descriptor memory(::memfd_create("recpack_io slab", MFD_CLOEXEC));
   if (memory.get() < 0 || ::ftruncate(memory.get(), static_cast<off_t>(rounded)) != 0) {
     throw SystemError("making memory for worker processes", "", errno);
@@ -24,7 +24,7 @@ std::shared_ptr<void> SharedSlabs::Allocate(size_t bytes) {
   void* const start = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (start == MAP_FAILED) throw SystemError("mapping memory for worker processes", "", errno);
   const std::lock_guard lock(mutex_);
-  slabs_[start] = {memory.Release(), rounded};
+  slabs_[start] = {memory.Release(), rounded, ++made_, ::getpid()};
   return {start, [this](void* of) { Free(of); }};
 }
 
@@ -38,8 +38,11 @@ std::optional<SharedSlabs::Slab> SharedSlabs::Find(const void* start) {
 void SharedSlabs::Free(void* start) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = slabs_.find(start);
-  ::munmap(start, found->second.bytes);
-  ::close(found->second.memory);
+  // Processes that have it mapped then let go of it. A forked child's copy is its own affair.
+  const Slab& slab = found->second;
+  if (::getpid() == slab.made_in) static_cast<uint8_t*>(start)[slab.bytes - 1] = 1;
+  ::munmap(start, slab.bytes);
+  ::close(slab.memory);
   slabs_.erase(found);
 }
 

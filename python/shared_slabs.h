@@ -1,6 +1,8 @@
 // Slabs that worker processes can map.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -14,8 +16,10 @@ namespace recpack::python {
 class SharedSlabs final : public SlabAllocator {
  public:
   struct Slab {
-    int memory;    // a descriptor, as long as the slab is there
-    size_t bytes;  // that can be mapped
+    int memory;       // a descriptor, as long as the slab is there
+    size_t bytes;     // that can be mapped; the last one is 0 until the slab is freed
+    uint64_t number;  // its own, for ever
+    pid_t made_in;    // a process
   };
 
   std::shared_ptr<void> Allocate(size_t bytes) override;
@@ -28,6 +32,7 @@ class SharedSlabs final : public SlabAllocator {
 
   std::mutex mutex_;
   std::map<const void*, Slab> slabs_;
+  uint64_t made_ = 0;
 };
 
 // Of the process. Lives for ever.

@@ -31,7 +31,7 @@ struct CallMessage {
 struct BatchMessage {
   uint64_t function = 0, epoch = 0, position = 0;
   uint64_t key_low = 0, key_high = 0, seed = 0;
-  uint64_t samples = 0, slab_bytes = 0, example_bytes = 0;
+  uint64_t samples = 0, slab = 0, slab_bytes = 0, example_bytes = 0;
 };
 
 // One thread at a time, but for Stop().

@@ -172,6 +172,7 @@ void WorkerProcesses::Call(uint64_t function, const std::string& name, BatchView
     const Lent process(*this);
     BatchMessage call = Write(batch, process->memory());
     call.function = function;
+    call.slab = slab->number;
     call.slab_bytes = slab->bytes;
     failure = AsText(process->Call(call, slab->memory));
     if (failure.empty()) return;

@@ -14,6 +14,7 @@ import struct
 import sys
 import time
 import traceback
+import weakref
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
@@ -28,7 +29,7 @@ from recpack_io.keyed import in_a_process
 
 # python/worker_process.h: CallMessage, BatchMessage, AnswerMessage, kSharedAlignment.
 _CALL = struct.Struct('=13Q')
-_BATCH = struct.Struct('=9Q')
+_BATCH = struct.Struct('=10Q')
 _ANSWER = struct.Struct('=2Q')
 _ALIGNMENT = 64
 # Of a process; what is not touched takes no memory.
@@ -150,9 +151,9 @@ def _serve(end: socket.socket, functions: list[Function | BatchFunction],
     with contextlib.suppress(ConnectionError):
         memory = socket.recv_fds(end, 1, 1)[1][0]
         shared = np.frombuffer(mmap.mmap(memory, 0), np.uint8)
-        callers = [_caller(function) for function in functions]
+        callers, slabs = [_caller(function) for function in functions], _Slabs()
         while (message := _message(end, parent))[0]:
-            end.send(_ANSWER.pack(*_answer(callers, shared, *message)))
+            end.send(_ANSWER.pack(*_answer(callers, shared, slabs, *message)))
 
 
 def _caller(function: Function | BatchFunction) -> SampleCaller | BatchCaller:
@@ -171,13 +172,30 @@ def _message(end: socket.socket, parent: int) -> tuple[bytes, list[int]]:
     return socket.recv_fds(end, _CALL.size, 1)[:2]
 
 
-def _answer(callers: list, shared: np.ndarray, message: bytes,
+class _Slabs:
+    """The loader's slabs, mapped when first asked for and as long as the loader has them: their
+    last byte says when it has not."""
+
+    def __init__(self):
+        self._mapped: dict[int, mmap.mmap] = {}
+
+    def of(self, number: int, nbytes: int, descriptor: int) -> mmap.mmap:
+        try:
+            self._mapped = {each: slab for each, slab in self._mapped.items() if not slab[-1]}
+            if number not in self._mapped:
+                self._mapped[number] = mmap.mmap(descriptor, nbytes)
+        finally:
+            os.close(descriptor)
+        return self._mapped[number]
+
+
+def _answer(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes,
             descriptors: list[int]) -> tuple[int, int]:
     try:
         if len(message) == _CALL.size:
             _call_sample(callers, shared, message)
         else:
-            _call_batch(callers, shared, message, *descriptors)
+            _call_batch(callers, shared, slabs, message, *descriptors)
         return 0, 0
     except BaseException as error:
         failure = np.frombuffer(_pickled(error), np.uint8)
@@ -203,23 +221,21 @@ def _call_sample(callers: list, shared: np.ndarray, message: bytes) -> None:
         at += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
-def _call_batch(callers: list, shared: np.ndarray, message: bytes, descriptor: int) -> None:
-    (number, epoch, position, low, high, seed, samples, slab_bytes,
+def _call_batch(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes,
+                descriptor: int) -> None:
+    (number, epoch, position, low, high, seed, samples, slab_number, slab_bytes,
      example_bytes) = _BATCH.unpack(message)
-    try:
-        slab = mmap.mmap(descriptor, slab_bytes)
-    finally:
-        os.close(descriptor)
+    slab = np.frombuffer(slabs.of(slab_number, slab_bytes, descriptor), np.uint8)
     about = _core.Features(shared[:example_bytes])
-    arrays = _arrays(about, np.frombuffer(slab, np.uint8), samples)
+    arrays = _arrays(about, slab, samples)
     ids, mask = np.asarray(about['ids'], np.uint64), about['mask']
     callers[number](arrays, epoch, position, ids, mask, (low, high, seed))
     arrays.clear()
-    try:
-        slab.close()
-    except BufferError:
+    kept = weakref.ref(slab)  # by all arrays of it
+    del slab
+    if kept() is not None:
         raise InvalidArgumentError('the function keeps views of a batch\'s arrays; keep copies: '
-                                   'the memory is that of later batches') from None
+                                   'the memory is that of later batches')
 
 
 def _arrays(about: _core.Features, slab: np.ndarray, samples: int) -> dict[str, np.ndarray]:

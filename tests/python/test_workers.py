@@ -10,6 +10,7 @@ import numpy as np
 import recpack_io
 import test_functions
 from calls import Calls, drawing, odd
+from ctrl_c import ENDLESS, LOADER_OF_CALLS, SLOW_CALLS, ctrl_c
 from recpack_io import BatchFunction, Function, Image
 from support import main
 
@@ -44,6 +45,13 @@ MIXED = {'share': 'float32', 'number': ('int32', (2, 3))}
 
 def darker(batch):
     batch['image'] -= batch['share'][:, None, None, None]
+
+
+def slabs(batch):
+    """How many the process has mapped."""
+    with open('/proc/self/maps') as maps:
+        count = sum('recpack_io slab' in line for line in maps)
+    return {'slabs': np.full(len(batch.ids), count)}
 
 
 def pid(sample):
@@ -149,6 +157,16 @@ class Workers(Calls):
         for batch, other in zip(held, self.loader(**options), strict=True):
             for name in batch:
                 np.testing.assert_array_equal(batch[name], other[name])
+
+    def test_slabs_stay_mapped_as_long_as_they_are_there(self):
+        loader = self.loader(batch_functions=[BatchFunction(slabs, {'slabs': 'int64'})], workers=1,
+                             multiprocessing_context='spawn', batch_size=1, prefetch=3)
+        for _ in range(3):
+            for batch in loader:
+                count = int(batch['slabs'][0])
+            self.assertEqual(count, loader.stats()['slabs'])
+            next(iter(loader))
+            loader.set_epoch(0)  # with slabs of its own
 
     def test_more_than_threads(self):
         loader = self.loader(Function(pid, {'pid': 'int64'}), workers=3, threads=1)
@@ -298,23 +316,8 @@ if __name__ == "__main__":
             self.assertNotIn('terminate', done.stderr)
 
     def test_ctrl_c(self):
-        """A terminal sends it to all processes."""
-        done = self.script('''
-import os, signal, threading, time
-def call(sample):
-    time.sleep(0.01)
-    return {"x": 1}
-if __name__ == "__main__":
-    os.setpgrp()
-    loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(call, {"x": "uint8"})],
-                               batch_size=8, workers=2)
-    try:
-        threading.Timer(0.5, os.killpg, (os.getpgrp(), signal.SIGINT)).start()
-        while True:
-            for batch in loader:
-                pass
-    except KeyboardInterrupt:
-        print("interrupted")''')
+        done = ctrl_c(self.folder, ENDLESS, self.folder / 'shards', 2, before=SLOW_CALLS,
+                      begin=LOADER_OF_CALLS, seconds=0.5)
         self.assertEqual((done.stdout, done.stderr, done.returncode), ('interrupted\n', '', 0))
 
     def test_ctrl_c_while_they_start(self):
