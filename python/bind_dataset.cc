@@ -130,8 +130,9 @@ void BindDataset(nb::module_& module) {
       .def(
           "sheet", Sheet, nb::arg("columns") = 10, nb::arg("rows") = 6, nb::arg("cell") = 96,
           nb::arg("seed") = 0, nb::arg("shape") = std::array<int, 3>{},
-          "A contact sheet as `recpack sheet` draws it, the bytes of a PNG: records with their "
-          "labels, pictures of at most `cell` pixels. seed: which records. shape: channels, height "
+          "A contact sheet as `recpack sheet` draws it, the bytes of a PNG: `columns` times `rows` "
+          "records with their labels, pictures of at most `cell` pixels. seed: which records. "
+          "shape: channels, height "
           "and width of pictures that are raw planar bytes. Raises NotFoundError where no record "
           "holds a picture.")
       .def("_opened_as",
@@ -145,17 +146,22 @@ void BindDataset(nb::module_& module) {
             const Place place = open.dataset().PlaceOf(Ordinal(open, number));
             return std::make_tuple(place.path, place.offset, place.ordinal);
           },
-          nb::arg("number"), "Path, byte offset and ordinal in the shard of a record.")
+          nb::arg("number"),
+          "Path, byte offset and ordinal in the shard of the record of this number.")
       .def(
           "notices", [](const OpenDataset& open) { return open.dataset().Notices(); },
           "What was left out and the like, a line each.")
-      .def_prop_ro("path", [](const OpenDataset& open) { return open.dataset().path(); })
-      .def_prop_ro("split", [](const OpenDataset& open) { return open.dataset().split(); })
+      .def_prop_ro(
+          "path", [](const OpenDataset& open) { return open.dataset().path(); }, "What was opened.")
+      .def_prop_ro(
+          "split", [](const OpenDataset& open) { return open.dataset().split(); },
+          "Name of the split.")
       .def_prop_ro(
           "nbytes", [](const OpenDataset& open) { return open.dataset().bytes(); },
           "Bytes of the shards.")
-      .def_prop_ro("class_names",
-                   [](const OpenDataset& open) { return open.dataset().class_names(); })
+      .def_prop_ro(
+          "class_names", [](const OpenDataset& open) { return open.dataset().class_names(); },
+          "By label, from 0; empty where they are not known.")
       .def_prop_ro(
           "digest", [](const OpenDataset& open) { return open.dataset().digest(); },
           "Tells data sets apart by names, sizes and counts of their shards.");

@@ -8,7 +8,7 @@
 
 `recpack_io.torch.Loader` gives PyTorch's tensors. docs/python.md has the rest.
 """
-from recpack_io._core import decode_image, is_gain_run
+from recpack_io._core import Record, decode_image, is_gain_run
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
@@ -20,6 +20,6 @@ from recpack_io.writing import Writer
 
 __all__ = ['Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
            'DeviceError', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
-           'Loader', 'NotFoundError', 'Numbers', 'PackResult', 'RecpackError', 'Sample',
-           'UnsupportedError', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack', 'recipe',
-           'recipe_names']
+           'Loader', 'NotFoundError', 'Numbers', 'PackResult', 'Record', 'RecpackError',
+           'Sample', 'UnsupportedError', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',
+           'recipe', 'recipe_names']

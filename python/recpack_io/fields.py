@@ -33,6 +33,7 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
           **values):
     """A picture, JPEG, PNG or raw bytes of `raw_shape` (channels, height, width).
 
+    name: of the array in batches.
     feature: where it is; empty: the first of image/encoded, image, jpg, jpeg, png.
     height, width: of the result, 224.
     crop: "none", "pad" (by `pad` pixels, then a random place), "random-resized" (`area`, `aspect`),
@@ -59,19 +60,21 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
 
 
 def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
-    """Numbers of a feature: `type` "i64", "i32" or "f32"; `length` values a sample (1: shape (N,)),
-    or, with `ragged`, at most that many, filled up with `padding`, and an array NAME_length.
+    """Numbers of a feature, an array `name`: `type` "i64", "i32" or "f32"; `length` values a sample
+    (1: shape (N,)), or, with `ragged`, at most that many, filled up with `padding`, and an array NAME_length.
     `feature`: its name in the records where it is another one; `truncate` what is longer."""
     return _set(_core.NumbersField(), {'name': name, **values})
 
 
 def Bytes(name: str, **values) -> _core.BytesField:  # noqa: N802
-    """Bytes as they are: of `shape`, or, with `ragged`, at most so many."""
+    """Bytes of a feature as they are, an array `name` of uint8: of `shape`, or, with `ragged`, at most
+    so many, filled up with 0, and an array NAME_length. `feature` and `truncate` as Numbers have
+    them."""
     return _set(_core.BytesField(), {'name': name, **values})
 
 
 def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
-    """The record's ordinal in the split, int64."""
+    """The record's ordinal in the split, an array `name` of int64."""
     return _set(_core.IdField(), {'name': name})
 
 
@@ -79,8 +82,9 @@ Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField
 
 
 def recipe(name: str, **image) -> list[Field]:
-    """The fields of a recipe; `image` changes its picture: recipe("imagenet-train", height=128,
-    width=128, type="f16")."""
+    """The fields of the recipe `name`, one of recipe_names(); `image` changes its picture:
+    recipe("imagenet-train", height=128, width=128, type="f16"). Raises InvalidArgumentError for
+    other names, TypeError for what a picture has not."""
     fields = _core.recipe(name)
     for field in fields:
         if isinstance(field, _core.ImageField):

@@ -27,10 +27,12 @@ class _Keyed:
 
     @property
     def rng(self) -> np.random.Generator:
+        """NumPy's generator, made when it is first asked for."""
         return self._key.rng
 
     @property
     def seed(self) -> int:
+        """Below 2**32, for generators of other libraries."""
         return self._key.seed
 
 
@@ -125,13 +127,16 @@ class Declared:
 
     @property
     def name(self) -> str:
+        """What errors call it."""
         return str(getattr(self.call, '__qualname__', type(self.call).__name__))
 
     def core_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """The arrays as the core takes them: name, type and a sample's shape."""
         return [_core_array(name, declared) for name, declared in self.arrays.items()]
 
     def checked(self, result: Any) -> list[npt.NDArray[Any]]:
-        """What a call gave, in the order of `arrays`, as they are declared, or an error."""
+        """The `result` of a call, in the order of `arrays`, as they are declared. Raises TypeError
+        and ValueError for what is not so."""
         who = f'function {self.name}'
         if not isinstance(result, Mapping):
             raise TypeError(f'{who} gave {type(result).__name__}, not a dictionary of its arrays: '
@@ -184,4 +189,4 @@ class Function(Declared):
 class BatchFunction(Declared):
     """Changes batches when they are whole: `call(batch)` changes arrays in place, and gives a
     dictionary of those that are declared in `arrays`, as Function has them, of one sample's shape;
-    None where there are none."""
+    None where there are none. `stream`: as Function has it."""

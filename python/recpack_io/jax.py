@@ -20,13 +20,14 @@ Devices = jax.Device | Sequence[jax.Device] | Sharding | None
 
 
 def arrays(core) -> dict[str, jax.Array]:
-    """Arrays of JAX's CPU device over the batch's memory, which they keep. Without jax_enable_x64
+    """Arrays of JAX's CPU device over the memory of `core`, a batch as the loader makes it, which
+    they keep. Without jax_enable_x64
     JAX makes int32 of int64, a copy."""
     return {name: jax.dlpack.from_dlpack(core.dlpack(name)) for name in core.keys()}
 
 
 def sharding_of(devices: Devices) -> Sharding | None:
-    """Several devices share a batch, each a stretch of its samples."""
+    """Of `devices` as Loader takes them: several share a batch, each a stretch of its samples."""
     if devices is None or isinstance(devices, Sharding):
         return devices
     if isinstance(devices, jax.Device):

@@ -31,10 +31,8 @@ def _close_all() -> None:
 
 
 class Batch:
-    """The arrays of a batch by name. They lie in its own memory: they keep it, nothing is copied.
-
-    epoch, number, ids, mask, token: as the batch of the C++ loader has them.
-    """
+    """The arrays of a batch by name, each of shape (samples, ...). They lie in its own memory: they
+    keep it, nothing is copied."""
 
     __slots__ = ('_core',)
 
@@ -48,36 +46,44 @@ class Batch:
         return len(self._core)
 
     def keys(self) -> list[str]:
+        """Names of the arrays."""
         return self._core.keys()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def items(self) -> list[tuple[str, NDArray[Any]]]:
+        """The arrays with their names."""
         return [(name, self[name]) for name in self.keys()]
 
     def dlpack(self, name: str) -> Any:
-        """The array for torch.from_dlpack(), jax.dlpack.from_dlpack() and their like."""
+        """The array of this name for torch.from_dlpack(), jax.dlpack.from_dlpack() and their like:
+        also of bfloat16, which NumPy has not."""
         return self._core.dlpack(name)
 
     @property
     def epoch(self) -> int:
+        """That its first sample is of."""
         return self._core.epoch
 
     @property
     def number(self) -> int:
+        """In the epoch, from where this run began."""
         return self._core.number
 
     @property
     def ids(self) -> NDArray[Any]:
+        """Ordinal of each sample's record in the split, uint64 of shape (samples,)."""
         return self._core.ids
 
     @property
     def mask(self) -> NDArray[Any]:
+        """0 where a sample only fills up the last batch, uint8 of shape (samples,)."""
         return self._core.mask
 
     @property
     def token(self) -> str:
+        """Where a run stands that has used this batch: part of a state."""
         return self._core.token
 
 
@@ -123,11 +129,17 @@ class Loader:
     workers: processes that call Functions and batch functions; 0: the loader's threads call them.
         multiprocessing_context: how they are started: "fork", "spawn", "forkserver", a context, or
         None: multiprocessing's own.
+    verify: check the CRCs of all that is read.
     batch_type: what a batch is; the adapters have theirs.
+    device: None, the host: recpack_io.torch and recpack_io.jax have Loaders for others.
 
-    One thread iterates. An iteration that is left in the middle of an epoch ends it: the next one is
-    the next epoch. After load_state_dict() the next iteration goes on behind the batch that was last
-    when the state was taken.
+    One thread iterates; any may call close() and stats(). An iteration that is left in the middle of
+    an epoch ends it: the next one is the next epoch. After load_state_dict() the next iteration goes
+    on behind the batch that was last when the state was taken.
+
+    Raises InvalidArgumentError for what makes no sense together. Batches raise CorruptError, with
+    path, offset and ordinal; IoError; NotFoundError for a feature that a record lacks; and what
+    functions raise. The loader is at its end then.
     """
 
     _core = _functions = None
@@ -142,7 +154,10 @@ class Loader:
                  ledger: str | os.PathLike[str] = '', verify: bool = True,
                  batch_functions: Sequence[BatchFunction | Callable[..., Any]] = (),
                  workers: int = 0, multiprocessing_context: Any = None,
-                 batch_type: Callable[[_core.Batch], Any] = Batch):
+                 batch_type: Callable[[_core.Batch], Any] = Batch, device: None = None):
+        if device is not None:
+            raise UnsupportedError(f'arrays of NumPy are on the host, not on {device}: take the '
+                                   'Loader of recpack_io.torch or recpack_io.jax')
         if (recipe is None) == (fields is None):
             raise TypeError('give a recipe or fields, one of them')
         if (rank is None) != (world_size is None):
@@ -229,7 +244,9 @@ class Loader:
         return {'version': _STATE_VERSION, 'token': self._core.token()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from there. Threads, ranks and the batch size may be others than then."""
+        """Goes on from there: `state` is of state_dict(). Threads, ranks and the batch size may be
+        others than then. Raises ValueError for a state of another version, InvalidArgumentError for
+        one of another data set or seed."""
         if state.get('version') != _STATE_VERSION:
             raise ValueError(f'the state has version {state.get("version")!r}, '
                              f'this package reads {_STATE_VERSION}')

@@ -12,17 +12,23 @@ Path = str | os.PathLike
 
 @dataclass(frozen=True)
 class Feature:
-    """What records have under a name, by a look at 100 of them."""
+    """What records have under a name, by a look at 100 of them.
 
-    kind: str  # "int64", "float", "bytes"; "mixed" where records differ
-    min_length: int  # values of a record; 0 where some lack it
+    kind: "int64", "float", "bytes"; "mixed" where records differ.
+    min_length, max_length: values of a record; 0 where some lack it.
+    min_bytes, max_bytes: size of a value of bytes.
+    """
+
+    kind: str
+    min_length: int
     max_length: int
-    min_bytes: int  # size of a value of bytes
+    min_bytes: int
     max_bytes: int
 
 
 class Dataset(_core.Dataset):
     """Records of one split, by number: `ds[7]`, `ds[-1]`, `ds[10:20]`, `ds[[5, 3, 8]]`, iteration.
+    Reading raises IndexError, CorruptError with path, offset and ordinal, IoError.
 
     Any number of threads may read. It can be pickled, and goes on in a forked process: readers are
     made where they are used.

@@ -16,7 +16,7 @@ _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f
 
 
 def tensors(core) -> dict[str, tf.Tensor]:
-    """Tensors over the batch's memory, which they keep."""
+    """Tensors over the memory of `core`, a batch as the loader makes it, which they keep."""
     return {name: tf.experimental.dlpack.from_dlpack(core.dlpack(name).__dlpack__())
             for name in core.keys()}
 

@@ -34,7 +34,7 @@ class Batch(dict):
 
 
 def tensors(core) -> dict[str, torch.Tensor]:
-    """Tensors over the batch's memory, which they keep."""
+    """Tensors over the memory of `core`, a batch as the loader makes it, which they keep."""
     return {name: torch.from_dlpack(core.dlpack(name)) for name in core.keys()}
 
 

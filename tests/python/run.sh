@@ -22,12 +22,14 @@ tested() {
 }
 
 path=$repository/tests/interop
-for name in reading loading lifetime functions workers writing packing programs notebook; do
+names=(documented reading loading lifetime functions workers writing packing pack_options programs
+       notebook)
+for name in "${names[@]}"; do
   tested bare "$bare/bin/python" "$name"
 done
 path+=:$site
-pairs=(vision:torch vision:torch_device vision:transforms lightning:lightning jax:jax tf:tensorflow
-       vision:examples jax:examples tf:migration)
+pairs=(vision:torch vision:torch_device vision:transforms vision:pictures lightning:lightning jax:jax tf:tensorflow
+       vision:examples jax:examples tf:migration vision:documented jax:documented tf:documented)
 for pair in "${pairs[@]}"; do
   tested "${pair%:*}" "$venvs/${pair%:*}/bin/python" "${pair#*:}"
 done

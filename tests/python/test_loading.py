@@ -82,6 +82,11 @@ class Fields(Loading):
                 self.assertEqual((image.tobytes(), label), (record['image'].tobytes(),
                                                             record['label'][0]))
 
+    def test_other_devices_have_loaders_of_their_own(self):
+        with self.assertRaisesRegex(recpack_io.UnsupportedError, 'not on cuda:0: .*recpack_io.torch'):
+            self.loader(device='cuda:0')
+        self.assertEqual(len(next(iter(self.loader(device=None)))), 8)
+
     def test_what_is_no_field(self):
         with self.assertRaisesRegex(TypeError, "no 'hight'; it has .*height"):
             recpack_io.Image(hight=3)
