@@ -12,4 +12,6 @@ NB_MODULE(_core, module) {
   BindLoader(module);
   BindWriter(module);
   BindPack(module);
+  module.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"),
+             "Whether what still has references at the interpreter's end is told of on stderr.");
 }

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ def _close_all() -> None:
     """Before the interpreter ends, which the loaders' threads may call."""
     for loader in list(_open):
         loader.close()
+    threading = sys.modules.get('threading')
+    if threading and any(thread.daemon for thread in threading.enumerate()):
+        _core.set_leak_warnings(False)  # what such threads hold is never let go of
 
 
 class Batch:
@@ -90,7 +94,6 @@ class Batch:
 def place_of_process() -> tuple[int, int]:
     """Rank and world size of torch.distributed or jax.distributed where that is in use, else of the
     launcher."""
-    import sys
     torch = sys.modules.get('torch')
     distributed = getattr(torch, 'distributed', None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
