@@ -9,6 +9,7 @@ import recpack_io
 {before}
 if __name__ == "__main__":
     os.setpgrp()  # a terminal sends it to all processes of a group
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what they put aside ignore it
 {begin}
     try:
         threading.Timer({seconds}, os.killpg, (os.getpgrp(), signal.SIGINT)).start()
