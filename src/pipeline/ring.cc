@@ -80,11 +80,7 @@ void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
 
 bool Ring::WaitUntilReady(uint64_t batch, std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
-    if (ready_.wait_until(lock, deadline, [&] { return Ready(batch); })) return true;
-    if (!Overslept(deadline)) return false;
-  }
+  return WaitPatiently(ready_, lock, timeout, [&] { return Ready(batch); });
 }
 
 std::shared_ptr<void> Ring::Give(uint64_t batch) {

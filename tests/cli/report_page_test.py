@@ -22,13 +22,22 @@ CHECKS = pathlib.Path(__file__).with_name('report_page_checks.js').read_text()
 
 
 @unittest.skipUnless(CHROMIUM, 'no Chromium: tools/setup.sh --for ci installs it')
-class Page(ProbeCase):
+class InBrowser(ProbeCase):
+    """Has one browser for all its tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+
+class Page(InBrowser):
     """All of one report: of a training where there is a trainer."""
 
     @classmethod
     def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
+        super().setUpClass()
         cls.place = pathlib.Path(tempfile.mkdtemp(prefix='recpack-page-'))
         cls.addClassCleanup(shutil.rmtree, cls.place)
         cls.page = None
@@ -167,14 +176,8 @@ class Page(ProbeCase):
         self.assertTrue('verdict: ' in json.dumps(document))
 
 
-@unittest.skipUnless(CHROMIUM, 'no Chromium: tools/setup.sh --for ci installs it')
-class Words(ProbeCase):
+class Words(InBrowser):
     """What pages of other programs say."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
 
     def words(self, *command, **options):
         self.probe('run', '--report', self.folder / 'report', '--', *command, **options)

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from support import CIFAR, ROOT, InFolder, main, pack
 
 sys.path.insert(0, str(ROOT / 'tests/cli'))
 import exposition
+from launching import free_port
 
 RECPROBE = os.environ.get('RECPROBE', str(ROOT / 'build/release/tools/recprobe/recprobe'))
 RECTRAIN = os.environ.get('RECTRAIN', str(ROOT / 'build/release/tools/rectrain/rectrain'))
@@ -107,9 +107,7 @@ class Server(WithTraining):
             'global: {scrape_interval: 1s}\n'
             'scrape_configs: [{job_name: recprobe, honor_labels: true, '
             f'static_configs: [{{targets: ["{target}"]}}]}}]\n')
-        with socket.socket() as free:
-            free.bind(('127.0.0.1', 0))
-            address = f'127.0.0.1:{free.getsockname()[1]}'
+        address = f'127.0.0.1:{free_port()}'
         with open(self.folder / 'log', 'wb') as log:
             server = subprocess.Popen(
                 [PROMETHEUS, f'--config.file={self.folder}/prometheus.yml',

@@ -12,4 +12,15 @@ inline bool Overslept(std::chrono::steady_clock::time_point deadline) noexcept {
   return std::chrono::steady_clock::now() > deadline + std::chrono::seconds(1);
 }
 
+// Waits until `over()` holds; false: it took longer than `timeout`, in which the process ran.
+template <typename Condition, typename Lock, typename Over>
+bool WaitPatiently(Condition& changed, Lock& lock, std::chrono::milliseconds timeout,
+                   const Over& over) {
+  for (;;) {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    if (changed.wait_until(lock, deadline, over)) return true;
+    if (!Overslept(deadline)) return false;
+  }
+}
+
 }  // namespace recpack

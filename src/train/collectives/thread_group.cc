@@ -66,10 +66,7 @@ bool ThreadGroup::Await(Lock& lock, bool may_fail) {
   if (!may_fail) {
     changed_.wait(lock, over);
   } else {
-    for (bool waits = true; waits;) {
-      const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
-      waits = !changed_.wait_until(lock, deadline, ended) && Overslept(deadline);
-    }
+    WaitPatiently(changed_, lock, options_.timeout, ended);
   }
   return over();
 }
