@@ -49,9 +49,11 @@ void InLoader(const Evidence& evidence, const LoaderWork& work, Verdict& verdict
     return;
   }
   const Stage most = work.Most();
-  const bool waits = most == Stage::kInput;
+  // Telling the kernel what will be read waits where the disk has much to do already.
+  const bool waits =
+      most == Stage::kInput || (most == Stage::kPlan && DisksGiveMuch(evidence, &work));
   if (!waits && ProcessorsAreTaken(evidence, work.process, work.workers, verdict)) return;
-  verdict.bottleneck = BottleneckOf(most);
+  verdict.bottleneck = waits ? Bottleneck::kStorage : BottleneckOf(most);
   verdict.evidence = {
       format("the loader's {} workers spent {} of their time in stage {}, {} waiting for room",
              work.workers, Percent(work.Share(most)), StageName(most), room)};

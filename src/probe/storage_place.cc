@@ -38,6 +38,10 @@ Flow FlowOf(const SystemRates& system, const LoaderWork* work) {
   return flow;
 }
 
+bool Misses(const Flow& flow) {
+  return flow.fetched > kMuchFetched * flow.asked && flow.fetched > 0;
+}
+
 void AddDevices(const SystemRates& system, Verdict& verdict) {
   for (const DeviceRates& device : system.devices) {
     if (device.read_bytes_per_second < kWorthALine) continue;
@@ -49,10 +53,14 @@ void AddDevices(const SystemRates& system, Verdict& verdict) {
 
 }  // namespace
 
+bool DisksGiveMuch(const Evidence& evidence, const LoaderWork* work) {
+  return evidence.system && Misses(FlowOf(*evidence.system, work));
+}
+
 void NameStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verdict) {
   if (!evidence.system) return;
   const Flow flow = FlowOf(*evidence.system, work);
-  const bool misses = flow.fetched > kMuchFetched * flow.asked && flow.fetched > 0;
+  const bool misses = Misses(flow);
   const bool whole_epochs = work != nullptr && work->epochs > 0;
   const bool refaults = flow.again > kMuchAgain * flow.fetched;
   if (flow.asked > 0) {

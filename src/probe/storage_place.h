@@ -6,6 +6,9 @@
 
 namespace recpack {
 
+// Whether much of what the input asked for came from disks.
+bool DisksGiveMuch(const Evidence& evidence, const LoaderWork* work);
+
 // Adds to the evidence what was read from where; the bottleneck, which is storage, becomes
 // page-cache misses where what comes from the disks was read before. `work`: null where the input
 // is not our loader's.

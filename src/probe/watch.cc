@@ -18,6 +18,7 @@
 #include "src/probe/lock_probes.h"
 #include "src/probe/thinned.h"
 #include "src/probe/timeline_sampler.h"
+#include "src/probe/with_ended.h"
 
 namespace recpack {
 namespace {
@@ -78,19 +79,20 @@ struct Watch::State {
     steps.Add(std::move(told));
   }
 
-  // Between the samples next to the first and the last step.
+  // Between the samples next to the first and the last step of any.
   std::optional<SystemRates> RatesOf(const std::vector<TrainerSteps>& trainers) const {
     const std::vector<SystemSample> all = samples.All();
     if (all.size() < 2) return {};
-    int64_t begin = all.front().time_ns, end = all.back().time_ns;
+    int64_t begin = INT64_MAX, end = INT64_MIN;
     for (const TrainerSteps& trainer : trainers) {
       if (trainer.steps.empty()) continue;
-      begin = trainer.steps.front().begin;
-      end = trainer.steps.back().end;
+      begin = std::min(begin, trainer.steps.front().begin);
+      end = std::max(end, trainer.steps.back().end);
     }
-    const size_t first = std::min(Nearest(all, begin), all.size() - 2);
-    const size_t last = std::max(Nearest(all, end), first + 1);
-    return RatesBetween(all[first], all[last]);
+    const bool any = begin <= end;
+    const size_t first = any ? std::min(Nearest(all, begin), all.size() - 2) : 0;
+    const size_t last = any ? std::max(Nearest(all, end), first + 1) : all.size() - 1;
+    return RatesBetween(all[first], WithEnded(all, first, last));
   }
 
   void AddUnseen(Evidence& evidence) const {

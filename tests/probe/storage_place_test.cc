@@ -31,6 +31,17 @@ TEST(StoragePlace, DataThatWasReadBeforeIsMissedByThePageCache) {
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("sda gave 80.0 MB/s, busy 90.0 %")));
 }
 
+TEST(StoragePlace, DisksGiveMuchWhereMoreThanATenthComesFromThem) {
+  for (const double fetched : {0.0, 9.0, 11.0}) {
+    Evidence evidence;
+    evidence.system = SystemRates{};
+    evidence.system->processes = {
+        {.process = 5, .read_bytes_per_second = fetched * kMb, .read_chars_per_second = 100 * kMb}};
+    EXPECT_EQ(DisksGiveMuch(evidence, nullptr), fetched > 10) << fetched;
+  }
+  EXPECT_FALSE(DisksGiveMuch({}, nullptr));
+}
+
 TEST(StoragePlace, TheFirstEpochComesFromStorage) {
   const LoaderWork first{.epochs = 0};
   EXPECT_EQ(Named(100 * kMb, 100 * kMb, 0, &first).bottleneck, Bottleneck::kStorage);

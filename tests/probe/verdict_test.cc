@@ -119,6 +119,19 @@ TEST(Verdict, TheStageThatTakesTheWorkersTimeIsTheBottleneck) {
   }
 }
 
+TEST(Verdict, TellingTheKernelWhatWillBeReadWaitsForTheDisk) {
+  Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},
+                    .loaders = Loader({{Stage::kPlan, 9}, {Stage::kRead, 1}})};
+  evidence.system = SystemRates{};
+  evidence.system->processes = {
+      {.process = 5, .read_bytes_per_second = 8e6, .read_chars_per_second = 1e7}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kStorage);
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("90.0 % of their time in stage plan")));
+  evidence.system->processes[0].read_bytes_per_second = 0;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kRead);
+}
+
 TEST(Verdict, WorkersThatWaitForRoomAreNotWhatIsWaitedFor) {
   const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})},
                                   .loaders = Loader({{Stage::kRoom, 8}, {Stage::kDecode, 2}})});
