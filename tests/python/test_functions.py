@@ -71,6 +71,7 @@ class Samples(Calls):
         plain = self.loader()
         for batch, expected in zip(loader, plain):
             np.testing.assert_array_equal(batch['image'], expected['image'])
+        loader.close()  # no call goes on: the next epoch's samples are made ahead
         for number, (image, sample) in kept.items():
             np.testing.assert_array_equal(image, self.dataset[number]['image'])
             with self.assertRaisesRegex(RuntimeError, 'while its function is called, not after'):
