@@ -4,7 +4,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "src/train/seconds.h"
@@ -26,8 +28,9 @@ struct ParameterServer::Variable {
   bool kept = false;         // the keeper has begun
   std::vector<float*> sent;  // by device: in the host's memory; null: it was brought to the keeper
   std::vector<bool> full;    // by device: sent and not used yet
+  std::vector<UpdateStep> steps;  // by device: of the gradient that it sent
   size_t arrived = 0;
-  UpdateStep step;
+  uint64_t due = 0;              // updates that what was sent makes
   std::vector<float> published;  // in the host's memory; where nobody reads it there, the first
   std::vector<std::vector<float>> slots_at_first;
   uint64_t updates = 0;
@@ -53,7 +56,9 @@ ParameterServer::ParameterServer(ParameterServerOptions options) : options_(std:
   }
 }
 
-ParameterServer::~ParameterServer() {
+ParameterServer::~ParameterServer() { Stop(); }
+
+void ParameterServer::Stop() noexcept {
   for (const auto& keeper : keepers_) {
     {
       const std::lock_guard lock(keeper->mutex);
@@ -66,9 +71,11 @@ ParameterServer::~ParameterServer() {
 
 void ParameterServer::Start(const Variables& variables, Ops& ops) {
   std::call_once(started_, [&] {
+    std::vector<std::unique_ptr<Variable>> all;
+    all.reserve(variables.specs().size());
     for (size_t i = 0; i < variables.specs().size(); ++i) {
-      variables_.push_back(std::make_unique<Variable>());
-      Variable& variable = *variables_.back();
+      all.push_back(std::make_unique<Variable>());
+      Variable& variable = *all.back();
       if (!variables.specs()[i].trained) continue;
       variable.size = variables.size(i);
       variable.decayed = variables.specs()[i].decayed;
@@ -78,11 +85,14 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
       variable.keeper->elements += variable.size;
       variable.sent.assign(options_.devices, nullptr);
       variable.full.assign(options_.devices, false);
+      variable.steps.resize(options_.devices);
       variable.published.resize(variable.size);
       variable.slots_at_first.assign(SlotNames(options_.optimizer).size(),
                                      std::vector<float>(variable.size));
       ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
     }
+    const std::lock_guard lock(mutex_);  // another device may fail, and abort, by now
+    variables_ = std::move(all);
   });
 }
 
@@ -143,8 +153,9 @@ double ParameterServer::Push(size_t device, size_t number, const UpdateStep& ste
   {
     const std::lock_guard lock(variable.mutex);
     variable.full[device] = true;
-    variable.step = step;
+    variable.steps[device] = step;
     if (++variable.arrived < options_.devices && !options_.async) return waited;
+    ++variable.due;
   }
   Keeper& keeper = *variable.keeper;
   {
@@ -159,8 +170,8 @@ double ParameterServer::Pull(size_t number, uint64_t updates, bool reaches,
                              const Receive& receive) {
   Variable& variable = *variables_[number];
   std::unique_lock lock(variable.mutex);
-  const double waited =
-      WaitFor(variable, lock, [&] { return options_.async || variable.updates >= updates; });
+  const uint64_t least = updates == kAllSent ? variable.due : options_.async ? 0 : updates;
+  const double waited = WaitFor(variable, lock, [&] { return variable.updates >= least; });
   if (reaches && variable.updates > 0 && variable.keeper->on_device()) {
     receive(nullptr, variable.value.As<float>());
   } else {
@@ -170,13 +181,15 @@ double ParameterServer::Pull(size_t number, uint64_t updates, bool reaches,
 }
 
 void ParameterServer::Abort(const std::string& reason) noexcept {
+  std::span<const std::unique_ptr<Variable>> variables;
   {
     const std::lock_guard lock(mutex_);
     if (aborted_) return;
     reason_ = reason;
     aborted_ = true;
+    variables = variables_;  // none yet: nobody waits, and who comes to will find this
   }
-  for (const auto& variable : variables_) {
+  for (const auto& variable : variables) {
     const std::lock_guard lock(variable->mutex);
     variable->changed.notify_all();
   }
@@ -246,7 +259,7 @@ void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) 
   for (const DeviceArray& slot : variable.slots) slots.push_back(slot.As<float>());
   {
     const std::lock_guard lock(variable.mutex);
-    UpdateValues(*keeper.ops, options_.optimizer, variable.step, variable.decayed,
+    UpdateValues(*keeper.ops, options_.optimizer, variable.steps[device], variable.decayed,
                  variable.value.As<float>(), gradient, slots, variable.size);
     if (options_.on_host || !keeper.on_device()) {
       keeper.ops->Download(variable.published.data(), variable.value.data(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,8 @@ class ParameterServer {
   // seconds it waited.
   double Pull(size_t variable, uint64_t updates, bool reaches, const Receive& receive);
 
+  // As `updates`: once all is in it that was sent by now.
+  static constexpr uint64_t kAllSent = UINT64_MAX;
   // Before the first push, or while none is under way.
   void SetValue(size_t variable, const std::function<void(float* to)>& download);
   void ReadSlot(size_t slot, size_t variable, float* to);
@@ -59,6 +62,9 @@ class ParameterServer {
 
   // Pushes and pulls that wait, and those that come, throw the reason.
   void Abort(const std::string& reason) noexcept;
+
+  // No device pushes or pulls any more. When this returns, nothing that was sent is read.
+  void Stop() noexcept;
 
  private:
   struct Variable;

@@ -24,9 +24,9 @@ void ServedVariables::BeginStep(const UpdateStep& step) {
   if (queue_) queue_->BeginStep();
 }
 
-void ServedVariables::Need(size_t variable) {
+void ServedVariables::Pull(size_t variable, uint64_t updates) {
   account_.waited +=
-      server_->Pull(variable, step_, down_ != nullptr,
+      server_->Pull(variable, updates, down_ != nullptr,
                     [&](const float* host, const float* there) { Take(variable, host, there); });
   if (down_) down_->Join();
   Count(variable);
@@ -89,8 +89,9 @@ void ServedVariables::VariablesSet() {
 }
 
 void ServedVariables::Settle() {
+  const uint64_t updates = server_->options().async ? ParameterServer::kAllSent : step_;
   for (size_t i = 0; i < variables_->specs().size(); ++i) {
-    if (variables_->specs()[i].trained) Need(i);
+    if (variables_->specs()[i].trained) Pull(i, updates);
   }
   if (down_) down_->Wait();
 }

@@ -17,11 +17,13 @@ class ServedVariables final : public VariableStrategy {
  public:
   ServedVariables(std::shared_ptr<ParameterServer> server, size_t device)
       : server_(std::move(server)), device_(device) {}
+  // What the keepers read is gone now.
+  ~ServedVariables() override { server_->Stop(); }
 
   int slots() const override { return 0; }
   void Start(Ops& ops, Variables& variables) override;
   void BeginStep(const UpdateStep& step) override;
-  void Need(size_t variable) override;
+  void Need(size_t variable) override { Pull(variable, step_); }
   void BeginBackward(size_t) override {
     if (queue_) queue_->BeginBackward();
   }
@@ -43,6 +45,7 @@ class ServedVariables final : public VariableStrategy {
     ++account_.calls;
     account_.bytes += Bytes(variable);
   }
+  void Pull(size_t variable, uint64_t updates);
   double PushFromHost(size_t variable);
   void PushFromDevice(size_t bucket);
   void Take(size_t variable, const float* host, const float* there);

@@ -26,7 +26,7 @@ std::vector<float> Floats(Ops& ops, const Tensor& tensor) {
 
 Tower::Tower(std::vector<std::unique_ptr<Ops>> ops, std::unique_ptr<VariableStrategy> strategy,
              float scale)
-    : ops_(std::move(ops)), strategy_(std::move(strategy)), scale_(scale) {}
+    : ops_(std::move(ops)), scale_(scale), strategy_(std::move(strategy)) {}
 
 void Tower::Place(const ModelGraph& graph, const DeviceOfOperation& device_of) {
   if (ops_.size() == 1) return;

@@ -69,9 +69,9 @@ class Tower {
 
   std::vector<std::unique_ptr<Ops>> ops_;
   std::unique_ptr<Placement> placement_;  // of several devices
-  std::unique_ptr<VariableStrategy> strategy_;
   const float scale_;
   std::unique_ptr<Model> model_;
+  std::unique_ptr<VariableStrategy> strategy_;      // its threads read what is the model's
   DeviceArray sums_, mask_;                         // sums of each step of those at once
   std::optional<RepeatedWork> repeated_, several_;  // of a step, and of those at once
 };

@@ -114,7 +114,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     auto since = Clock::now();
     const bool over = TrainEpoch(index, at, input, epoch, audit);
     epoch.input_waited = input.waited() - waited;
-    strategy.Settle();
+    Settle(index);
     all.Barrier();
     now.steps = static_cast<int64_t>(at.step);
     now.train_seconds = SecondsSince(since);
@@ -171,11 +171,17 @@ bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
     audit.Took(*batch);
     if (!checkpoints->IsDue(at.step)) continue;
     dispatch.Finish();
-    towers[index]->strategy().Settle();
+    Settle(index);
     Save(index, at, epoch.train, audit);
   }
   dispatch.Finish();
   return options.input != InputKind::kReal || !HasStepsLeft(at.loader_token);
+}
+
+// What an asynchronous server has is the same for all once all have sent theirs.
+void Trainer::State::Settle(size_t index) {
+  if (options.async) control[index]->Barrier();
+  towers[index]->strategy().Settle();
 }
 
 bool Trainer::State::HasStepsLeft(const std::string& token) const {

@@ -55,6 +55,8 @@ struct Trainer::State {
   // Goes on to the end of the epoch, or of the training. Whether the epoch is over.
   bool TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch,
                   RunAudit& audit);
+  // VariableStrategy::Settle(), of all towers at once. No step comes until all have.
+  void Settle(size_t index);
   // In the epoch behind the batch of this token.
   bool HasStepsLeft(const std::string& token) const;
   // Of all towers at once, which have settled.
