@@ -19,9 +19,9 @@ Dataset OpenEvaluation(const TrainerOptions& options) {
     try {
       return Dataset::Open(options.data, {.split = split});
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kNotFound && error.kind() != ErrorKind::kInvalidArgument) {
-        throw;
-      }
+      const bool lacks_split =  // and not a shard of it
+          error.kind() == ErrorKind::kNotFound && error.place().path == options.data;
+      if (!lacks_split && error.kind() != ErrorKind::kInvalidArgument) throw;
     }
   }
   throw Error(ErrorKind::kNotFound, "there is no split to evaluate on", {.path = options.data},

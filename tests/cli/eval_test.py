@@ -54,6 +54,13 @@ class Eval(CliTest):
         self.assertRegex(done.stdout, r'^f32: loss \d+\.\d+, accuracy \d+\.\d+ %; 16 samples, \d+ sam')
         self.assertIn('run1/step-00000016.safetensors: resnet, step 16', done.stderr)
 
+    def test_a_split_that_lacks_a_shard_is_not_passed_over_for_the_next(self):
+        shard, = (self.folder / 'out').glob('eval-*.tfrecord')
+        self.assertTrue(list((self.folder / 'out').glob('validation-*.tfrecord')))
+        shard.unlink()
+        done = self.rectrain('eval', 'out', '--checkpoint', 'run1', code=2)
+        self.assertIn(shard.name, done.stderr)
+
     def test_integers_beside_floats(self):
         found = self.eval('out', '--int8', '--calibration-batches', '3', '--batch-size', '8')
         self.assertEqual(found['calibrated_on'], 24)
