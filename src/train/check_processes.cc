@@ -37,6 +37,11 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
   const auto& deepconn = options.deepconn;
   world.CheckSame({
       {"the model", options.model},
+      {"recipes", options.recipe + ", " + options.eval_recipe},
+      {"evaluated split", format("'{}'", options.eval_split)},
+      {"type of activations", ValueTypeName(options.type)},
+      {"layout", std::to_string(static_cast<int>(options.layout))},
+      {"fused normalisation", std::to_string(options.fused_norm)},
       {"width", std::to_string(options.resnet.width)},
       {"classes", std::to_string(options.resnet.classes)},
       {"dense layer", std::to_string(options.alexnet.dense)},
