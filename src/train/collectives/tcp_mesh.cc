@@ -239,6 +239,12 @@ class Rendezvous {
     while (true) {
       AwaitConnection();
       Socket socket = Accept(listener_);
+      // It would wait there, and be told of again and again.
+      if (!socket && (errno == EMFILE || errno == ENFILE)) {
+        throw ConnectError(
+            format("rank {} cannot take in another rank: {}", where_.rank, std::strerror(errno)),
+            "raise the limit of open files (ulimit -n)");
+      }
       Hello hello;
       if (socket && ReceiveAll(socket, MessageBytes(hello), Soon(deadline_)) &&
           hello.magic == kMagic) {

@@ -1,9 +1,11 @@
 #include "recpack/train/tcp_collective.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +76,10 @@ TEST(TcpCollective, AProcessThatDiesIsNoticedByThoseThatOnlyCheck) {
   const auto collective = BesideOneThatDies(child);
   ASSERT_GE(child, 0);
   waitpid(child, nullptr, 0);
-  EXPECT_THAT(ErrorOf([&] { collective->Check(); }).what(), HasSubstr("rank 1 was lost: its"));
+  const auto check_until_it_is_told = [&] {
+    for (;; std::this_thread::yield()) collective->Check();
+  };
+  EXPECT_THAT(ErrorOf(check_until_it_is_told).what(), HasSubstr("rank 1 was lost: its"));
 }
 
 TEST(TcpCollective, AProcessThatDiesIsNamed) {
@@ -179,6 +184,31 @@ TEST(TcpCollective, APortThatIsTakenIsNamed) {
   const Error error = ErrorOf([&] { TcpCollective({.rank = 0, .size = 2, .port = port}); });
   EXPECT_THAT(error.what(), HasSubstr("127.0.0.1:" + std::to_string(port)));
   EXPECT_THAT(error.what(), HasSubstr("choose another port"));
+}
+
+// In a process that may open one file more.
+TEST(TcpCollective, WhereNoMoreFilesMayBeOpenedThatIsSaid) {
+  const int port = FreePort();
+  EXPECT_EQ(InChild([&] {
+              const pid_t other = fork();
+              if (other == 0) {
+                AwaitListener(port);
+                _exit(0);
+              }
+              const int next = open("/dev/null", O_RDONLY);
+              close(next);
+              rlimit limit = {};
+              EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+              limit.rlim_cur = static_cast<rlim_t>(next) + 1;
+              EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+              const Error error =
+                  ErrorOf([&] { TcpCollective({.rank = 0, .size = 2, .port = port}); });
+              EXPECT_THAT(error.what(), HasSubstr("rank 0 cannot take in another rank"));
+              EXPECT_THAT(error.what(), HasSubstr("ulimit -n"));
+              waitpid(other, nullptr, 0);
+              return !testing::Test::HasFailure();
+            }),
+            0);
 }
 
 TEST(TcpCollective, ARankThatIsNotStartedIsNamed) {
