@@ -24,6 +24,7 @@ TrainerOptions OfGainRun(TrainerOptions options, const TrainerNotice& notice) {
   leave_out(options.input != InputKind::kReal, "other input than real");
   leave_out(!options.timing.inputs.empty(), "timed inputs");
   options.checkpoints.clear();
+  options.checkpoint_steps = 0;
   options.ledger.clear();
   options.evaluate = false;
   options.input = InputKind::kReal;

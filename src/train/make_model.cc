@@ -59,6 +59,30 @@ std::vector<Field> ReviewFields(const DeepconnOptions& options) {
           NumbersField{.name = "rating", .type = ValueType::kF32}};
 }
 
+// NaN is refused as well.
+void RefuseBelowZero(double value, const char* name) {
+  if (value >= 0) return;
+  throw Error(ErrorKind::kInvalidArgument, format("{}: {}", name, value), {}, "give 0 or more");
+}
+
+void CheckNumbers(const TrainerOptions& options) {
+  if (options.steps_per_dispatch < 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("a dispatch of {} steps", options.steps_per_dispatch), {}, "give 1 or more");
+  }
+  RefuseBelowZero(static_cast<double>(options.max_steps), "the most steps");
+  RefuseBelowZero(static_cast<double>(options.checkpoint_steps), "steps of a checkpoint");
+  RefuseBelowZero(options.threads, "threads");
+  RefuseBelowZero(options.warmup_epochs, "epochs of the warm-up");
+  RefuseBelowZero(options.optimizer.rate, "the learning rate");
+  RefuseBelowZero(options.optimizer.momentum, "the momentum");
+  if (options.checkpoint_steps == 0 || !options.checkpoints.empty()) return;
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      format("checkpoints every {} steps, and no folder for them", options.checkpoint_steps), {},
+      "name one (--checkpoints)");
+}
+
 }  // namespace
 
 uint32_t DefaultBatchSize(const std::string& model) { return model == "deepconn" ? 32 : 128; }
@@ -69,10 +93,7 @@ TrainerOptions CompleteOptions(TrainerOptions options) {
     throw Error(ErrorKind::kInvalidArgument, format("there is no model '{}'", options.model), {},
                 "choose resnet, alexnet or deepconn");
   }
-  if (options.steps_per_dispatch < 1) {
-    throw Error(ErrorKind::kInvalidArgument,
-                format("a dispatch of {} steps", options.steps_per_dispatch), {}, "give 1 or more");
-  }
+  CheckNumbers(options);
   if (options.batch_size == 0) options.batch_size = DefaultBatchSize(options.model);
   if (!options.optimizer.kind) {
     options.optimizer.kind = is("deepconn") ? OptimizerKind::kAdam : OptimizerKind::kSgd;

@@ -1,6 +1,7 @@
 #include <optional>
 #include <vector>
 
+#include "recpack/base/error.h"
 #include "recpack/train/model.h"
 #include "src/base/format.h"
 
@@ -190,6 +191,12 @@ class Resnet final : public Model {
 }  // namespace
 
 std::unique_ptr<Model> MakeResnet(const ModelContext& context, const ResnetOptions& options) {
+  if (options.width < 1 || options.classes < 1 || options.image < 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{} channels, {} classes and pictures of {} pixels make no resnet",
+                       options.width, options.classes, options.image),
+                {}, "give one of each at least");
+  }
   return std::make_unique<Resnet>(context, options);
 }
 

@@ -38,11 +38,13 @@ bool Simulated(const TrainerOptions& options) {
 }
 
 LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
-  const auto steps = static_cast<int64_t>(steps_per_epoch);
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // of steps; nobody comes to the end of them
+  const uint64_t epochs = std::min(options.epochs, kMost / std::max<uint64_t>(1, steps_per_epoch));
+  const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
   return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
-          .warmup_steps = static_cast<int64_t>(options.warmup_epochs * static_cast<double>(steps)),
-          .steps =
-              options.max_steps ? options.max_steps : steps * static_cast<int64_t>(options.epochs)};
+          .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMost))),
+          .steps = options.max_steps ? options.max_steps
+                                     : static_cast<int64_t>(epochs * steps_per_epoch)};
 }
 
 }  // namespace

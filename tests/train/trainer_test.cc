@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "recpack/base/error.h"
@@ -229,14 +230,53 @@ TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
 TEST(Trainer, NamesStepLayerAndTokenOfANumberThatIsNone) {
   const SmallCifar data(64);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
-    TrainerOptions options = Options(data, devices, 8);
-    options.optimizer.rate = 1e30;
-    options.norm_sync = true;
-    const std::string message = MessageOf(options);
-    EXPECT_THAT(message, HasSubstr("the loss of step"));
-    EXPECT_THAT(message, HasSubstr("layer"));
-    EXPECT_THAT(message, HasSubstr("token"));
+    for (const StrategyKind strategy :
+         {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated,
+          StrategyKind::kParameterServer}) {
+      TrainerOptions options = Options(data, devices, 8);
+      options.strategy = strategy;
+      options.optimizer.rate = 1e30;
+      options.norm_sync = true;
+      const std::string message = MessageOf(options);
+      EXPECT_THAT(message, HasSubstr("the loss of step"));
+      EXPECT_THAT(message, HasSubstr("layer"));
+      EXPECT_THAT(message, HasSubstr("token"));
+    }
   }
+}
+
+TEST(Trainer, RefusesOptionsThatMakeNoSense) {
+  const SmallCifar data(32);
+  const auto refused = [&](const std::string& reason, auto change) {
+    TrainerOptions options = Options(data);
+    change(options);
+    EXPECT_THAT(MessageOf(options), HasSubstr(reason));
+  };
+  refused("the most steps: -1", [](auto& o) { o.max_steps = -1; });
+  refused("steps of a checkpoint: -1", [](auto& o) { o.checkpoint_steps = -1; });
+  refused("no folder for them", [](auto& o) { o.checkpoint_steps = 1; });
+  refused("threads: -1", [](auto& o) {
+    o.threads = -1;
+    o.bind_threads = true;
+  });
+  refused("the learning rate: nan", [](auto& o) { o.optimizer.rate = std::nan(""); });
+  refused("0 classes", [](auto& o) { o.resnet.classes = 0; });
+  refused("-3 channels", [](auto& o) { o.resnet.width = -3; });
+}
+
+// Whose steps are more than can be counted.
+TEST(Trainer, TakesAnyNumberOfEpochs) {
+  const SmallCifar data(32);
+  TrainerOptions options = Options(data);
+  options.epochs = std::numeric_limits<uint64_t>::max();
+  options.warmup_epochs = 1e300;
+  options.evaluate = false;
+  Trainer trainer(options);
+  EXPECT_THROW(trainer.Run([](const EpochReport& epoch) {
+    if (epoch.epoch == 1) throw Error(ErrorKind::kInvalidArgument, "enough");
+  }),
+               Error);
+  EXPECT_EQ(trainer.losses().size(), 4u);
 }
 
 TEST(Trainer, RefusesLabelsThatAreOutOfRange) {

@@ -44,6 +44,11 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   TrainerOptions& options = flags.options;
   FinishTrainingFlags(options);
   FinishInputFlags(flags.inputs, options);
+  if (options.variables != VariablePlace::kCpu &&
+      options.strategy != StrategyKind::kParameterServer) {
+    throw Error(ErrorKind::kInvalidArgument, "only a parameter server has a place for --variables",
+                {}, "give --strategy parameter_server as well, or leave it out");
+  }
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
   const LaunchPlace place = LaunchPlace::FromEnvironment();
   options.devices = ParseDevices(flags.devices, place.local_rank);

@@ -76,7 +76,7 @@ struct ResnetOptions {
 
 // He et al., "Deep residual learning for image recognition", 2016: 18 layers, basic blocks, with a
 // stem of one 3x3 convolution for small pictures. Reads `image` (NHWC or NCHW, as the context says,
-// three channels) and `label` (i64).
+// three channels) and `label` (i64). Throws as MakeAlexnet().
 std::unique_ptr<Model> MakeResnet(const ModelContext& context, const ResnetOptions& options);
 
 struct AlexnetOptions {
