@@ -9,7 +9,8 @@
 namespace recpack {
 namespace {
 
-// The file, with its size and digest counted along.
+// The file, with its size and digest counted along. Once a call failed nobody knows what the file
+// has, and all later ones fail as well.
 class FileSink final : public ByteSink {
  public:
   FileSink(std::unique_ptr<WritableFile> file, bool digest) : file_(std::move(file)) {
@@ -18,14 +19,17 @@ class FileSink final : public ByteSink {
 
   void Write(ByteView bytes) override {
     if (bytes.empty()) return;
+    Begin();
     if (sha_) sha_->Update(bytes);
     file_->Write(bytes);
     written_ += bytes.size();
+    usable_ = true;
   }
 
   uint64_t Flush() override { return written_; }
 
   uint64_t Finish(bool sync) override {
+    Begin();  // for good
     if (sync) file_->Sync();
     file_->Close();
     if (sha_) digest_ = sha_->Finish();
@@ -37,7 +41,16 @@ class FileSink final : public ByteSink {
   const std::string& path() const { return file_->path(); }
 
  private:
+  // Not usable until the call that begins is through.
+  void Begin() {
+    if (!std::exchange(usable_, false)) {
+      throw Error(ErrorKind::kIo, "is incomplete: it was finished, or could not be written before",
+                  {.path = file_->path()}, "write it anew");
+    }
+  }
+
   std::unique_ptr<WritableFile> file_;
+  bool usable_ = true;
   uint64_t written_ = 0;
   std::optional<Sha256> sha_;
   std::optional<Sha256Digest> digest_;

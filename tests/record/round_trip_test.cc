@@ -7,6 +7,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
+#include "tests/base/faulty_files.h"
+#include "tests/base/temporary_folder.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {
@@ -146,6 +148,35 @@ TEST(Writer, EndNeedsABegin) {
   ByteBuffer bytes;
   RecordWriter writer(std::make_unique<MemoryWritable>(bytes), {});
   EXPECT_THROW(writer.End(), Error);
+}
+
+// Whoever goes on after a full disk would else have a file with a hole, or a digest that is not
+// its.
+TEST(Writer, IsIncompleteForGoodOnceAWriteFailed) {
+  const TemporaryFolder folder;
+  for (const Compression compression : {Compression::kNone, Compression::kGzip}) {
+    FaultyFiles files;
+    files.room = 10'000;
+    RecordWriter writer(files.Create(folder / "shard"),
+                        {.compression = compression, .flush_interval = 1, .digest = true});
+    const auto write_much = [&] {
+      for (const ByteBuffer& payload : MakePayloads(30, 100'000)) writer.Write(payload);
+    };
+    EXPECT_THROW(write_much(), Error);
+    files.room = INT64_MAX;
+    EXPECT_THROW(write_much(), Error);
+    EXPECT_THROW(writer.Finish(false), Error);
+  }
+}
+
+TEST(Writer, IsFinishedOnce) {
+  ByteBuffer bytes;
+  RecordWriter writer(std::make_unique<MemoryWritable>(bytes), {.digest = true});
+  writer.Write(AsBytes("a"));
+  writer.Finish(false);
+  const auto digest = writer.digest();
+  EXPECT_THROW(writer.Finish(false), Error);
+  EXPECT_EQ(writer.digest(), digest);
 }
 
 TEST(Writer, RefusesALevelThatZlibHasNot) {

@@ -28,8 +28,8 @@ struct WriterOptions {
   bool digest = false;
 };
 
-// One thread at a time. Output bytes depend on the payloads and the options only. If it is
-// destroyed before Finish(), the file is left incomplete for the caller to remove.
+// One thread at a time. Output bytes depend on the payloads and the options only. Destroyed before
+// Finish(), or once a call threw kIo, it leaves an incomplete file for the caller to remove.
 class RecordWriter {
  public:
   RecordWriter(std::unique_ptr<WritableFile> file, WriterOptions options);
