@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -26,6 +27,7 @@ constexpr int64_t kLongestDelay = 100'000'000;  // ns that an event may wait to 
 constexpr size_t kBuffered = 1024;              // records
 
 thread_local bool fetches_ahead = false;
+thread_local uint32_t thread_lane = 0;  // 0: not asked for yet
 
 Event InputWait(EventLog* log, uint16_t device) {
   Event event{.kind = EventKind::kInputWait, .device = device};
@@ -48,6 +50,7 @@ struct EventLog::State {
     size_t left = records.size() * sizeof(EventRecord);
     while (left > 0) {
       const ssize_t written = ::write(file.get(), data, left);
+      if (written < 0 && errno == EINTR) continue;
       if (written <= 0) {
         lost = true;  // a part of a record may be there: what follows could not be read
         break;
@@ -93,9 +96,11 @@ EventLog* EventLog::OfProcess() {
   // parent's, whose mutex may be locked for ever.
   static std::atomic<EventLog*> log = nullptr;
   static const bool opened = [] {
-    const auto open = [] { log = Open("recpack").release(); };
-    open();
-    ::pthread_atfork(nullptr, nullptr, open);
+    log = Open("recpack").release();
+    ::pthread_atfork(nullptr, nullptr, [] {
+      thread_lane = 0;  // the child's thread has a number of its own
+      log = Open("recpack").release();
+    });
     std::atexit([] {
       if (EventLog* last = log) last->Flush();
     });
@@ -107,8 +112,8 @@ EventLog* EventLog::OfProcess() {
 int64_t EventLog::Now() noexcept { return static_cast<int64_t>(MonotonicNow()); }
 
 uint32_t EventLog::ThreadLane() noexcept {
-  thread_local const auto lane = static_cast<uint32_t>(::syscall(SYS_gettid));
-  return lane;
+  if (thread_lane == 0) thread_lane = static_cast<uint32_t>(::syscall(SYS_gettid));
+  return thread_lane;
 }
 
 EventLog::EventLog(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -124,6 +124,12 @@ class PosixFileSystem final : public FileSystem {
   bool Exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 };
 
+// A device or a pipe, such as /dev/stdout: to rename a file to its name would replace it.
+bool IsSpecial(const std::string& path) {
+  struct stat status;
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 }  // namespace
 
 FileSystem& PosixFiles() {
@@ -151,6 +157,11 @@ void WriteFileAtomically(FileSystem& files, const std::string& path, ByteView by
 
 void WritePiecesAtomically(FileSystem& files, const std::string& path,
                            const std::function<void(WritableFile&)>& write, bool durable) {
+  if (IsSpecial(path)) {
+    const auto file = files.Create(path);
+    write(*file);
+    return file->Close();
+  }
   const std::string temporary = format("{}.tmp-{}", path, ::getpid());
   try {
     const auto file = files.Create(temporary);

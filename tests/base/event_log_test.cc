@@ -119,10 +119,12 @@ TEST_F(EventLogTest, NothingIsLostOfManyThatAreNotWaitedFor) {
 // The child's events are in its own file, and its parent's mutex is not its own.
 TEST_F(EventLogTest, AForkedChildHasAFileOfItsOwn) {
   ASSERT_THAT(EventLog::OfProcess(), NotNull());
+  ASSERT_EQ(EventLog::ThreadLane(), static_cast<uint32_t>(::gettid()));
   const pid_t child = ::fork();
   if (child == 0) {
     EventLog* const log = EventLog::OfProcess();
     if (log == nullptr) ::_exit(1);
+    if (EventLog::ThreadLane() != static_cast<uint32_t>(::gettid())) ::_exit(2);
     log->Write({.begin = 5, .end = 6});
     log->Flush();
     ::_exit(0);

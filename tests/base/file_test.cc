@@ -1,9 +1,13 @@
 #include "recpack/base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
 
@@ -14,6 +18,19 @@ TEST(FileTest, WritesAtomicallyAndReadsBack) {
   const TemporaryFolder folder;
   WriteFileAtomically(PosixFiles(), folder / "a", AsBytes("hello"));
   EXPECT_EQ(AsText(ReadWholeFile(PosixFiles(), folder / "a")), "hello");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(FileTest, WritesIntoAPipeAndDoesNotReplaceIt) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const Descriptor reader(::open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_GE(reader.get(), 0);
+  WriteFileAtomically(PosixFiles(), folder / "pipe", AsBytes("hello"));
+  char text[8] = {};
+  EXPECT_EQ(::read(reader.get(), text, sizeof text), 5);
+  EXPECT_STREQ(text, "hello");
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
