@@ -8,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
+#include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
@@ -54,27 +55,46 @@ void CopyIntact(RecordReader& reader, RecordWriter& writer) {
   for (Record record; reader.Next(record);) writer.Write(record.payload);
 }
 
+// Ends the shard that is written and gives it its name.
+ManifestShard FinishShard(RecordWriter& writer, const std::string& file, const std::string& out,
+                          ShardEntries& entries) {
+  writer.Finish(true);
+  PosixFiles().Rename(out + "/" + file + ".tmp", out + "/" + file, true);
+  entries = writer.entries();
+  entries.name = file;
+  return {.file = file,
+          .records = entries.lengths.size(),
+          .bytes = entries.file_bytes,
+          .compression = entries.compression,
+          .sha256 = writer.digest()};
+}
+
+// One without records in the place of a shard that is not there.
+RepairedShard ReplaceShard(const std::string& path, const ShardEntries* known,
+                           const std::string& out, ShardEntries& entries) {
+  const std::string file = fs::path(path).filename();
+  RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"), {.digest = true});
+  RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
+  LostRecords lost{.path = path, .records = {}, .reason = "the shard is not there"};
+  if (known != nullptr) {
+    lost.records = known->lengths.size();
+    for (const uint32_t length : known->lengths) lost.end += length + kFrameBytes;
+  }
+  repaired.lost.push_back(std::move(lost));
+  return repaired;
+}
+
 RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
                           const std::string& out, ShardEntries& entries) {
+  if (!PosixFiles().Exists(path)) return ReplaceShard(path, known.get(), out, entries);
   const std::string file = fs::path(path).filename();
-  const std::string temporary = out + "/" + file + ".tmp";
   RecordReader reader(
       PosixFiles().OpenForReading(path),
       {.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = std::move(known)});
-  RecordWriter writer(PosixFiles().Create(temporary),
+  RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
                       {.compression = reader.compression(), .digest = true});
   CopyIntact(reader, writer);
-  writer.Finish(true);
-  PosixFiles().Rename(temporary, out + "/" + file, true);
-  entries = writer.entries();
-  entries.name = file;
-
-  RepairedShard repaired;
-  repaired.shard = {.file = file,
-                    .records = entries.lengths.size(),
-                    .bytes = entries.file_bytes,
-                    .compression = entries.compression,
-                    .sha256 = writer.digest()};
+  RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
   for (const Damage& damage : reader.damages()) {
     repaired.lost.push_back({.path = path,
                              .offset = damage.offset,

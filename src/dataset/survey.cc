@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
@@ -28,6 +29,33 @@ std::optional<int64_t> LabelOf(const ExampleView& view) {
   }
   return {};
 }
+
+// What the records of a shard tell. Those of others may be no Examples: they are counted all the
+// same, and there is no schema.
+class RecordsSeen {
+ public:
+  void Add(ByteView payload) {
+    try {
+      view_.Parse(payload);
+    } catch (const Error&) {
+      given_up_ = true;
+      return;
+    }
+    if (const auto label = LabelOf(view_)) ++class_counts_[*label];
+    if (schema_.records() < kSample) schema_.Add(view_);
+  }
+
+  void Finish(Sidecar& sidecar) {
+    sidecar.class_counts = std::move(class_counts_);
+    if (!given_up_) sidecar.schema = ToManifest(schema_.Finish());
+  }
+
+ private:
+  ExampleView view_;
+  SchemaBuilder schema_;
+  std::map<int64_t, uint64_t> class_counts_;
+  bool given_up_ = false;
+};
 
 class Surveyor {
  public:
@@ -69,14 +97,10 @@ class Surveyor {
                      .bytes = indexed.file_bytes,
                      .compression = indexed.compression};
     RecordReader reader(PosixFiles().OpenForReading(path), {});
-    ExampleView view;
-    SchemaBuilder schema;
-    for (Record record; schema.records() < kSample && reader.Next(record);) {
-      view.Parse(record.payload);
-      schema.Add(view);
-      if (const auto label = LabelOf(view)) ++sidecar.class_counts[*label];
-    }
-    sidecar.schema = ToManifest(schema.Finish());
+    RecordsSeen seen;
+    Record record;
+    for (uint64_t i = 0; i < kSample && reader.Next(record); ++i) seen.Add(record.payload);
+    seen.Finish(sidecar);
     return sidecar;
   }
 
@@ -86,13 +110,10 @@ class Surveyor {
     sidecar.shard = {.file = path.substr(path.rfind('/') + 1), .bytes = file->Size()};
     RecordReader reader(std::move(file), {});
     sidecar.shard.compression = reader.compression();
-    ExampleView view;
-    SchemaBuilder schema;
+    RecordsSeen seen;
     uint64_t told = 0;  // bytes of the file
     for (Record record; reader.Next(record); ++sidecar.shard.records) {
-      view.Parse(record.payload);
-      if (schema.records() < kSample) schema.Add(view);
-      if (const auto label = LabelOf(view)) ++sidecar.class_counts[*label];
+      seen.Add(record.payload);
       // Offsets within a compressed shard are not the file's.
       if (reader.compression() == Compression::kNone && record.offset >= told + kStep) {
         meter_.Add(record.offset - told);
@@ -100,7 +121,7 @@ class Surveyor {
       }
     }
     meter_.Add(sidecar.shard.bytes - told);
-    sidecar.schema = ToManifest(schema.Finish());
+    seen.Finish(sidecar);
     return sidecar;
   }
 

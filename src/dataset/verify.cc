@@ -9,24 +9,33 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/parallel.h"
+#include "recpack/dataset/plan.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/header.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/dataset/index_check.h"
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/side_files.h"
+#include "src/dataset/sidecar.h"
 
 namespace recpack {
 namespace {
 
+std::string_view NameOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
 struct ShardTask {
   std::string path;
   std::optional<ManifestShard> expected;
+  const IndexedShards* indexed = nullptr;  // by the index of its split, if any
   uint64_t records = 0;
   uint64_t bytes = 0;
   std::vector<Finding> findings;
+  std::optional<IndexCheck::Difference> of_index = {};
 
   void Add(std::string reason, std::optional<uint64_t> offset = {},
            std::optional<uint64_t> ordinal = {}) {
@@ -62,10 +71,15 @@ void ReadRecords(const VerifyOptions& options, ShardTask& task) {
   RecordReader reader(PosixFiles().OpenForReading(task.path),
                       {.on_damage = ReaderOptions::OnDamage::kResynchronise});
   ExampleView view;
+  IndexCheck index(task.indexed, std::string(NameOf(task.path)), task.bytes);
   for (Record record; reader.Next(record);) {
     ++task.records;
+    if (!reader.damages().empty()) index.Stop();
+    index.See(record);
     CheckRecord(record, options, view, task);
   }
+  if (reader.damages().empty()) index.Finish(task.records);
+  task.of_index = index.difference();
   for (const Damage& damage : reader.damages()) {
     task.Add(damage.lost ? format("{} ({} records lost)", damage.reason, *damage.lost)
                          : format("{} (unknown number of records lost)", damage.reason),
@@ -104,10 +118,6 @@ void CheckShard(const VerifyOptions& options, ShardTask& task) {
   } catch (const Error& error) {
     task.Add(error.reason(), error.place().offset, error.place().ordinal);
   }
-}
-
-std::string_view NameOf(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 bool ListsAny(const Index& index, const LayoutSplit& split) {
@@ -155,6 +165,42 @@ void CheckSideFiles(const Layout& layout, std::vector<Finding>& findings) {
   }
 }
 
+// Shards that are whole are not all of the data where a pack was not finished.
+void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
+  const std::string path = layout.folder + "/" + kStateFolder + "/plan.json";
+  if (layout.manifest || layout.folder.empty() || !PosixFiles().Exists(path)) return;
+  try {
+    const NameList planned = ReadPlan(PosixFiles(), path).shards.files();
+    const auto missing = std::ranges::count_if(planned, [&](const std::string& file) {
+      return !PosixFiles().Exists(layout.folder + "/" + file);
+    });
+    if (missing == 0) return;
+    findings.push_back({path,
+                        {},
+                        {},
+                        format("plans {} shards, of which {} are not there: run the same `recpack "
+                               "pack` again, which was not finished",
+                               planned.size(), missing)});
+  } catch (const Error& error) {
+    findings.push_back({path, {}, {}, error.reason()});
+  }
+}
+
+// The index of each split, where there is one that can be read: CheckIndex() says what is wrong
+// with the others.
+std::vector<std::optional<IndexedShards>> IndexesOf(const Layout& layout) {
+  std::vector<std::optional<IndexedShards>> indexes(layout.splits.size());
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    const std::string& path = layout.splits[i].index;
+    if (path.empty() || !PosixFiles().Exists(path)) continue;
+    try {
+      indexes[i].emplace(Index::Open(path));
+    } catch (const Error&) {
+    }
+  }
+  return indexes;
+}
+
 ShardTask TaskOf(const Layout& layout, const LayoutSplit& split, size_t shard) {
   ShardTask task{.path = split.shards[shard], .expected = {}, .findings = {}};
   const ManifestSplit* expected =
@@ -169,11 +215,15 @@ class Findings {
   Findings(const VerifyOptions& options, VerifyResult& result)
       : options_(options), result_(result) {}
 
-  void Add(size_t shard, ShardTask&& task) {
+  // `index`: the path of the one that the task was held to.
+  void Add(size_t shard, ShardTask&& task, const std::string& index) {
     const std::lock_guard lock(mutex_);
     result_.records += task.records;
     result_.bytes += task.bytes;
     if (!task.findings.empty()) found_[shard] = std::move(task.findings);
+    if (task.of_index) {
+      of_indexes_[shard] = {index, {}, task.of_index->ordinal, std::move(task.of_index->reason)};
+    }
     if (options_.progress) options_.progress(result_.bytes);
   }
 
@@ -181,6 +231,7 @@ class Findings {
     for (auto& [shard, findings] : found_) {
       std::ranges::move(findings, std::back_inserter(result_.findings));
     }
+    for (auto& [shard, finding] : of_indexes_) result_.findings.push_back(std::move(finding));
   }
 
  private:
@@ -188,6 +239,7 @@ class Findings {
   VerifyResult& result_;
   std::mutex mutex_;
   std::map<size_t, std::vector<Finding>> found_;
+  std::map<size_t, Finding> of_indexes_;
 };
 
 }  // namespace
@@ -201,16 +253,19 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
     first.push_back(shards);
     shards += split.shards.size();
   }
+  const auto indexes = IndexesOf(layout);
   ParallelFor(shards, options.threads, [&](size_t, size_t i) {
     const auto split = static_cast<size_t>(std::ranges::upper_bound(first, i) - first.begin()) - 1;
     ShardTask task = TaskOf(layout, layout.splits[split], i - first[split]);
+    if (indexes[split]) task.indexed = &*indexes[split];
     CheckShard(options, task);
-    findings.Add(i, std::move(task));
+    findings.Add(i, std::move(task), layout.splits[split].index);
   });
   findings.Finish();
   for (const auto& split : layout.splits)
     CheckIndex(split, layout.manifest.has_value(), result.findings);
   CheckSideFiles(layout, result.findings);
+  CheckFinished(layout, result.findings);
   return result;
 }
 

@@ -3,6 +3,7 @@ import base64
 import gzip
 import json
 import os
+import shutil
 import struct
 import unittest
 
@@ -206,6 +207,7 @@ class Shards(CliTest):
 
     def test_index_of_several_folders_is_one_each(self):
         (self.out / 'manifest.json').unlink()
+        shutil.rmtree(self.out / '.recpack')  # where a plan tells of both
         (self.folder / 'outer').mkdir()
         second = 'train-00001-of-00002.tfrecord'
         (self.out / second).rename(self.folder / 'outer' / second)

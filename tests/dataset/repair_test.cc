@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/build_index.h"
@@ -85,6 +87,37 @@ TEST_F(RepairTest, AMissingShardIsAFinding) {
   EXPECT_EQ(found.findings[0].path, shard_);
 }
 
+TEST_F(RepairTest, APackThatWasNotFinishedIsAFinding) {
+  std::filesystem::remove(out_ + "/manifest.json");
+  EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());  // all shards are there
+  std::filesystem::remove(out_ + "/train.recindex");
+  std::filesystem::remove(shard_);
+  const VerifyResult found = Verify(FindLayout(out_), {});
+  ASSERT_EQ(found.findings.size(), 1u);
+  EXPECT_EQ(found.findings[0].path, out_ + "/.recpack/plan.json");
+  EXPECT_NE(found.findings[0].reason.find("2 shards, of which 1 are not there"), std::string::npos);
+  EXPECT_TRUE(Verify(FindLayout(out_ + "/train-*"), {}).findings.empty());  // what is named
+}
+
+TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneIsMissing) {
+  const uint64_t records = Index::Open(out_ + "/train.recindex").shard(0).records;
+  const uint64_t bytes = std::filesystem::file_size(shard_);
+  std::filesystem::remove(shard_);
+  for (const bool indexed : {true, false}) {
+    if (!indexed) std::filesystem::remove(out_ + "/train.recindex");
+    const std::string saved = folder_ / (indexed ? "saved" : "saved without index");
+    const RepairResult result = Repair(FindLayout(out_), {.out = saved});
+    EXPECT_EQ(result.records, 400u - records);
+    ASSERT_EQ(result.lost.size(), 1u);
+    EXPECT_EQ(result.lost[0].path, shard_);
+    EXPECT_EQ(result.lost[0].records, indexed ? std::optional(records) : std::nullopt);
+    EXPECT_EQ(result.lost[0].end, indexed ? bytes : 0u);
+    const VerifyResult verified = Verify(FindLayout(saved), {});
+    EXPECT_TRUE(verified.findings.empty());
+    EXPECT_EQ(verified.records, 400u - records);
+  }
+}
+
 TEST_F(RepairTest, AStaleIndexIsAFindingAndCanBeMadeAnew) {
   std::filesystem::resize_file(shard_, Locate(100).offset);
   std::filesystem::remove(out_ + "/manifest.json");
@@ -98,6 +131,46 @@ TEST_F(RepairTest, AStaleIndexIsAFindingAndCanBeMadeAnew) {
   EXPECT_TRUE(std::filesystem::exists(shard_ + ".idx"));
 }
 
+// What a loader reads by is checked as well: a length that is wrong in the index alone.
+TEST_F(RepairTest, AWrongLengthOrOffsetInTheIndexIsAFinding) {
+  const std::string path = out_ + "/train.recindex";
+  const ByteBuffer good = ReadWholeFile(PosixFiles(), path);
+  const Index index = Index::Open(path);
+  // The first shard's lengths stand behind the header, its blocks behind them.
+  ASSERT_GT(index.shard(0).records, 130u);
+  for (const uint64_t at : {16 + 20 * sizeof(uint32_t),
+                            16 + (index.shard(0).records + 1) / 2 * 8 + 2 * sizeof(uint64_t)}) {
+    ByteBuffer bad = good;
+    bad[at] ^= 1;
+    WriteFileAtomically(PosixFiles(), path, bad, false);
+    const VerifyResult found = Verify(FindLayout(out_), {.threads = 2});
+    ASSERT_EQ(found.findings.size(), 1u) << at;
+    EXPECT_EQ(found.findings[0].path, path);
+    EXPECT_EQ(found.findings[0].ordinal, at < 200 ? 20u : 2 * 64u);
+    EXPECT_NE(found.findings[0].reason.find("recpack index"), std::string::npos);
+    BuildIndexes(FindLayout(out_), {});
+    EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());
+  }
+}
+
+TEST_F(RepairTest, AnIndexThatListsMoreOrFewerRecordsIsAFinding) {
+  const std::string path = out_ + "/train.recindex";
+  for (const bool more : {false, true}) {
+    const Index index = Index::Open(path);
+    std::vector<ShardEntries> shards = {index.Entries(0), index.Entries(1)};
+    const uint64_t records = shards[1].lengths.size();
+    more ? shards[1].lengths.push_back(3) : shards[1].lengths.pop_back();
+    IndexWriter writer(PosixFiles().Create(path + ".other"));
+    for (const ShardEntries& shard : shards) writer.AddShard(shard);
+    writer.Finish(false);
+    std::filesystem::rename(path + ".other", path);
+    const VerifyResult found = Verify(FindLayout(out_), {});
+    ASSERT_EQ(found.findings.size(), 1u) << more;
+    EXPECT_EQ(found.findings[0].ordinal, more ? records : records - 1);
+    BuildIndexes(FindLayout(out_), {});
+  }
+}
+
 TEST_F(RepairTest, AnIndexOfOtherShardsIsNoFinding) {
   std::filesystem::remove(out_ + "/manifest.json");
   std::filesystem::rename(shard_, out_ + "/a.tfrecord");
@@ -109,6 +182,7 @@ TEST_F(RepairTest, AnIndexOfOtherShardsIsNoFinding) {
 
 TEST_F(RepairTest, AnIndexOfAShardWhoseNameOnlyEndsAlikeIsAFinding) {
   std::filesystem::remove(out_ + "/manifest.json");
+  std::filesystem::remove_all(out_ + "/.recpack");
   const std::string other = out_ + "/xtrain-00000-of-00002.tfrecord";
   std::filesystem::rename(shard_, other);
   const VerifyResult found = Verify({.folder = out_,

@@ -37,8 +37,9 @@ struct RepairResult {
 inline constexpr char kLedgerName[] = "repair-ledger.jsonl";
 
 // Writes shards of the same names and compression with the intact records, an index, a manifest and
-// the ledger. Other files that the manifest lists are copied, or lost where they are damaged. The
-// source is not touched. Throws Error: kInvalidArgument where `out` is not empty, kIo.
+// the ledger; in the place of a shard that is missing one without records. Other files that the
+// manifest lists are copied, or lost where they are damaged. The source is not touched. Throws
+// Error: kInvalidArgument where `out` is not empty, kIo.
 RepairResult Repair(const Layout& layout, const RepairOptions& options);
 
 }  // namespace recpack

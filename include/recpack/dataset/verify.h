@@ -1,4 +1,4 @@
-// Checks a data set: every CRC, every parse, and what the manifest says.
+// Checks a data set: every CRC, every parse, and what manifest and index say.
 #pragma once
 
 #include <cstdint>

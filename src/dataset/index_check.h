@@ -1,0 +1,46 @@
+// Whether an index says of a shard what is so: lengths have no CRC of their own there
+// (docs/format/index.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "recpack/record/index.h"
+#include "recpack/record/reader.h"
+#include "src/dataset/indexed_shards.h"
+
+namespace recpack {
+
+// Looks at the records of one shard in their order, for the first one that lies elsewhere. One
+// thread at a time.
+class IndexCheck {
+ public:
+  struct Difference {
+    uint64_t ordinal = 0;  // in the shard
+    std::string reason;
+  };
+
+  // `indexed`: null where there is no index. One that does not list the file with this size says
+  // nothing of it, and is not held to it.
+  IndexCheck(const IndexedShards* indexed, const std::string& file, uint64_t file_bytes);
+
+  void See(const Record& record);
+
+  // Behind damage ordinals are provisional, and no record is missing.
+  void Stop() { indexed_ = nullptr; }
+
+  // After the last record of `records`.
+  void Finish(uint64_t records);
+
+  const std::optional<Difference>& difference() const { return difference_; }
+
+ private:
+  void Note(uint64_t ordinal, std::string reason);
+
+  const IndexedShards* indexed_;  // null: there is nothing to compare with, or any more
+  ShardSummary summary_;
+  std::optional<Difference> difference_;
+};
+
+}  // namespace recpack
