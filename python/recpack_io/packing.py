@@ -104,7 +104,7 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
     split: of an iterable, or of a tar.
     shard_bytes: about the size of a shard before compression.
     compression: "none", "gzip" or "zlib", of `level` 1 (fast) to 9 (small).
-    overwrite: remove what was packed into `out` first.
+    overwrite: remove what was packed into `out` before; for an iterable once all its records came.
     sync: wait until files would survive a power cut.
     progress: called with (done, total) about ten times a second: bytes of a path, records of an
         iterable, whose total is None where it has no len(). What it raises stops the job.

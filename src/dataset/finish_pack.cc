@@ -47,25 +47,29 @@ Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folde
     manifest.class_names = source.class_names();
     return manifest;
   }
-  Manifest manifest = std::move(*folder.base());
-  if (manifest.class_names != source.class_names()) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "the classes of the source are not those of the data set it is appended to",
-                {.path = options.out}, "labels would change their meaning: pack it on its own");
-  }
-  return manifest;
+  return std::move(*folder.base());
 }
 
 // Of the index that there was, if any.
 using OldIndex = std::optional<IndexedShards>;
 
+// Nothing where it is not there, or was cut by a power failure.
+std::optional<ShardEntries> EntriesOfPart(const std::string& path) {
+  if (!std::filesystem::exists(path)) return {};
+  try {
+    const Index part = Index::Open(path);
+    if (part.shard_count() == 1) return part.Entries(0);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+  }
+  return {};
+}
+
 ShardEntries EntriesOf(const std::string& file, const PackFolder& folder, const OldIndex& old,
                        const PackOptions& options) {
-  const std::string part = folder.IndexPartPath(file);
-  if (std::filesystem::exists(part)) {
-    ShardEntries entries = Index::Open(part).Entries(0);
-    entries.name = file;  // a stream's part was written before the shard had its name
-    return entries;
+  if (auto entries = EntriesOfPart(folder.IndexPartPath(file))) {
+    entries->name = file;  // a stream's part was written before the shard had its name
+    return std::move(*entries);
   }
   if (const auto found = old ? old->Find(file) : std::nullopt) return old->index().Entries(*found);
   ShardEntries entries = ScanShard(*options.files, folder.ShardPath(file), true);
@@ -113,6 +117,37 @@ std::map<std::string, NameList> ShardsOfIndexes(Manifest& manifest, const Plan& 
   return shards;
 }
 
+void WriteIndexes(Manifest& manifest, const Plan& plan, const PackFolder& folder,
+                  const PackOptions& options) {
+  const std::map<std::string, NameList> indexes = ShardsOfIndexes(manifest, plan);
+  // One after the other: the rows of a manifest take 60 bytes a shard, the table of an index 80.
+  if (options.append) manifest = {};
+  for (const auto& [index, files] : indexes) {
+    WriteIndex(index, files, folder, options);
+    if (options.dali_index) WriteDaliIndexes(index, options);
+  }
+}
+
+// The manifest that is there, where shards were appended to the plan's since: who packs these again
+// does not take those out.
+std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder& folder,
+                                             const PackOptions& options) {
+  if (options.append || folder.LastAppend() == 0) return {};
+  if (!options.files->Exists(options.out + "/" + kManifestName)) return {};
+  Manifest manifest = ReadManifest(*options.files, options.out);
+  if (manifest.settings != plan.settings || !Lists(manifest, plan)) return {};
+  for (ManifestSplit& split : manifest.splits) {
+    ShardList shards;
+    for (const ManifestShard& row : split.shards) {
+      const bool planned = plan.shards.files().Find(row.file).has_value();
+      const auto sidecar = planned ? folder.FindComplete(row.file) : std::nullopt;
+      shards.push_back(sidecar ? sidecar->shard : row);
+    }
+    split.shards = std::move(shards);
+  }
+  return manifest;
+}
+
 }  // namespace
 
 bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
@@ -121,21 +156,20 @@ bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
   if (Lists(manifest, plan)) return true;  // an append that was made before
   if (!AllComplete(plan, folder)) return false;
   const Descriptor turn = folder.TakeTurn();
-  const std::map<std::string, NameList> indexes = ShardsOfIndexes(manifest, plan);
-  // One after the other: the rows of a manifest take 60 bytes a shard, the table of an index 80.
-  if (options.append) manifest = {};
-  for (const auto& [index, files] : indexes) {
-    WriteIndex(index, files, folder, options);
-    if (options.dali_index) WriteDaliIndexes(index, options);
-  }
-  if (options.append) {
-    manifest = ReadManifest(*options.files, options.out);
-    if (Lists(manifest, plan)) return true;  // another task was faster
-  }
-  for (const auto& shard : plan.shards) {
-    const auto sidecar = folder.FindComplete(shard.file);
-    if (!sidecar) return false;
-    AddShard(plan.splits[shard.split].name, *sidecar, manifest);
+  if (auto grown = ManifestWithAppended(plan, folder, options)) {
+    manifest = std::move(*grown);
+    WriteIndexes(manifest, {}, folder, options);
+  } else {
+    WriteIndexes(manifest, plan, folder, options);
+    if (options.append) {
+      manifest = ReadManifest(*options.files, options.out);
+      if (Lists(manifest, plan)) return true;  // another task was faster
+    }
+    for (const auto& shard : plan.shards) {
+      const auto sidecar = folder.FindComplete(shard.file);
+      if (!sidecar) return false;
+      AddShard(plan.splits[shard.split].name, *sidecar, manifest);
+    }
   }
   WriteSideFiles(source, folder, options, manifest);
   WriteManifest(*options.files, options.out, manifest, options.sync);

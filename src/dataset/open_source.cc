@@ -13,6 +13,7 @@
 #include "recpack/dataset/folder.h"
 #include "recpack/dataset/image_options.h"
 #include "recpack/dataset/imagenet.h"
+#include "recpack/dataset/layout.h"
 #include "recpack/dataset/list.h"
 #include "recpack/dataset/recognise.h"
 #include "recpack/dataset/reviews.h"
@@ -165,12 +166,30 @@ void RefuseOutWithin(const std::string& folder, const std::string& packed_into) 
               {.path = packed_into}, "choose a folder outside of " + folder);
 }
 
+// What is overwritten is removed before the first record is read.
+void RefuseOutWithShards(const std::string& shards, const std::string& packed_into) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (const LayoutSplit& split : FindLayout(shards).splits) {
+    for (const std::string& shard : split.shards) {
+      const fs::path folder = fs::canonical(shard, ignored).parent_path();
+      if (ignored || !fs::equivalent(folder, packed_into, ignored)) continue;
+      throw Error(ErrorKind::kInvalidArgument,
+                  "holds the shards that are packed: to overwrite it would remove them unread",
+                  {.path = packed_into}, "pack into another folder");
+    }
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_classes,
                                          PackOptions& options) {
   auto source = OpenSource(flags, options);
   if (source->kind() == "folder") RefuseOutWithin(flags.path, options.out);
+  if (source->kind() == "tfrecord" && options.overwrite) {
+    RefuseOutWithShards(flags.path, options.out);
+  }
   if (shuffle_classes && source->sorted_by_class()) options.plan.shuffle_seed = 0;
   return source;
 }

@@ -9,6 +9,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 #include "src/base/format.h"
+#include "src/dataset/append_check.h"
 #include "src/dataset/finish_pack.h"
 #include "src/dataset/pack_folder.h"
 #include "src/dataset/pack_settings.h"
@@ -28,8 +29,10 @@ Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& fol
   const Descriptor turn = folder.TakeTurn();
   Plan plan = PlanAppend(source, options, folder.append());
   if (options.append && folder.LastAppendIsAnotherJob(plan)) {
-    folder.StartNextAppend();
-    plan = PlanAppend(source, options, folder.append());
+    do {
+      folder.StartNextAppend();
+      plan = PlanAppend(source, options, folder.append());
+    } while (folder.HasShardsOfAnotherJob(plan));
   }
   folder.Adopt(plan);
   folder.RemoveStaleTemporaries(plan);
@@ -131,12 +134,22 @@ PackResult Pack(const Source& source, const PackOptions& options) {
                 "one task cannot overwrite what the others may have made", {.path = options.out},
                 "remove the folder, then start all tasks");
   }
+  if (!(options.max_skip >= 0 && options.max_skip <= 1)) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{} is no share of items that may be bad", options.max_skip), {},
+                "give one from 0 to 1");
+  }
+  if (options.overwrite && options.append) {
+    throw Error(ErrorKind::kInvalidArgument, "overwriting would remove what is to be appended to",
+                {.path = options.out}, "choose one of them");
+  }
   if (const std::string why = source.WhyNotAppended(); options.append && !why.empty()) {
     throw Error(ErrorKind::kInvalidArgument, why, {.path = options.out},
                 "pack all of it together, without --append");
   }
   CheckPlannable(source, options.plan);  // before the folder is made
   PackFolder folder(options);
+  if (folder.base()) CheckAppend(source, *folder.base(), options.out);  // not when all is packed
   PackResult result{.plan = AdoptPlan(source, options, folder)};
   const Plan& plan = result.plan;
   if (options.planned) options.planned(plan);

@@ -1,6 +1,7 @@
 #include "src/dataset/pack_folder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,36 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string TaskLock(uint32_t task) { return format("lock-{}", task); }
+
+// Of "PREFIX12SUFFIX"; nothing of other names.
+std::optional<uint32_t> NumberIn(std::string_view name, std::string_view prefix,
+                                 std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return {};
+  const char* const end = name.data() + name.size() - suffix.size();
+  uint32_t number = 0;
+  const auto [stopped, code] = std::from_chars(name.data() + prefix.size(), end, number);
+  return code == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+}
+
+std::optional<uint32_t> NumberOfAppend(std::string_view name) {
+  return NumberIn(name, "plan-append", ".json");
+}
+
+// Files of shards may begin alike, for a split may be called "planes".
+bool IsLock(std::string_view name) {
+  return name == "lock" || name == "lock-turn" || NumberIn(name, "lock-", "");
+}
+bool IsPlan(std::string_view name) { return name == "plan.json" || NumberOfAppend(name); }
+
+// What is no plan tells of no shards: those that were finished have sidecars.
+NameList ShardsOfPlan(FileSystem& files, const std::string& path) {
+  try {
+    return ReadPlan(files, path).shards.files();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kUnsupported) return {};
+    throw;
+  }
+}
 
 // The task that writes a file of the state folder; none for what tasks write in turn.
 std::optional<uint32_t> TaskOf(std::string_view name, const Plan& plan, uint32_t tasks) {
@@ -47,7 +78,7 @@ bool Lists(const Manifest& manifest, const Plan& plan) {
   });
 }
 
-PackFolder::PackFolder(const PackOptions& options)
+PackFolder::PackFolder(const PackOptions& options, bool later)
     : options_(options), folder_(options.out), state_folder_(options.out + "/" + kStateFolder) {
   if (const auto there = StatusOf(folder_); fs::exists(there) && !fs::is_directory(there)) {
     throw Error(ErrorKind::kInvalidArgument, "is a file, not a folder to pack into",
@@ -63,7 +94,7 @@ PackFolder::PackFolder(const PackOptions& options)
     const Descriptor turn = TakeTurn();  // so that nobody tries the task's lock just now
     LockOrThrow(TaskLock(options.task), false);
   }
-  if (options.overwrite) RemoveOldOutput();
+  if (options.overwrite && !later) RemoveOldOutput();
   if (options.append) FindLastAppend();
 }
 
@@ -112,24 +143,25 @@ void PackFolder::RemoveStaleTemporaries(const Plan& plan) const {
   RemoveTemporaries(folder_, IsFinishersFile);
 }
 
-// Removes what plans and manifest name, and nothing else.
 void PackFolder::RemoveOldOutput() {
+  const auto remove_shard = [&](const std::string& file) {
+    RemoveIfThere(ShardPath(file));
+    RemoveIfThere(ShardPath(file) + ".idx");
+  };
   for (const auto& entry : fs::directory_iterator(state_folder_)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("lock")) continue;
-    if (name.starts_with("plan") && name.ends_with(".json")) {
-      const Plan plan = ReadPlan(*options_.files, entry.path());
-      for (const auto& file : plan.shards.files()) {
-        RemoveIfThere(ShardPath(file));
-        RemoveIfThere(ShardPath(file) + ".idx");
-      }
+    if (IsLock(name) || name.ends_with(".tmp")) continue;
+    if (IsPlan(name)) {
+      for (const auto& file : ShardsOfPlan(*options_.files, entry.path())) remove_shard(file);
+    } else if (name.ends_with(".tfrecord.json")) {
+      remove_shard(name.substr(0, name.size() - 5));
     }
     RemoveIfThere(entry.path());
   }
   if (options_.files->Exists(folder_ + "/" + kManifestName)) {
     const Manifest manifest = ReadManifest(*options_.files, folder_);
     for (const auto& split : manifest.splits) {
-      for (const auto& file : split.shards.files()) RemoveIfThere(ShardPath(file));
+      for (const auto& file : split.shards.files()) remove_shard(file);
       if (!split.index.empty()) RemoveIfThere(folder_ + "/" + split.index);
     }
     for (const auto& file : manifest.files) RemoveIfThere(ShardPath(file.file));
@@ -146,13 +178,35 @@ void PackFolder::RefuseNothingToAppendTo() const {
 
 void PackFolder::FindLastAppend() {
   base_ = ReadManifest(*options_.files, folder_);
-  while (fs::exists(StatePath(format("plan-append{}.json", append_ + 1)))) ++append_;
+  append_ = LastAppend();
 }
 
 bool PackFolder::LastAppendIsAnotherJob(const Plan& wanted) const {
   if (append_ == 0) return true;
   const Plan last = ReadPlan(*options_.files, PlanPath());
   return Lists(*base_, last) && !DescribeDifference(last, wanted).empty();
+}
+
+uint32_t PackFolder::LastAppend() const {
+  uint32_t last = 0;
+  for (const auto& entry : fs::directory_iterator(state_folder_)) {
+    last = std::max(last, NumberOfAppend(entry.path().filename().string()).value_or(0));
+  }
+  return last;
+}
+
+bool PackFolder::HasShardsOfAnotherJob(const Plan& wanted) const {
+  return !options_.files->Exists(PlanPath()) && Lists(*base_, wanted);
+}
+
+std::string PackFolder::WayOutOfAnotherJob() const {
+  if (append_ == 0) {
+    return "use the same source and options to go on, or --overwrite to start again";
+  }
+  return format(
+      "use the same source and options to go on; or, to give up what was begun, remove {} and the "
+      "shards *-append{}-* in this folder, which are not in the data set yet",
+      PlanPath(), append_);
 }
 
 void PackFolder::Adopt(const Plan& wanted) {
@@ -170,8 +224,9 @@ void PackFolder::Adopt(const Plan& wanted) {
   const std::string difference = DescribeDifference(there, wanted);
   if (difference.empty()) return;
   throw Error(ErrorKind::kInvalidArgument,
-              "this folder was packed, or begun, as another job: " + difference, {.path = folder_},
-              "use the same source and options to go on, or --overwrite to start again");
+              append_ == 0 ? "this folder was packed, or begun, as another job: " + difference
+                           : "another append was begun here and is not finished: " + difference,
+              {.path = folder_}, WayOutOfAnotherJob());
 }
 
 std::optional<Sidecar> PackFolder::FindComplete(const std::string& file) const {
@@ -179,9 +234,13 @@ std::optional<Sidecar> PackFolder::FindComplete(const std::string& file) const {
   std::error_code missing;
   const uint64_t bytes = fs::file_size(ShardPath(file), missing);
   if (missing || !options_.files->Exists(sidecar_path)) return {};
-  Sidecar sidecar = ReadSidecar(*options_.files, sidecar_path);
-  if (sidecar.shard.bytes != bytes) return {};
-  return sidecar;
+  try {
+    Sidecar sidecar = ReadSidecar(*options_.files, sidecar_path);
+    if (sidecar.shard.bytes == bytes) return sidecar;
+  } catch (const Error& error) {  // cut by a power failure, where nothing was synced
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+  }
+  return {};
 }
 
 void PackFolder::Publish(const std::string& file, const Sidecar& sidecar) {

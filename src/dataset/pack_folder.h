@@ -22,7 +22,8 @@ bool Lists(const Manifest& manifest, const Plan& plan);
 class PackFolder {
  public:
   // Makes the folder if needed and locks it: alone, or together with other tasks of the same job.
-  explicit PackFolder(const PackOptions& options);
+  // What is to be overwritten is removed here, or `later`, by RemoveOldOutput().
+  explicit PackFolder(const PackOptions& options, bool later = false);
   PackFolder(const PackFolder&) = delete;
 
   // The manifest that is there, where options.append asks for one. May be moved from once the plan
@@ -38,6 +39,13 @@ class PackFolder {
 
   void StartNextAppend() { ++append_; }
 
+  // Whether the data set that is appended to has shards of the plan's names, and no plan tells
+  // whose they are: it came here without its state folder.
+  bool HasShardsOfAnotherJob(const Plan& wanted) const;
+
+  // Number of the last append that was begun here, finished or not; 0: none.
+  uint32_t LastAppend() const;
+
   // Takes up the plan that is there, or stores `wanted`. Throws Error (kInvalidArgument) where
   // they differ or the folder holds something else.
   void Adopt(const Plan& wanted);
@@ -45,6 +53,10 @@ class PackFolder {
   // Waits until no other task writes plan, index or manifest, which tasks do in turn. Hold what is
   // returned meanwhile.
   Descriptor TakeTurn() const;
+
+  // Removes what plans, sidecars and manifest name, and nothing else but the files of the state
+  // folder that are not being written.
+  void RemoveOldOutput();
 
   // Removes what killed packers left and no living process holds: temporary files of this task, of
   // tasks whose lock is free, and of index and manifest. In this task's turn, while it packs none.
@@ -64,8 +76,8 @@ class PackFolder {
 
  private:
   std::string PlanPath() const;
+  std::string WayOutOfAnotherJob() const;
   void LockOrThrow(const std::string& name, bool shared);
-  void RemoveOldOutput();
   void RefuseNothingToAppendTo() const;
   void FindLastAppend();
   void RefuseForeignContent() const;

@@ -8,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/temporaries.h"
+#include "recpack/base/utf8.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/example/view.h"
 #include "recpack/record/framing.h"
@@ -49,7 +50,9 @@ PackOptions PackOptionsOf(const PackStreamOptions& from) {
 }
 
 void CheckSplitName(const std::string& name) {
-  if (!name.empty() && name.front() != '.' && name.find('/') == std::string::npos) return;
+  if (!name.empty() && name.front() != '.' && name.find('/') == std::string::npos && IsUtf8(name)) {
+    return;
+  }
   throw Error(ErrorKind::kInvalidArgument, format("'{}' cannot be the name of a split", name), {},
               "shards begin with it: choose one such as train");
 }
@@ -58,16 +61,17 @@ void CheckSplitName(const std::string& name) {
 
 struct PackStream::State {
   explicit State(const PackStreamOptions& from)
-      : options(PackOptionsOf(from)), class_names(from.class_names), folder(options) {
+      : options(PackOptionsOf(from)), class_names(from.class_names), folder(options, true) {
     RefuseFinished();
     folder.RemoveStaleTemporaries({});
   }
 
   // Told before the records are read, not after.
   void RefuseFinished() {
-    const bool packed = options.files->Exists(options.out + "/" + kManifestName) ||
-                        options.files->Exists(folder.StatePath("plan.json"));
-    if (!packed) return;
+    const bool finished = options.files->Exists(options.out + "/" + kManifestName);
+    const bool packed = finished || options.files->Exists(folder.StatePath("plan.json"));
+    if (options.overwrite && finished) ReadManifest(*options.files, options.out);  // as it will be
+    if (options.overwrite || !packed) return;
     throw Error(ErrorKind::kInvalidArgument, "this folder was packed, or begun, as another job",
                 {.path = options.out}, "choose another folder, or overwrite it");
   }
@@ -200,7 +204,10 @@ Manifest PackStream::Finish() {
   if (state.shards.back().writer) state.Close(state.shards.back());
   const StreamSource source(state.splits, state.class_names, Hex(state.lengths.Finish()));
   const Plan plan = state.PlanOf(source);
+  // Not before: the records may have come from there.
+  if (state.options.overwrite) state.folder.RemoveOldOutput();
   std::vector<TemporaryFile> made;
+  made.emplace_back(state.options.out + "/" + kManifestName);
   made.emplace_back(state.folder.StatePath("plan.json"));
   for (const SourceSplit& split : state.splits) {
     made.emplace_back(state.options.out + "/" + split.name + ".recindex");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/utf8.h"
 #include "src/base/format.h"
 #include "src/dataset/planned_bytes.h"
 #include "src/dataset/shard_name.h"
@@ -82,6 +83,14 @@ void CheckPlannable(const Source& source, const PlanOptions& options) {
   const auto has_items = [](const SourceSplit& split) { return split.items > 0; };
   if (!std::ranges::any_of(source.splits(), has_items)) {
     throw Error(ErrorKind::kInvalidArgument, "the source holds no items");
+  }
+  for (const SourceSplit& split : source.splits()) {
+    if (IsUtf8(split.name)) continue;
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        format("the name of the split {} is not UTF-8, and no manifest could list its shards",
+               split.name),
+        {}, "give it another name");
   }
 }
 

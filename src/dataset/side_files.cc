@@ -17,6 +17,10 @@ Sha256Digest DigestOf(ByteView bytes) {
   return digest.Finish();
 }
 
+ManifestFile RowOf(const SideFile& file) {
+  return {.file = file.name, .bytes = file.text.size(), .sha256 = DigestOf(AsBytes(file.text))};
+}
+
 // By way of the state folder, where the next packer removes what a killed one left.
 void Write(const SideFile& file, const PackFolder& folder, const PackOptions& options) {
   const std::string temporary = folder.StatePath(format("{}.tmp-{}", file.name, ::getpid()));
@@ -29,20 +33,19 @@ void Write(const SideFile& file, const PackFolder& folder, const PackOptions& op
 
 }  // namespace
 
+bool FindSideFile(const SideFile& file, const Manifest& manifest, const std::string& out) {
+  const auto there = std::ranges::find(manifest.files, file.name, &ManifestFile::file);
+  if (there == manifest.files.end()) return false;
+  if (*there == RowOf(file)) return true;
+  throw Error(ErrorKind::kInvalidArgument,
+              format("{} of the source is not that of the data set it is appended to", file.name),
+              {.path = out}, "numbers would change their meaning: pack it on its own");
+}
+
 void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
                     Manifest& manifest) {
   for (const SideFile& file : source.SideFiles()) {
-    const ManifestFile row{
-        .file = file.name, .bytes = file.text.size(), .sha256 = DigestOf(AsBytes(file.text))};
-    const auto there = std::ranges::find(manifest.files, row.file, &ManifestFile::file);
-    if (there == manifest.files.end()) {
-      manifest.files.push_back(row);
-    } else if (*there != row) {
-      throw Error(
-          ErrorKind::kInvalidArgument,
-          format("{} of the source is not that of the data set it is appended to", row.file),
-          {.path = options.out}, "numbers would change their meaning: pack it on its own");
-    }
+    if (!FindSideFile(file, manifest, options.out)) manifest.files.push_back(RowOf(file));
     Write(file, folder, options);
   }
 }

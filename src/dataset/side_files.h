@@ -10,9 +10,12 @@
 
 namespace recpack {
 
+// Whether the manifest of the folder `out` lists the file. Throws Error (kInvalidArgument) where it
+// lists another one of that name.
+bool FindSideFile(const SideFile& file, const Manifest& manifest, const std::string& out);
+
 // Writes the source's side files into the folder and lists them in the manifest. Throws Error
-// (kInvalidArgument) where the manifest lists another file of that name already: that of the data
-// set that is appended to.
+// as FindSideFile() does.
 void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
                     Manifest& manifest);
 

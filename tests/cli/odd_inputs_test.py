@@ -2,9 +2,10 @@
 import os
 import shutil
 import struct
+import subprocess
 import unittest
 
-from support import FINDING, GOLDEN, CliTest
+from support import FAILURE, FINDING, GOLDEN, RECPACK, CliTest
 
 
 def crc32c(data):
@@ -108,6 +109,34 @@ class OddInputs(CliTest):
         self.assertEqual(sorted(os.listdir(photos)), ['ant', 'bee'])
         self.pack(photos, out='photos-out')  # but begins alike
 
+    def test_out_that_holds_the_shards_that_are_packed(self):
+        self.pack(self.class_folder(files=4))
+        out = self.folder / 'out'
+        before = self.shards()
+        (self.folder / 'link').symlink_to(out)
+        (self.folder / 'linked').mkdir()
+        for name in before:
+            (self.folder / 'linked' / name).symlink_to(out / name)
+        for source, into in ((out, out), (f'{out}/', out), (out, self.folder / 'link'),
+                             (self.folder / 'link', out), (f'{out}/train-*.tfrecord', out),
+                             (self.folder / 'linked', out)):
+            self.fails('pack', source, into, '--shuffle', '3', '--overwrite',
+                       saying=[f'{into}: holds the shards that are packed', 'another folder'])
+        self.equal_shards(self.shards(), before)
+        self.pack(out, out='again')
+        self.pack(out, '--shuffle', '3', '--overwrite', out='again')
+
+    def test_output_that_does_not_fit(self):
+        self.pack(self.class_folder(files=4))
+        if not os.path.exists('/dev/full'):
+            self.skipTest('there is no /dev/full')
+        for words in ['ls'], ['ls', '--json'], ['cat', '--record', ':', '--json'], ['verify']:
+            with open('/dev/full', 'wb') as full:
+                done = subprocess.run([RECPACK, words[0], self.folder / 'out', *words[1:]],
+                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+            self.assertEqual(done.returncode, FAILURE, words)
+            self.assertIn('not all of the output', done.stderr)
+
     def test_out_that_cannot_be(self):
         photos = self.class_folder(files=4)
         file = self.make('file')
@@ -163,6 +192,9 @@ class OddInputs(CliTest):
             words = ['cat', shard, '--record', '1'] + ([flag] if flag else [])
             self.fails(*words, saying=[f'{shard}: record 1 of the split all, its byte 2',
                                        'no tf.train.Example'])
+        for _ in range(2):  # without an index, and with it
+            self.assertEqual(self.json('ls', shard)['splits']['all']['records'], 2)
+            self.run_recpack('index', shard)
 
 
 if __name__ == '__main__':

@@ -18,7 +18,7 @@ class FakeSource : public Source {
 
   std::string kind() const override { return "fake"; }
   const std::vector<SourceSplit>& splits() const override { return splits_; }
-  const std::vector<std::string>& class_names() const override { return names_; }
+  const std::vector<std::string>& class_names() const override { return names; }
   std::string ItemName(size_t split, uint64_t item) const override {
     return splits_[split].name + "/" + std::to_string(item);
   }
@@ -40,6 +40,7 @@ class FakeSource : public Source {
   bool take_work = false;
   std::vector<SideFile> side_files;
   std::string why_not_appended;
+  std::vector<std::string> names = {"even", "odd"};
 
  private:
   class Reader final : public ItemReader {
@@ -60,7 +61,6 @@ class FakeSource : public Source {
   };
 
   std::vector<SourceSplit> splits_;
-  std::vector<std::string> names_ = {"even", "odd"};
 };
 
 }  // namespace recpack

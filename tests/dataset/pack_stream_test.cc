@@ -186,5 +186,58 @@ TEST(PackStreamTest, WhateverCannotBeRenamedLeavesNothing) {
   }
 }
 
+// Records may be those of the data set that is overwritten.
+TEST(PackStreamTest, WhatIsOverwrittenStaysUntilAllRecordsCame) {
+  const TemporaryFolder folder;
+  PackStreamOptions options = Options(folder);
+  for (const bool last : {false, true}) {
+    PackStream stream(options);
+    stream.BeginSplit("train");
+    AddNumbers(stream, 0, last ? 20 : 200);
+    if (options.overwrite) {
+      EXPECT_EQ(Verify(FindLayout(folder / "out"), {}).records, 200);
+    }
+    stream.Finish();
+    options.overwrite = true;
+  }
+  {
+    PackStream stream(options);
+    stream.BeginSplit("train");
+    AddNumbers(stream, 0, 5);
+  }  // is not finished
+  const VerifyResult verified = Verify(FindLayout(folder / "out"), {});
+  EXPECT_THAT(verified.findings, IsEmpty());
+  EXPECT_EQ(verified.records, 20);
+  EXPECT_THAT(FilesOf(folder / "out"),
+              ElementsAre("manifest.json", "train-00000-of-00001.tfrecord", "train.recindex"));
+}
+
+// A manifest without its shards would be worse than nothing.
+TEST(PackStreamTest, WhatFailsBehindTheManifestLeavesNothing) {
+  const TemporaryFolder folder;
+  FaultyFiles files;
+  PackStreamOptions options = Options(folder);
+  options.files = &files;
+  files.before_rename = [&](const std::string& to) {  // what cannot be cleared away
+    if (to.ends_with("/manifest.json")) fs::create_directories(folder / "out/.recpack/a.tmp/b");
+  };
+  EXPECT_THROW(
+      {
+        PackStream stream(options);
+        stream.BeginSplit("train");
+        AddNumbers(stream, 0, 200);
+        stream.Finish();
+      },
+      Error);
+  EXPECT_THAT(FilesOf(folder / "out"), IsEmpty());
+}
+
+TEST(PackStreamTest, RefusesASplitWhoseNameIsNotUtf8) {
+  const TemporaryFolder folder;
+  PackStream stream(Options(folder));
+  EXPECT_THAT([&] { stream.BeginSplit("tr\xe9s"); },
+              ThrowsMessage<Error>(HasSubstr("name of a split")));
+}
+
 }  // namespace
 }  // namespace recpack

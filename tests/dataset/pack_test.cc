@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -23,6 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 FakeSource Source1() { return FakeSource({{"train", 1000}, {"test", 100}}); }
 
@@ -281,6 +283,17 @@ TEST(PackTest, SkipsBadItemsWithinTheLimitAndListsThem) {
   EXPECT_EQ(result.skipped[0].reason, "broken");
 }
 
+TEST(PackTest, RefusesAShareThatIsNone) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.skip_bad_items = true;
+  for (const double share : {-0.1, 1.1, double{INFINITY}, double{NAN}}) {
+    options.max_skip = share;
+    EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("no share"));
+  }
+  EXPECT_FALSE(fs::exists(options.out));
+}
+
 TEST(PackTest, RefusesChangedOptionsAndSources) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
@@ -309,6 +322,89 @@ TEST(PackTest, OverwriteRemovesOnlyWhatItMade) {
   const auto contents = Contents(folder / "out");
   EXPECT_TRUE(contents.contains("notes.txt"));
   EXPECT_EQ(contents.size(), 1u + 4 + 2 + 1);  // notes, shards, indexes, manifest
+}
+
+// Names of all files, the state folder's included.
+std::vector<std::string> AllFiles(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    names.push_back(fs::relative(entry.path(), folder));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(PackTest, OverwritesWhereSplitsAreCalledAsItsOwnFiles) {
+  const TemporaryFolder folder;
+  const FakeSource source({{"planes", 100}, {"lock-1", 50}, {"plan", 30}});
+  PackOptions options = Options(folder);
+  Pack(source, options);
+  options.overwrite = true;
+  options.plan.shards = 1;
+  Pack(source, options);
+  const auto files = AllFiles(options.out);
+  EXPECT_EQ(Contents(options.out), PackFresh(source, options, folder, "fresh"));
+  EXPECT_EQ(files, AllFiles(folder / "fresh"));
+}
+
+TEST(PackTest, OverwritesWhereThePlanCannotBeRead) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  Pack(Source1(), options);
+  for (const char* plan : {"", R"({"format": "recpack-plan", "version": 99})"}) {
+    WriteFileAtomically(PosixFiles(), options.out + "/.recpack/plan.json", AsBytes(plan), false);
+    fs::remove(options.out + "/manifest.json");
+    EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("plan.json"));
+    PackOptions anew = options;
+    anew.overwrite = true;
+    anew.plan.shards = 3;
+    EXPECT_TRUE(Pack(Source1(), anew).complete);
+    EXPECT_EQ(Contents(options.out), PackFresh(Source1(), anew, folder, "fresh"));
+    anew.plan.shards = 0;
+    Pack(Source1(), anew);
+  }
+}
+
+TEST(PackTest, OverwritingRemovesDaliIndexesOfADataSetWithoutItsStateFolder) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.dali_index = true;
+  Pack(Source1(), options);
+  fs::remove_all(options.out + "/.recpack");
+  options.dali_index = false;
+  options.overwrite = true;
+  Pack(Source1(), options);
+  for (const auto& [name, digest] : Contents(options.out)) EXPECT_FALSE(name.ends_with(".idx"));
+}
+
+// As a power failure leaves them where nothing is synced.
+TEST(PackTest, GoesOnWhereASidecarOrAPartOfTheIndexWasCut) {
+  const TemporaryFolder folder;
+  const auto whole = PackFresh(Source1(), Options(folder), folder, "whole");
+  FaultyFiles files;
+  PackOptions options = Options(folder);
+  options.files = &files;
+  files.unrenamable = "manifest.json";
+  EXPECT_THROW(Pack(Source1(), options), Error);
+  for (const char* name :
+       {"train-00001-of-00012.tfrecord.json", "test-00000-of-00002.tfrecord.json",
+        "train-00002-of-00012.tfrecord.recindex"}) {
+    ASSERT_TRUE(fs::exists(folder / "out/.recpack/" + name)) << name;
+    fs::resize_file(folder / "out/.recpack/" + name, 0);
+  }
+  fs::remove(folder / "out/train.recindex");
+  files.unrenamable = "\n";
+  EXPECT_TRUE(Pack(Source1(), options).complete);
+  EXPECT_EQ(Contents(folder / "out"), whole);
+}
+
+TEST(PackTest, RefusesASplitWhoseNameIsNotUtf8) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(FailureOf([&] {
+                Pack(FakeSource({{"tr\xe9s", 3}}), Options(folder));
+              }),
+              HasSubstr("is not UTF-8"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
 TEST(PackTest, RefusesAFolderWithOtherThings) {
@@ -522,6 +618,110 @@ TEST(PackTest, TwoTasksThatFinishAnAppendAddItOnce) {
   options.planned = [&](const Plan&) { EXPECT_TRUE(Pack(more, other).complete); };
   EXPECT_EQ(Pack(more, options).manifest.FindSplit("train")->records(), 1500u);
   EXPECT_EQ(ReadManifest(PosixFiles(), options.out).FindSplit("train")->records(), 1500u);
+}
+
+TEST(PackTest, TheSameCommandAgainKeepsWhatWasAppended) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  PackOptions append = Options(folder);
+  append.append = true;
+  for (const uint64_t records : {500u, 20u}) {
+    FakeSource more({{"train", records}});
+    more.salt = std::to_string(records);
+    Pack(more, append);
+  }
+  const auto before = Contents(folder / "out");
+  EXPECT_EQ(Pack(Source1(), Options(folder)).manifest.records(), 1620u);
+  EXPECT_EQ(Contents(folder / "out"), before);
+  for (const char* lost : {"train-00003-of-00012.tfrecord", "train.recindex"}) {
+    fs::remove(folder / "out/" + lost);
+    const PackResult again = Pack(Source1(), Options(folder));
+    EXPECT_TRUE(again.complete);
+    EXPECT_EQ(again.records, 1100u);  // of its own shards
+    EXPECT_EQ(Contents(folder / "out"), before) << lost;
+  }
+}
+
+TEST(PackTest, AnAppendThatDoesNotFitIsRefusedBeforeItIsBegun) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  const auto before = Contents(folder / "out");
+  PackOptions options = Options(folder);
+  options.append = true;
+  FakeSource more({{"train", 50}});
+  more.names = {"cat", "dog"};
+  more.before_read = [](size_t, uint64_t) { FAIL() << "is packed"; };
+  EXPECT_THAT(FailureOf([&] { Pack(more, options); }), HasSubstr("the classes of the source"));
+  EXPECT_EQ(Contents(folder / "out"), before);
+  more.names = Source1().names;
+  more.before_read = {};
+  EXPECT_EQ(Pack(more, options).manifest.records(), 1150u);
+}
+
+TEST(PackTest, AppendsWhereNamesOfClassesAreNotUtf8) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.names = {"caf\xe9", "th\xe9"};
+  Pack(source, Options(folder));
+  PackOptions options = Options(folder);
+  options.append = true;
+  source.salt = "more";
+  EXPECT_EQ(Pack(source, options).manifest.records(), 2200u);
+}
+
+TEST(PackTest, AnAppendThatWasBegunSaysHowToGiveItUp) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  PackOptions options = Options(folder);
+  options.append = true;
+  options.plan.shards = 2;
+  FakeSource begun({{"train", 50}});
+  begun.salt = "begun";
+  begun.before_read = [](size_t, uint64_t item) {
+    if (item == 7) throw Error(ErrorKind::kCorrupt, "broken");
+  };
+  EXPECT_THAT(FailureOf([&] { Pack(begun, options); }), HasSubstr("broken"));
+  const FakeSource other({{"train", 60}});
+  const std::string failure = FailureOf([&] { Pack(other, options); });
+  EXPECT_THAT(failure, HasSubstr("another append was begun here"));
+  EXPECT_THAT(failure, HasSubstr(folder / "out/.recpack/plan-append1.json"));
+  EXPECT_THAT(failure, Not(HasSubstr("--overwrite")));  // which would remove the data set
+  fs::remove(folder / "out/.recpack/plan-append1.json");
+  for (const char* shard :
+       {"train-append1-00000-of-00002.tfrecord", "train-append1-00001-of-00002.tfrecord"}) {
+    fs::remove(folder / "out/" + shard);
+  }
+  EXPECT_EQ(Pack(other, options).manifest.records(), 1160u);
+}
+
+TEST(PackTest, AppendsWhereTheStateFolderWasLeftBehind) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  PackOptions options = Options(folder);
+  options.append = true;
+  options.plan.shards = 1;
+  for (const uint64_t records : {10u, 20u, 30u}) {
+    fs::remove_all(folder / "out/.recpack");
+    FakeSource more({{"train", records}});
+    more.salt = std::to_string(records);
+    Pack(more, options);
+  }
+  EXPECT_EQ(ReadManifest(PosixFiles(), folder / "out").records(), 1160u);
+  EXPECT_TRUE(fs::exists(folder / "out/train-append3-00000-of-00001.tfrecord"));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(Pack(FakeSource({{"train", 5}}), options).manifest.records(), 1165u);
+  }
+  EXPECT_TRUE(fs::exists(folder / "out/train-append4-00000-of-00001.tfrecord"));
+}
+
+TEST(PackTest, DoesNotOverwriteWhatItIsToAppendTo) {
+  const TemporaryFolder folder;
+  Pack(Source1(), Options(folder));
+  const auto before = Contents(folder / "out");
+  PackOptions options = Options(folder);
+  options.append = options.overwrite = true;
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("choose one of them"));
+  EXPECT_EQ(Contents(folder / "out"), before);
 }
 
 TEST(PackTest, AppendNeedsADataSet) {

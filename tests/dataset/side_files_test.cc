@@ -107,6 +107,8 @@ TEST_F(SideFilesTest, AnAppendNeedsTheSameOnes) {
   EXPECT_THAT(ErrorOf([&] { PackInto("out", more, true); }).what(),
               HasSubstr("words.txt of the source is not that of the data set"));
   EXPECT_EQ(Text("out/words.txt"), "one\ntwo\n");
+  more.side_files = source_.side_files;  // nothing was begun that would be in the way
+  EXPECT_EQ(PackInto("out", more, true).manifest.records(), 71u);
 }
 
 TEST_F(SideFilesTest, SourcesSayWhyTheyCannotBeAppended) {

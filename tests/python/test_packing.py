@@ -168,6 +168,9 @@ recpack_io.pack(rows(), sys.argv[1], shard_bytes=1000, sync=False)'''
         self.assertEqual(contents(self.out), before)
         self.pack(rows(5), overwrite=True)
         self.assertEqual(numbers(self.out), list(range(5)))
+        even = (record for record in recpack_io.open(self.out) if record['number'][0] % 2 == 0)
+        self.pack(even, overwrite=True)  # of its own records
+        self.assertEqual(numbers(self.out), [0, 2, 4])
         (self.folder / 'mine').mkdir()
         (self.folder / 'mine' / 'file').write_text('mine')
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'not empty'):

@@ -38,7 +38,8 @@ struct SourceFlags {
 // For Pack() with these options, whose threads the source gets: what the packed bytes depend on
 // goes into them, and where items lie by class, `shuffle_classes` shuffles them by the seed 0.
 // Throws Error: where the path is missing or is nothing that is known, listing what is; for flags
-// that a source of its kind has no use for; where OUT lies within a folder that is packed.
+// that a source of its kind has no use for; where OUT lies within a folder that is packed, or is to
+// be overwritten and holds the shards that are packed.
 std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_classes,
                                          PackOptions& options);
 

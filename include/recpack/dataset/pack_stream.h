@@ -20,7 +20,7 @@ struct PackStreamOptions {
   std::vector<std::string> class_names;  // by label
   std::string created_by = "recpack";
   bool sync = true;        // every file, before it is renamed into place
-  bool overwrite = false;  // remove what an earlier pack made in `out` first
+  bool overwrite = false;  // remove what an earlier pack made in `out`, once all records came
   FileSystem* files = &PosixFiles();
 };
 

@@ -97,7 +97,7 @@ class PackingOrder {
 };
 
 // Throws Error (kInvalidArgument) where no plan can be made: the source has no items at all, shards
-// would be of 0 bytes.
+// would be of 0 bytes, the name of a split is not UTF-8.
 void CheckPlannable(const Source& source, const PlanOptions& options);
 
 // `settings` says what else the output's bytes depend on. Throws as CheckPlannable() does.
