@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "recpack/probe/merge.h"
 #include "src/base/format.h"
 #include "src/probe/wrapped.h"
@@ -19,10 +21,9 @@ std::string Range(const Estimate& hours) {
 }
 
 std::string Name(const MergedJob& job) {
-  std::string name = format("{} ({})", job.name, job.user);
-  for (char& c : name) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // it is somebody else's text
-  }
+  std::string name = job.name.empty() ? "(no name)" : job.name;
+  if (!job.user.empty()) name += format(" ({})", job.user);
+  name = Printable(std::move(name));
   if (name.size() <= kMostName) return name;
   size_t end = kMostName - 3;
   while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // of UTF-8

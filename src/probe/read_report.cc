@@ -28,18 +28,27 @@ Band BandOf(const ReportMembers& verdict) {
   verdict.Refuse(format("cannot be '{}'", name), "verdict");
 }
 
+Estimate EndsOf(const ReportMembers& members, double most) {
+  return {members.Number("value", 0, most), members.Number("low", 0, most),
+          members.Number("high", 0, most)};
+}
+
 Estimate EstimateOf(const ReportMembers& members, double most) {
-  const Estimate estimate{members.Number("value", 0, most), members.Number("low", 0, most),
-                          members.Number("high", 0, most)};
+  const Estimate estimate = EndsOf(members, most);
   if (!(estimate.low <= estimate.value && estimate.value <= estimate.high)) {
     members.Refuse("is no interval with its value within");
   }
   return estimate;
 }
 
+// Of waits that may be all of the time it has no end, which is told as 0.
+Estimate GainOf(const ReportMembers& members, const Estimate& share) {
+  return share.high < 1 ? EstimateOf(members, kMost) : EndsOf(members, kMost);
+}
+
 Job JobOf(const ReportMembers& members) {
-  // Of a trace that was read nobody knows host, user and process.
-  Job job{.name = members.Text("name"),
+  // Of a trace that was read nobody knows host, user and process, of a hidden process not its name.
+  Job job{.name = members.OptionalText("name"),
           .command = members.Texts("command"),
           .host = members.OptionalText("host"),
           .user = members.OptionalText("user"),
@@ -74,7 +83,7 @@ Verdict VerdictOf(const ReportMembers& members) {
   }
   if (verdict.band != Band::kUnknown) {
     verdict.input_share = EstimateOf(members.Object("input_share"), 1);
-    verdict.gain = EstimateOf(members.Object("gain"), kMost);
+    verdict.gain = GainOf(members.Object("gain"), verdict.input_share);
   } else if (members.Has("period")) {
     const ReportMembers period = members.Object("period");
     verdict.period = {.of = period.Text("of"),

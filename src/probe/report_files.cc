@@ -31,32 +31,80 @@ void Write(FileSystem& files, const fs::path& path, const std::string& text) {
   file->Close();
 }
 
+// Links to nothing are there as well.
+bool IsThere(const fs::path& path) {
+  std::error_code code;
+  return fs::exists(fs::symlink_status(path, code));
+}
+
+bool IsEmptyFolder(const fs::path& path) {
+  std::error_code code;
+  return fs::is_directory(path, code) && fs::is_empty(path, code);
+}
+
+Error IsTaken(const fs::path& path) {
+  return {ErrorKind::kInvalidArgument,
+          "is there already, and no empty folder",
+          {.path = path.string()},
+          "name a new folder for the report"};
+}
+
+void Remove(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+
+void WriteAll(FileSystem& files, const fs::path& folder, const std::vector<ReportFile>& contents) {
+  MakeFolder(folder);
+  for (const ReportFile& file : contents) Write(files, folder / file.name, file.text);
+}
+
+void WriteNewFolder(FileSystem& files, const fs::path& path,
+                    const std::vector<ReportFile>& contents) {
+  const fs::path temporary = format("{}.tmp-{}", path.string(), ::getpid());
+  try {
+    WriteAll(files, temporary, contents);
+    files.Rename(temporary.string(), path.string(), true);
+  } catch (...) {
+    Remove(temporary);
+    throw;
+  }
+}
+
+// One that is there may be a mount point or a link: nothing can be put in its place.
+void FillFolder(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents) {
+  if (!IsEmptyFolder(path)) throw IsTaken(path);
+  const fs::path temporary = path / format(".tmp-{}", ::getpid());
+  try {
+    WriteAll(files, temporary, contents);
+    for (const ReportFile& file : contents) {
+      files.Rename((temporary / file.name).string(), (path / file.name).string(), true);
+    }
+  } catch (...) {
+    for (const ReportFile& file : contents) Remove(path / file.name);
+    Remove(temporary);
+    throw;
+  }
+  Remove(temporary);
+}
+
 }  // namespace
 
 void CheckReportFolder(const std::string& folder) {
   const fs::path path = Named(folder);
-  std::error_code code;
-  if (fs::exists(path, code) && !(fs::is_directory(path, code) && fs::is_empty(path, code))) {
-    throw Error(ErrorKind::kInvalidArgument, "is there already, and no empty folder",
-                {.path = path.string()}, "name a new folder for the report");
-  }
-  MakeFolder(path.parent_path());
-  if (::access(path.parent_path().c_str(), W_OK | X_OK) != 0) {
-    throw SystemError("cannot write into", path.parent_path().string(), errno);
-  }
+  const bool is_there = IsThere(path);
+  if (is_there && !IsEmptyFolder(path)) throw IsTaken(path);
+  if (!is_there) MakeFolder(path.parent_path());
+  const std::string into = is_there ? path.string() : path.parent_path().string();
+  if (::access(into.c_str(), W_OK | X_OK) != 0) throw SystemError("cannot write into", into, errno);
 }
 
 void WriteReportFiles(FileSystem& files, const std::string& folder,
                       const std::vector<ReportFile>& contents) {
   const fs::path path = Named(folder);
-  const fs::path temporary = format("{}.tmp-{}", path.string(), ::getpid());
   try {
-    MakeFolder(temporary);
-    for (const ReportFile& file : contents) Write(files, temporary / file.name, file.text);
-    files.Rename(temporary.string(), path.string(), true);
+    IsThere(path) ? FillFolder(files, path, contents) : WriteNewFolder(files, path, contents);
   } catch (const Error& error) {
-    std::error_code ignored;
-    fs::remove_all(temporary, ignored);
     throw Error(error.kind(), "no report was written: " + error.reason(), {.path = path.string()},
                 error.advice());
   }

@@ -2,6 +2,7 @@
 
 #include "recpack/probe/trace_summary.h"
 #include "src/base/format.h"
+#include "src/probe/wrapped.h"
 
 namespace recpack {
 namespace {
@@ -35,7 +36,7 @@ std::string TraceTableText(const TraceTable& table, size_t rows) {
                         : 100.0 * static_cast<double>(row.time) / static_cast<double>(table.time);
     text += format(kLine, format("{:.2f}%", share), TimeText(static_cast<double>(row.time)),
                    row.calls, TimeText(row.average()), TimeText(static_cast<double>(row.min)),
-                   TimeText(static_cast<double>(row.max)), row.name);
+                   TimeText(static_cast<double>(row.max)), Printable(row.name));
   }
   if (shown < table.rows.size()) {
     text += format("... and {} more names\n", table.rows.size() - shown);

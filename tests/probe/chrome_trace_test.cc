@@ -113,10 +113,17 @@ TEST(ChromeTrace, OfNothingIsATraceStill) {
 TEST(KeptEvents, AreTheFirstAndTheLast) {
   KeptEvents kept(4);
   for (int64_t i = 0; i < 10; ++i) kept.Add({Of(EventKind::kRange, i, i + 1)});
-  std::vector<int64_t> begins;
-  for (const TimedEvent& timed : kept.All()) begins.push_back(timed.event.begin);
-  EXPECT_THAT(begins, testing::ElementsAre(0, 1, 8, 9));
+  const auto begins = [](const std::vector<TimedEvent>& events) {
+    std::vector<int64_t> all;
+    for (const TimedEvent& timed : events) all.push_back(timed.event.begin);
+    return all;
+  };
+  EXPECT_THAT(begins(kept.All()), testing::ElementsAre(0, 1, 8, 9));
+  EXPECT_THAT(begins(kept.Latest()), testing::ElementsAre(8, 9));
   EXPECT_EQ(kept.left_out(), 6u);
+  KeptEvents whole(4);
+  for (int64_t i = 0; i < 4; ++i) whole.Add({Of(EventKind::kRange, i, i + 1)});
+  EXPECT_THAT(begins(whole.Latest()), testing::ElementsAre(0, 1, 2, 3));
   KeptEvents none;
   none.Add({Of(EventKind::kRange, 0, 1)});
   EXPECT_TRUE(none.All().empty());

@@ -10,6 +10,7 @@
 #include "recpack/base/error.h"
 #include "recpack/probe/kept_report.h"
 #include "recpack/probe/show.h"
+#include "recpack/probe/trace_summary.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 
@@ -163,6 +164,14 @@ TEST(Report, ThePageCannotBeLeftByWhatAProgramSays) {
   EXPECT_EQ(inside["job"]["command"][1], "{{data}}");
 }
 
+TEST(Report, NorCanATerminalBeTold) {
+  Verdict verdict;
+  verdict.notes = {"\x1b[2Jthread \x07"};
+  EXPECT_THAT(VerdictText(verdict), HasSubstr("?[2Jthread ?\n"));
+  const TraceTable table{.title = "t", .rows = {{.name = "\x1b]0;x\x07", .calls = 1}}};
+  EXPECT_THAT(TraceTableText(table, 1), HasSubstr("  ?]0;x?\n"));
+}
+
 TEST(Report, ThePageNeedsNoNetwork) {
   const std::string page = ReportPage(Made());
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
@@ -226,6 +235,27 @@ TEST(ReadReport, WhatIsKnownWithoutWaitsIsKept) {
   }
 }
 
+// Its gain has no end.
+TEST(ReadReport, ATrainingThatWaitsAllOfItsTime) {
+  const TemporaryFolder folder;
+  Evidence evidence{.trainers = {Trainer(100)}};
+  for (StepRecord& step : evidence.trainers[0].steps) {
+    step.input_wait = step.uncovered_wait = step.duration();
+    step.copies = step.device = 0;
+  }
+  const Report report = MakeReport({.job = {.name = "a"}}, evidence, Decide(evidence));
+  WriteReportFiles(PosixFiles(), folder.path(), {{"report.json", ReportJson(report)}});
+  const KeptReport read = ReadReport(PosixFiles(), folder.path());
+  EXPECT_EQ(read.verdict.input_share.value, 1);
+  EXPECT_EQ(VerdictJson(read.verdict), VerdictJson(report.verdict));
+}
+
+TEST(ReadReport, OfAProcessWhoseNameIsHidden) {
+  const TemporaryFolder folder;
+  WriteReportFiles(PosixFiles(), folder.path(), {{"report.json", ReportJson(Made(100))}});
+  EXPECT_EQ(ReadReport(PosixFiles(), folder.path()).job.name, "");
+}
+
 TEST(ReadReport, WhatIsNoneIsRefusedWithItsPath) {
   const TemporaryFolder folder;
   const std::string path = folder / "report.json";
@@ -268,6 +298,27 @@ TEST(ReportFiles, MayFillAnEmptyFolder) {
   CheckReportFolder(folder.path() + "/");
   WriteReportFiles(PosixFiles(), folder.path() + "/", {{"a", "1"}});
   EXPECT_TRUE(fs::exists(folder / "a"));
+}
+
+// As a mount point is: no other folder can be put in its place.
+TEST(ReportFiles, MayFillAnEmptyFolderThatIsALink) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "there");
+  fs::create_directory_symlink(folder / "there", folder / "link");
+  CheckReportFolder(folder / "link");
+  WriteReportFiles(PosixFiles(), folder / "link", {{"a", "1"}, {"b", "2"}});
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "there"), {}), 2);
+  fs::create_directory_symlink(folder / "nowhere", folder / "to nothing");
+  EXPECT_THROW(CheckReportFolder(folder / "to nothing"), Error);
+}
+
+TEST(ReportFiles, AFolderThatCannotBeFilledStaysEmpty) {
+  const TemporaryFolder folder;
+  FaultyFiles files;
+  files.unrenamable = "/b";
+  EXPECT_THROW(WriteReportFiles(files, folder.path(), {{"a", "1"}, {"b", "2"}}), Error);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(ReportFiles, AFolderThatHoldsSomethingIsRefused) {

@@ -61,6 +61,17 @@ std::string InjectedLibrary() {
 #endif
 }
 
+// CUDA loads one: the profiler that is asked for already would see nothing, and not say so.
+void RefuseOtherProfilers(const std::string& library) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const char* other = std::getenv(name);
+    if (other == nullptr || *other == '\0' || other == library) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{} asks for another profiler: {}", name, other), {},
+                "run it without that one, or without --trace");
+  }
+}
+
 Variables Environment(const Flags& flags, const std::string& events) {
   Variables variables = {{"RECPACK_EVENTS", events}};
   if (flags.hook) {
@@ -69,6 +80,7 @@ Variables Environment(const Flags& flags, const std::string& events) {
   }
   if (flags.trace) {
     const std::string library = InjectedLibrary();
+    RefuseOtherProfilers(library);
     variables.emplace_back("CUDA_INJECTION64_PATH", library);
     variables.emplace_back("NVTX_INJECTION64_PATH", library);
   }
@@ -87,12 +99,20 @@ std::string NoSteps(const Flags& flags, const Variables& added, const std::strin
                      : why;
 }
 
-// What the program and its libraries told, added up; with --trace all of it.
+// What the program and its libraries told, added up: with --trace all of it, else the latest of it,
+// as what is missing would be taken for gaps of the devices.
 std::optional<TraceSummary> SummaryOf(const Flags& flags, const std::string& events,
-                                      const KeptEvents& kept) {
+                                      const KeptEvents& kept, std::vector<std::string>& unseen) {
   if (flags.trace) return Summarise(EventReader(events).Poll());
-  if (flags.watch.report.wanted()) return Summarise(kept.All());
-  return {};
+  if (!flags.watch.report.wanted()) return {};
+  const std::vector<TimedEvent> latest = kept.Latest();
+  if (kept.left_out() > 0) {
+    unseen.push_back(format(
+        "the report's tables and devices are of the last {} events that the program told of: "
+        "run it with --keep FOLDER, and `recprobe read FOLDER` adds up all",
+        latest.size()));
+  }
+  return Summarise(latest);
 }
 
 // What is known of the program when it has ended.
@@ -156,7 +176,7 @@ int RunAndWatch(const Flags& flags) {
     unseen.emplace_back(
         "processes that the command left behind still run: what they do from here on is not seen");
   }
-  ended.trace = SummaryOf(flags, events, watch.Events());
+  ended.trace = SummaryOf(flags, events, watch.Events(), unseen);
   ended.verdict = Decide(ended.evidence);
   parts.ceilings = KeptCeilings();
   const int finding = ShowVerdict(ended.verdict, UseOf(ended.evidence, parts.ceilings), flags.watch,

@@ -34,6 +34,11 @@ class KeptEvents {
     return all;
   }
 
+  // The last of them without a gap: all, where none is missing.
+  std::vector<TimedEvent> Latest() const {
+    return left_out_ == 0 ? All() : std::vector<TimedEvent>(last_.begin(), last_.end());
+  }
+
   // How many are missing, between the first ones and the last ones.
   uint64_t left_out() const noexcept { return left_out_; }
 

@@ -115,7 +115,7 @@ std::string ReportJson(const Report& report);
 std::string ReportPage(const Report& report);
 
 // Where a report will go: throws Error (kInvalidArgument, kNotFound, kIo) where `folder` is there
-// and not empty, or its parent cannot be written.
+// and not empty, or cannot be written or made.
 void CheckReportFolder(const std::string& folder);
 
 struct ReportFile {
@@ -123,8 +123,9 @@ struct ReportFile {
   std::string text;
 };
 
-// All files or none of them, in a folder that is new or empty. Throws Error (kIo) where the disk is
-// full or the folder cannot be written; then nothing is left behind.
+// All files or none of them, in a folder that is new or empty (a mount point or a link, too).
+// Throws Error (kIo) where the disk is full or the folder cannot be written; then nothing is left
+// behind.
 void WriteReportFiles(FileSystem& files, const std::string& folder,
                       const std::vector<ReportFile>& contents);
 
