@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <barrier>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "src/base/format.h"
 
 namespace recpack {
 namespace {
@@ -40,8 +42,9 @@ Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread
   Rate rate;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      threads.emplace_back([&, i] {
+      const auto run = [&, i] {
         Done done;
         std::string failure;
         bool arrived = false;
@@ -58,7 +61,15 @@ Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread
         const std::lock_guard lock(mutex);
         if (!failure.empty()) rate.unavailable = failure;
         if (done.seconds > 0) rate.per_second += done.amount / done.seconds;
-      });
+      };
+      try {
+        threads.emplace_back(run);
+      } catch (const std::system_error& error) {  // the others do not wait for those to come
+        for (size_t missing = i; missing < count; ++missing) ready.arrive_and_drop();
+        const std::lock_guard lock(mutex);
+        rate.unavailable = format("{} threads cannot be started: {}", count, error.what());
+        break;
+      }
     }
   }
   if (rate.measured() && rate.per_second == 0) rate.unavailable = "nothing was done";

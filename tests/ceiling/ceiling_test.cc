@@ -2,14 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "recpack/base/file.h"
 #include "recpack/ceiling/pictures.h"
 #include "recpack/ceiling/scratch_file.h"
 #include "recpack/record/writer.h"
+#include "tests/base/forked.h"
+#include "tests/base/sanitizers.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
@@ -52,6 +57,23 @@ TEST(Ceiling, WhatCannotBeMeasuredSaysWhy) {
   const ByteBuffer broken(100, uint8_t{0xff});
   const std::vector<ByteView> pictures = {broken};
   EXPECT_FALSE(JpegCeiling(pictures, kShort).measured());
+}
+
+// As where a container may have few; those that have started do not wait for the others.
+TEST(Ceiling, ThreadsThatCannotBeStartedAreToldOf) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "it has more address space than that";
+  EXPECT_EQ(InChild([] {
+              uint64_t pages = 0;
+              std::ifstream("/proc/self/statm") >> pages;
+              const rlim_t bytes = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+              rlimit limit = {};
+              ::getrlimit(RLIMIT_AS, &limit);
+              limit.rlim_cur = bytes + (256U << 20);  // for some stacks
+              ::setrlimit(RLIMIT_AS, &limit);
+              const Rate rate = ComputeCeiling({.threads = 4096, .time = kShort.time});
+              return rate.unavailable.starts_with("4096 threads cannot be started: ");
+            }),
+            0);
 }
 
 TEST(Ceiling, InflatesShards) {

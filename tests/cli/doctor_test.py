@@ -1,6 +1,7 @@
 """recprobe doctor as a user runs it, and what `recprobe run` makes of the ceilings it kept."""
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -79,6 +80,25 @@ class Doctor(DoctorTest):
                  for each in self.doctor('--fresh', '--data', other)['ceilings']['ceilings']}
         self.assertNotIn("JPEG decode, the data's", rates)
 
+    def test_folders_that_may_not_be_read_are_passed_over(self):
+        data = self.folder / 'data'
+        (data / 'lost+found').mkdir(parents=True)
+        (data / 'x.bin').write_bytes(bytes(1 << 20))
+        (data / 'lost+found').chmod(0)
+        self.addCleanup((data / 'lost+found').chmod, 0o700)
+        probe, options = RECPROBE, {}
+        if os.geteuid() == 0:  # who may read it
+            probe = self.folder / 'recprobe'
+            shutil.copy(RECPROBE, probe)
+            self.folder.chmod(0o755)
+            options = {'user': 65534, 'group': 65534, 'extra_groups': []}
+        done = subprocess.run([probe, 'doctor', '--no-keep', '--json', *SHORT, '--data', data],
+                              capture_output=True, text=True, timeout=240, cwd='/', check=False,
+                              **options)
+        self.assertIn(done.returncode, (DONE, FINDING), done.stderr)
+        rates = {each['name']: each for each in json.loads(done.stdout)['ceilings']['ceilings']}
+        self.assertIn("the data's files", rates['read in order, cold']['how'])
+
     def test_ceilings_are_kept_for_a_day(self):
         first = self.doctor()['ceilings']
         self.assertEqual(self.doctor()['ceilings'], first)
@@ -127,7 +147,7 @@ class Stages(DoctorTest):
     def run_json(self, *words):
         done = self.probe('run', '--json', '--', RECTRAIN, 'train', self.folder / 'out',
                           '--batch-size', '8', '--devices', 'sim:2ms', '--epochs', '1000',
-                          '--max-steps', '300', *words)
+                          '--max-steps', '1000', *words)
         return json.loads(done.stdout.splitlines()[-1])['loader']
 
     def test_without_ceilings_it_says_how_to_have_some(self):
@@ -154,7 +174,7 @@ class Stages(DoctorTest):
         self.assertEqual(loader['what_if'][0]['change'], 'as it is')
         self.assertAlmostEqual(loader['what_if'][0]['training_per_s'], loader['samples_per_s'])
         done = self.probe('run', '--', RECTRAIN, 'train', self.folder / 'out', '--batch-size', '8',
-                          '--devices', 'sim:2ms', '--epochs', '1000', '--max-steps', '300')
+                          '--devices', 'sim:2ms', '--epochs', '1000', '--max-steps', '1000')
         self.assertIn('what if', done.stderr)
         self.assertIn('ceiling here', done.stderr)
 

@@ -1,9 +1,12 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
@@ -39,30 +42,45 @@ struct Data {
   std::string compressed;
 };
 
-void AddFile(const fs::path& path, uint64_t& bytes, std::vector<std::string>& files) {
-  std::error_code code;
-  const uint64_t size = fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
-  if (code || size == 0 || bytes > kEnough || files.size() >= kMostFiles) return;
-  bytes += size;
-  files.push_back(path);
-}
+// Some files, as many as are enough, that may be read.
+class SomeFiles {
+ public:
+  void Add(const fs::path& path) {
+    std::error_code code;
+    const uint64_t size = fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
+    if (code || size == 0 || is_enough() || ::access(path.c_str(), R_OK) != 0) return;
+    bytes_ += size;
+    paths_.push_back(path);
+  }
+  // The file, or what is below the folder but for folders that may not be read.
+  void AddAll(const fs::path& path) {
+    Add(path);
+    std::error_code code;
+    fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, code);
+    for (; !code && at != fs::recursive_directory_iterator() && !is_enough(); at.increment(code)) {
+      Add(at->path());
+    }
+  }
+  bool empty() const noexcept { return paths_.empty(); }
+  std::vector<std::string> Take() { return std::move(paths_); }
+
+ private:
+  bool is_enough() const noexcept { return bytes_ > kEnough || paths_.size() >= kMostFiles; }
+
+  uint64_t bytes_ = 0;
+  std::vector<std::string> paths_;
+};
 
 std::vector<std::string> FilesOf(const std::string& path) {
-  std::vector<std::string> files;
-  uint64_t bytes = 0;
+  SomeFiles files;
   try {
     for (const LayoutSplit& split : FindLayout(path).splits) {
-      for (const std::string shard : split.shards) AddFile(shard, bytes, files);
+      for (const std::string shard : split.shards) files.Add(shard);
     }
   } catch (const Error&) {  // no shards
   }
-  if (!files.empty()) return files;
-  AddFile(path, bytes, files);
-  std::error_code code;
-  for (const auto& entry : fs::recursive_directory_iterator(path, code)) {
-    AddFile(entry.path(), bytes, files);
-  }
-  return files;
+  if (files.empty()) files.AddAll(path);
+  return files.Take();
 }
 
 std::string CompressedOf(const std::vector<std::string>& files) {
