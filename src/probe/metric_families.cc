@@ -34,6 +34,7 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
   const Breakdown& parts = verdict.breakdown;
   const std::pair<const char*, double> shares[] = {{"input_wait", parts.input_wait},
                                                    {"copies", parts.copies},
+                                                   {"device_copies", parts.device_copies},
                                                    {"exchange", parts.exchange},
                                                    {"device", parts.device},
                                                    {"other", parts.other}};

@@ -15,20 +15,31 @@ double Seconds(int64_t time) { return static_cast<double>(time) * 1e-9; }
 
 }  // namespace
 
-Metrics::Counted& Metrics::Find(const TrainerSteps& trainer) {
+size_t Metrics::PlaceOf(const TrainerSteps& trainer) const {
   const auto found = std::find_if(counted_.begin(), counted_.end(), [&](const Counted& known) {
     return known.process == trainer.process && known.device == trainer.device &&
            (known.device != Event::kNoDevice || known.lane == trainer.lane);
   });
-  if (found != counted_.end()) return *found;
-  counted_.push_back({trainer.process, trainer.lane, trainer.device});
-  return counted_.back();
+  return static_cast<size_t>(found - counted_.begin());
+}
+
+bool Metrics::Misses(const Evidence& evidence, size_t most_steps) const {
+  const auto& trainers = evidence.trainers;
+  return std::any_of(trainers.begin(), trainers.end(), [&](const TrainerSteps& trainer) {
+    if (trainer.steps.empty() || trainer.steps.size() < most_steps) return false;
+    const size_t place = PlaceOf(trainer);
+    return place == counted_.size() || counted_[place].end < trainer.steps.front().begin;
+  });
 }
 
 void Metrics::Count(const Evidence& evidence, const Verdict& verdict, int64_t now) {
   double added = 0;
   for (const TrainerSteps& trainer : evidence.trainers) {
-    Counted& known = Find(trainer);
+    const size_t place = PlaceOf(trainer);
+    if (place == counted_.size()) {
+      counted_.push_back({trainer.process, trainer.lane, trainer.device});
+    }
+    Counted& known = counted_[place];
     for (const StepRecord& step : trainer.steps) {
       if (step.end <= known.end || step.end > now - kSettled) continue;
       known.end = step.end;

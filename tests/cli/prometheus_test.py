@@ -22,8 +22,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN = ('job', 'rank', 'user', 'host')
 
 
+# Without the proxy that the environment may name.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
 def get(url, method='GET'):
-    with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=60) as answer:
+    with DIRECT.open(urllib.request.Request(url, method=method), timeout=60) as answer:
         return answer.headers, answer.read().decode()
 
 

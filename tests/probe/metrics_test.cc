@@ -80,6 +80,23 @@ TEST(Metrics, OfATraining) {
   EXPECT_THAT(text, HasSubstr(Line("recprobe_lost_device_seconds_total", "", "25")));
 }
 
+TEST(Metrics, PartsOfAStepAddUp) {
+  Evidence evidence = Training(100);
+  for (StepRecord& step : evidence.trainers[0].steps) {
+    step.copies = kSecond / 16;
+    step.device_copies = kSecond / 8;
+  }
+  const std::string text = TextOf(evidence);
+  EXPECT_THAT(text,
+              HasSubstr(Line("recprobe_step_part_ratio", R"(part="device_copies")", "0.125")));
+  const std::regex part(R"re(recprobe_step_part_ratio\{.*part="\w+"\} (\S+))re");
+  double sum = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), part), end; at != end; ++at) {
+    sum += std::stod((*at)[1]);
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+}
+
 TEST(Metrics, OneBottleneckIsTheOne) {
   const std::string text = TextOf(Training(100));
   const std::regex one(R"(recprobe_bottleneck\{.*\} 1\n)");
@@ -113,6 +130,20 @@ TEST(Metrics, CountersGrowByStepsThatAreNew) {
   // Those before the 20th are not told of again.
   EXPECT_THAT(text(Training(50, 20), 1000 * kSecond),
               HasSubstr(Line("recprobe_steps_total", "", "70")));
+}
+
+TEST(Metrics, KnowsWhereStepsAreMissingSinceTheCallBefore) {
+  Metrics metrics(kLabels);
+  const auto take = [&](const Evidence& evidence) {
+    metrics.Text(evidence, Decide(evidence), {}, 1000 * kSecond);
+  };
+  EXPECT_FALSE(metrics.Misses(Training(49), 50)) << "all there are";
+  EXPECT_TRUE(metrics.Misses(Training(50), 50)) << "there may be more";
+  take(Training(50));
+  EXPECT_FALSE(metrics.Misses(Training(50, 50), 50));
+  EXPECT_FALSE(metrics.Misses(Training(50, 20), 50));
+  EXPECT_TRUE(metrics.Misses(Training(50, 51), 50));
+  EXPECT_FALSE(metrics.Misses(Training(50, 51), 100)) << "one was lost";
 }
 
 TEST(Metrics, StepsThatJustEndedAreNotCountedYet) {

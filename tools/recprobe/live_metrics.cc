@@ -43,8 +43,14 @@ LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job) {
 void LiveMetrics::Update(const Watch& watch) {
   const auto begin = Clock::now();
   if (!metrics_ || begin < next_) return;
-  const Evidence evidence = watch.Collected(kLatestSteps);
-  server_->Publish(metrics_->Text(evidence, Decide(evidence), watch.Gpus(), EventLog::Now()));
+  Evidence evidence = watch.Collected(kLatestSteps);
+  const Verdict verdict = Decide(evidence);
+  // Counters count all steps, however many there were since they were looked at.
+  for (size_t most = kLatestSteps; metrics_->Misses(evidence, most);) {
+    most *= 4;
+    evidence.trainers = watch.Collected(most).trainers;
+  }
+  server_->Publish(metrics_->Text(evidence, verdict, watch.Gpus(), EventLog::Now()));
   const auto end = Clock::now();
   const auto cost = std::chrono::duration<double>(end - begin) / kMostCost;
   const auto usual = std::clamp<Clock::duration>(begin - begin_, 1s, 15s);

@@ -31,6 +31,10 @@ class Metrics {
   std::string Text(const Evidence& evidence, const Verdict& verdict,
                    const std::vector<GpuSample>& gpus, int64_t now);
 
+  // Whether steps may have ended since the last Text() that `evidence`, which holds the latest
+  // `most_steps` of each trainer, has no more.
+  bool Misses(const Evidence& evidence, size_t most_steps) const;
+
  private:
   // Of one trainer, of steps that are counted.
   struct Counted {
@@ -48,7 +52,7 @@ class Metrics {
   };
 
   void Count(const Evidence& evidence, const Verdict& verdict, int64_t now);
-  Counted& Find(const TrainerSteps& trainer);
+  size_t PlaceOf(const TrainerSteps& trainer) const;  // in counted_; its end: not there
 
   const MetricLabels labels_;
   std::vector<Counted> counted_;
