@@ -1,6 +1,8 @@
 #include "tools/program.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -46,6 +48,16 @@ int Parse(const char* name, const char* about, const std::vector<AddCommand>& co
   return exit_code;
 }
 
+// Whether all that was printed reached stdout; it does not on a full disk.
+bool OutputIsWritten(const char* name) {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return true;
+  std::fprintf(stderr, "%s: the output could not be written%s%s\n", name, flushed ? "" : ": ",
+               flushed ? "" : std::strerror(errno));
+  return false;
+}
+
 }  // namespace
 
 int RunProgram(const char* name, const char* about, const std::vector<AddCommand>& commands,
@@ -59,7 +71,8 @@ int RunProgram(const char* name, const char* about, const std::vector<AddCommand
     return kFailure;
   };
   try {
-    return Parse(name, about, commands, argc, argv, told);
+    const int code = Parse(name, about, commands, argc, argv, told);
+    return OutputIsWritten(name) || code != kDone ? code : kFailure;
   } catch (const Error& error) {
     return fail(error.what());
   } catch (const std::filesystem::filesystem_error& error) {

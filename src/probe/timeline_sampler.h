@@ -26,8 +26,10 @@ class TimelineSampler {
 
   void Add(const SystemSample& sample) {
     SystemSample machine = MachineOf(sample);
+    tree_seen_ |= !sample.processes.empty();
     if (machine_.time_ns > 0) {
       AppendValues(RatesBetween(machine_, machine), values_);
+      if (!tree_seen_) std::erase_if(values_, &IsOfTree);
       AppendValues(machine, values_);
       recorder_.Add(machine_.time_ns, machine.time_ns, values_);
     }
@@ -38,7 +40,8 @@ class TimelineSampler {
   Timeline Collected() const { return recorder_.Collected(); }
 
  private:
-  SystemSample machine_;  // of the sample before
+  SystemSample machine_;    // of the sample before
+  bool tree_seen_ = false;  // else its processes are hidden
   std::map<std::pair<int, uint32_t>, LoaderSample> loaders_;
   std::vector<TimelineValue> values_;  // since then
   TimelineRecorder recorder_;

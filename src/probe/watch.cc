@@ -1,5 +1,7 @@
 #include "recpack/probe/watch.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include "recpack/probe/event_reader.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/system_sampler.h"
+#include "src/base/format.h"
 #include "src/probe/activity.h"
 #include "src/probe/gpu_collector.h"
 #include "src/probe/input_samples.h"
@@ -47,6 +50,14 @@ std::vector<std::string> Notices(const std::string& folder) {
     }
   }
   return {notices.begin(), notices.end()};
+}
+
+// Programs tell no more where there is no room for it. Others than root do not get the last of it.
+bool IsFull(const std::string& folder) {
+  constexpr uintmax_t kLeast = 4096;
+  std::error_code code;
+  const std::filesystem::space_info space = std::filesystem::space(folder, code);
+  return !code && (::geteuid() == 0 ? space.free : space.available) < kLeast;
 }
 
 // The sample next to `time`, which is before `end`.
@@ -104,6 +115,12 @@ struct Watch::State {
     }
     for (const std::string& damage : events.damage()) unseen.push_back(damage);
     for (std::string& notice : Notices(options.events)) unseen.push_back(std::move(notice));
+    if (!options.events.empty() && IsFull(options.events)) {
+      unseen.push_back(
+          format("what programs told is not whole: there is no room left in {}; name a larger "
+                 "folder in TMPDIR",
+                 options.events));
+    }
   }
 
   const WatchOptions options;

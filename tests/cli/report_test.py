@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from probe_program import EVENTS, ProbeCase, RECTRAIN
+from probe_program import EVENTS, ProbeCase, RECPROBE, RECTRAIN
 from support import DONE, FAILURE, GOLDEN
 
 
@@ -98,6 +98,30 @@ class Files(ProbeCase):
         self.assertEqual((got['verdict']['verdict'], got['steps']), ('unknown', []))
         self.assertIn('input wait: unavailable', ' '.join(got['verdict']['notes']))
 
+    def test_of_more_events_than_are_kept_no_gap_is_made_up(self):
+        # A kernel of 1 us in each 2 us.
+        script = '''
+import os, struct
+record = struct.Struct("<BBHIIIqqQ").pack
+with open(f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-test.events", "wb") as log:
+    log.write(record(0, 0, 65535, os.getpid(), 0, 0, 1, 0, 0x315456454b504352))
+    log.write(b"".join(record(4, 0, 0, 1, 0, 0, at, at + 1000, 0)
+                       for at in range(1, 1_000_000_000, 2000)))
+'''
+        folder = self.folder / 'report'
+        self.probe('run', '--report', folder, '--', sys.executable, '-c', script)
+        got = json.loads((folder / 'report.json').read_text())
+        self.assertEqual(got['devices'][0]['longest_gaps_ns'][0], 1000)
+        self.assertEqual(got['tables'][0]['rows'][0]['calls'], 200_000)
+        self.assertIn('of the last 200000 events', ' '.join(got['unseen']))
+
+    def test_of_a_folder_of_events_named_with_a_slash(self):
+        kept = self.folder / 'kept'
+        self.probe('run', '--keep', kept, '--', *EVENTS)
+        got = self.report('read', f'{kept}/')
+        self.assertEqual(got['job']['name'], 'kept')
+        self.probe('show', self.folder / 'report')
+
     def test_what_a_page_must_not_obey(self):
         evil = '</script><img src=x onerror=alert(1)>'
         self.report('run', '--job', evil, '--', 'true', evil)
@@ -106,6 +130,25 @@ class Files(ProbeCase):
 
 
 class Faults(ProbeCase):
+    def test_output_that_cannot_be_written_is_an_error(self):
+        self.probe('run', '--report', self.folder / 'report', '--', *EVENTS)
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([RECPROBE, 'show', self.folder / 'report'], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, FAILURE)
+        self.assertIn('No space left', done.stderr)
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([RECPROBE, 'run', '--json', '--', 'sh', '-c', 'exit 7'],
+                                  stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual(done.returncode, 7)
+
+    def test_a_link_to_an_empty_folder_is_filled(self):
+        (self.folder / 'there').mkdir()
+        (self.folder / 'link').symlink_to('there')
+        self.probe('run', '--report', self.folder / 'link', '--', 'true')
+        self.assertEqual(sorted(os.listdir(self.folder / 'there')),
+                         ['report.html', 'report.json', 'trace.json'])
+
     def test_a_folder_that_holds_something_is_refused_before_the_start(self):
         (self.folder / 'mine').write_text('x')
         done = self.probe('run', '--report', self.folder, '--', 'touch', self.folder / 'ran',
@@ -137,13 +180,26 @@ class Faults(ProbeCase):
 
 @unittest.skipUnless(os.geteuid() == 0, 'only root may mount')
 class FullDisk(ProbeCase):
-    def test_is_told_and_the_verdict_shown(self):
+    def disk(self):
+        """A small one."""
         disk = self.folder / 'disk'
         disk.mkdir()
         if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16k', 'none', disk],
                           capture_output=True).returncode != 0:
             self.skipTest('this container may not mount')
         self.addCleanup(subprocess.run, ['umount', disk], check=True)
+        return disk
+
+    @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
+    def test_under_what_programs_tell_is_said(self):
+        got = self.verdict('run', '--json', '--no-hook', '--',
+                           *self.train('--devices', 'sim:1ms', '--epochs', '100', '--max-steps',
+                                       '300'), env={**os.environ, 'TMPDIR': str(self.disk())})
+        self.assertLess(got['steps'], 290)
+        self.assertIn('no room left in', ' '.join(got['notes']))
+
+    def test_is_told_and_the_verdict_shown(self):
+        disk = self.disk()
         done = self.probe('run', '--report', disk / 'report', '--', *EVENTS, code=0)
         self.assertIn('verdict: ', done.stderr)
         self.assertIn('No space left', done.stderr)

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <vector>
+
+#include "src/probe/timeline_sampler.h"
 
 namespace recpack {
 namespace {
@@ -66,6 +69,25 @@ TEST(TimelineValues, UsedUpPeriodsAreOfTheLimits) {
   rates.throttled_periods_share = 0.75;
   EXPECT_THAT(ValuesOf(rates),
               Contains(Value("limits", "", "periods in which the quota was used up", 0.75)));
+}
+
+TEST(TimelineSampler, OfAProcessThatIsHiddenNothingIsSaid) {
+  SystemSample sample{.time_ns = 1, .cores = {{.core = 0, .busy_ns = 1, .idle_ns = 1}}};
+  const auto names = [&](const std::vector<ProcessSample>& processes) {
+    TimelineSampler sampler;
+    sample.processes = processes;
+    for (const int64_t time : {1, 2, 3}) {
+      sample.time_ns = time * 1'000'000'000;
+      sample.cores[0].busy_ns += 500'000'000;
+      sample.cores[0].idle_ns += 500'000'000;
+      sampler.Add(sample);
+    }
+    std::vector<std::string> all;
+    for (const TimelineSeries& series : sampler.Collected().series) all.push_back(series.name);
+    return all;
+  };
+  EXPECT_THAT(names({{.process = 7}}), Contains("the program"));
+  EXPECT_THAT(names({}), AllOf(Contains("busy"), Not(Contains("the program"))));
 }
 
 }  // namespace
