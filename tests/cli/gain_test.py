@@ -9,7 +9,7 @@ import unittest
 
 from figures_of_time import judges_time
 from launching import free_port
-from support import CIFAR, CliTest, DONE, FAILURE
+from support import CIFAR, CliTest, DONE, FAILURE, hear_ctrl_c
 
 RECPROBE = os.environ['RECPROBE']
 RECTRAIN = os.environ.get('RECTRAIN')
@@ -100,7 +100,7 @@ class Training(GainTest):
         probe = subprocess.Popen(
             list(map(str, [RECPROBE, 'gain', '--block-steps', '8', '--precision', '0', '--',
                            *self.train('--devices', 'sim:1ms')])),
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
         self.addCleanup(probe.kill)
         for line in probe.stderr:
             if 'experiment of recprobe gain' in line:  # of the trainer
@@ -183,6 +183,19 @@ class Against(GainTest):
         self.assertEqual(order, ['the command', 'the other command', 'the other command',
                                  'the command', 'the command', 'the other command'])
 
+    def test_a_signal_ends_it_where_the_command_ends_well_by_it(self):
+        script = 'trap "exit 0" INT; echo ready; while :; do sleep 0.01; done'
+        probe = subprocess.Popen([RECPROBE, 'gain', '--against', 'true', '--', 'sh', '-c', script],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 preexec_fn=hear_ctrl_c)
+        self.addCleanup(probe.kill)
+        self.assertEqual(probe.stdout.readline(), 'ready\n')
+        probe.send_signal(signal.SIGINT)
+        _, said = probe.communicate(timeout=60)
+        self.assertEqual(probe.returncode, 128 + signal.SIGINT, said)
+        self.assertIn('stopped by signal 2', said)
+
+    @judges_time  # how far a run comes in that time
     def test_a_run_may_be_ended(self):
         endless = self.steps(0.01, 1_000_000)
         done = self.probe('gain', '--against', ' '.join(map(str, endless)), '--rounds', '3',

@@ -8,12 +8,14 @@ import sys
 import time
 import unittest
 
+from figures_of_time import judges_time
 from probe_program import EVENTS, ProbeCase, RECPROBE, RECTRAIN
-from support import DONE, FAILURE, FINDING, GOLDEN
+from support import DONE, FAILURE, FINDING, GOLDEN, hear_ctrl_c
 
 
 @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
 class Training(ProbeCase):
+    @judges_time
     def test_a_device_that_is_slow_is_the_models_own_work(self):
         got = self.verdict('run', '--json', '--fail-above', '50%', '--',
                            *self.train('--devices', 'sim:30ms', '--epochs', '100',
@@ -38,6 +40,7 @@ class Training(ProbeCase):
         self.assertNotIn('verdict', done.stdout)
         self.assertTrue(all(len(line) <= 100 for line in verdict.splitlines()), verdict)
 
+    @judges_time
     def test_attach_says_what_it_cannot_know(self):
         told = self.folder / 'told'
         with told.open('wb') as out:
@@ -124,6 +127,22 @@ class Commands(ProbeCase):
         got = json.loads(done.stdout)
         self.assertEqual((got['verdict'], got['steps']), ('highly input-bound', 95))
         self.assertNotIn('CAP_SYS_PTRACE', ' '.join(got['notes']))
+
+    def test_a_signal_ends_attach_with_what_it_saw(self):
+        process = subprocess.Popen(['sleep', '600'])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for number in signal.SIGINT, signal.SIGTERM:
+            probe = subprocess.Popen([RECPROBE, 'attach', '--pid', str(process.pid), '--seconds', '6000',
+                                      '--rate', '0.1', '--prometheus', '127.0.0.1:0'],
+                                     stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
+            self.addCleanup(probe.kill)
+            self.assertIn('http://', probe.stderr.readline())
+            probe.send_signal(number)
+            _, said = probe.communicate(timeout=60)
+            self.assertEqual(probe.returncode, DONE, said)
+            self.assertIn('verdict: ', said)
+            self.assertIsNone(process.poll(), 'the program went on')
 
     def test_a_process_of_another_user(self):
         if os.getuid() != 0:
@@ -241,6 +260,7 @@ class Gpus(ProbeCase):
             done = self.probe('attach', '--gpu', gpu, code=FAILURE, env=self.environment(script))
             self.assertIn(saying, done.stderr)
 
+    @judges_time  # what was sampled before, and behind
     def test_a_gpu_that_is_lost_in_mid_run(self):
         env = self.environment(self.GPU)
         lost = self.folder / 'lost'
@@ -265,6 +285,14 @@ class Trace(ProbeCase):
         self.assertEqual(got['tables'][0]['rows'][0]['name'], 'add(float*, float*, int)')
         self.assertEqual(got['tables'][0]['rows'][0]['time_ns'], 500)
         self.assertEqual(len(got['devices']), 1)
+
+    def test_a_profiler_that_is_asked_for_already_is_not_pushed_aside(self):
+        for name in 'CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH':
+            done = self.probe('run', '--trace', '--', 'touch', self.folder / 'ran', code=FAILURE,
+                              env={**os.environ, name: '/nsys/lib.so'})
+            self.assertIn('/nsys/lib.so', done.stderr)
+            self.assertIn('without --trace', done.stderr)
+            self.assertFalse((self.folder / 'ran').exists())
 
     def test_where_cupti_is_not_there_it_says_so(self):
         env = {**os.environ, 'RECPACK_CUPTI': '/nowhere/libcupti.so'}

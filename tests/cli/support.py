@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -16,6 +17,11 @@ DONE, FINDING, FAILURE = 0, 1, 2
 # Tests that hang say where they do, before ctest ends them without a word.
 if 'RECPACK_TEST_SECONDS' in os.environ:
     faulthandler.dump_traceback_later(0.9 * float(os.environ['RECPACK_TEST_SECONDS']), exit=True)
+
+
+def hear_ctrl_c():
+    """For `preexec_fn`: shells have what they put behind them ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class CliTest(unittest.TestCase):

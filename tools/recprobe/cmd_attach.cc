@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -65,6 +66,22 @@ std::vector<int> OnGpus(const std::string& wanted) {
               {}, "start the training first, or let `recprobe run` start it");
 }
 
+// From here on SIGINT and SIGTERM end the watch, and what it saw is told; a second one ends this
+// program.
+volatile std::sig_atomic_t is_over = 0;
+
+void EndWatchBySignals() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action = {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = [](int) { is_over = 1; };
+    action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
 // Until all have ended or the time is over.
 class Watched {
  public:
@@ -80,6 +97,15 @@ class Watched {
     return std::all_of(processes_.begin(), processes_.end(), [&](const auto& process) {
       return process->Wait(std::max(until - Clock::now(), Clock::duration(0)));
     });
+  }
+
+  // The same, or whether the user has ended the watch.
+  bool WaitOrEnd(Clock::time_point until) {
+    constexpr std::chrono::milliseconds kLook{100};
+    do {
+      if (is_over != 0 || Wait(std::min<Clock::duration>(until - Clock::now(), kLook))) return true;
+    } while (Clock::now() < until);
+    return is_over != 0;
   }
 
   // Of the first one.
@@ -110,6 +136,7 @@ int RunAttach(const Flags& flags) {
   const std::vector<int> roots =
       flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu);
   Watched watched(roots);
+  EndWatchBySignals();
   if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
   ReportParts parts = PartsOf(flags, roots.front(), watched);
   LiveMetrics metrics(flags.prometheus, parts.job);
@@ -121,7 +148,7 @@ int RunAttach(const Flags& flags) {
     watch.Sample();
     metrics.Update(watch);
     next = std::max(next + flags.watch.interval(), Clock::now());
-  } while (next < end && !watched.Wait(next - Clock::now()));
+  } while (next < end && !watched.WaitOrEnd(next));
   watch.Sample();
   Evidence evidence = watch.Collected();
   evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
@@ -149,7 +176,10 @@ void AddAttach(CLI::App& app, int& exit_code) {
                   "all, or a GPU's number: the processes that compute there now, with their "
                   "children.");
   what.require_option(1);
-  command.add_option("--seconds", flags->seconds, "For how long, if it does not end before.")
+  command
+      .add_option("--seconds", flags->seconds,
+                  "For how long, if it does not end before; Ctrl-C ends it with what was "
+                  "seen so far.")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   AddPrometheusFlags(command, flags->prometheus);

@@ -23,11 +23,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSampled(100);
+constexpr int kSignalled = 128;  // as a shell has it
 
 struct Run {
   double steps_per_second = 0;
   CommandEnd end;
   bool ended_here = false;
+  int interrupted = 0;  // by this signal; 0: none
   std::string notes;
 };
 
@@ -59,6 +61,7 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   watch.Sample();
   const Verdict verdict = Decide(watch.Collected());
   run.end = *end;
+  run.interrupted = child->passed_on();
   run.steps_per_second = verdict.steps_per_second;
   for (const std::string& note : verdict.notes) run.notes += "\n  - " + note;
   return run;
@@ -112,6 +115,11 @@ int RunPairs(const PairedFlags& flags) {
         std::fprintf(stderr, "recprobe: %s %s in round %zu\n", names[which], run.end.Text().c_str(),
                      round + 1);
         return run.end.exit_code;
+      }
+      if (run.interrupted != 0) {  // the command took it for a reason to end well
+        std::fprintf(stderr, "recprobe: stopped by signal %d in round %zu\n", run.interrupted,
+                     round + 1);
+        return kSignalled + run.interrupted;
       }
       if (!(run.steps_per_second > 0)) {
         throw Error(ErrorKind::kNotFound,
