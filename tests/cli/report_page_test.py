@@ -147,6 +147,11 @@ class Page(InBrowser):
         lengths = {len(report['timeline']['begin_s'])} | {len(s['count']) for s in report['steps']}
         self.assertLessEqual(set(rows), lengths)
 
+    def test_times_as_people_read_them(self):
+        for time, text in ((0, '0 s'), (0.0025, '2.50 ms'), (1.5, '1.50 s'), (119.9, '120 s'),
+                           (179.7, '3 min 0 s'), (7199, '119 min 59 s'), (9000, '2.5 h')):
+            self.assertEqual(self.browser.evaluate(f'seconds({time})'), text)
+
     def test_a_name_is_text_and_nothing_else(self):
         self.assertEqual(self.browser.evaluate('document.getElementById("job-name").textContent'),
                          EVIL)
@@ -197,7 +202,7 @@ class Words(InBrowser):
     @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
     def test_what_would_help_the_loader(self):
         env = {**os.environ, 'XDG_CACHE_HOME': str(self.folder / 'cache')}
-        command = self.train('--devices', 'sim:2ms', '--epochs', '1000', '--max-steps', '300')
+        command = self.train('--devices', 'sim:2ms', '--epochs', '1000', '--max-steps', '1000')
         subprocess.run([RECPROBE, 'doctor', '--seconds', '1', '--data', self.folder / 'out'],
                        env=env, stdout=subprocess.DEVNULL, check=False)
         words = self.words(*command, env=env)

@@ -147,8 +147,21 @@ TEST(ChildCommandTest, AFileOfTextIsAShellScript) {
   EXPECT_EQ(EndOf({folder / "script"}).exit_code, 5);
 }
 
+// While it lives the signal is not ignored, as nohup and shells have what they put behind them do.
+class Heard {
+ public:
+  explicit Heard(int signal) : signal_(signal), before_(::signal(signal, SIG_DFL)) {}
+  ~Heard() { ::signal(signal_, before_); }
+  Heard(const Heard&) = delete;
+
+ private:
+  const int signal_;
+  const sighandler_t before_;
+};
+
 TEST(ChildCommandTest, PassesSignalsOn) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    const Heard heard(signal);
     const TemporaryFolder folder;
     ChildCommand child({"sh", "-c",
                         format("trap 'exit {}' {}; echo > {}/ready; while :; do sleep 0.01; done",
@@ -207,7 +220,9 @@ TEST(ChildCommandTest, KillsTheWholeTree) {
 struct OnTerminal {
   explicit OnTerminal(int (*body)()) {
     process = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (process == 0) ::_exit(body());
+    if (process != 0) return;
+    const Heard heard(SIGINT);
+    ::_exit(body());
   }
   int ExitCode() const {
     std::string printed;

@@ -38,7 +38,7 @@ const percent = (share, places = 1) => `${(100 * share).toFixed(places)} %`;
 
 function seconds(time) {
   if (time >= 7200) return `${(time / 3600).toFixed(1)} h`;
-  if (time >= 120) return `${Math.floor(time / 60)} min ${Math.round(time % 60)} s`;
+  if (time >= 120) return `${Math.floor(Math.round(time) / 60)} min ${Math.round(time) % 60} s`;
   if (time >= 1 || time === 0) return `${digits(time)} s`;
   return time >= 1e-3 ? `${digits(time * 1e3)} ms` : `${digits(time * 1e6)} µs`;
 }

@@ -1,16 +1,30 @@
 """The interpreter lock, as a thread of the hook's finds it; and that the program is none the worse."""
 import unittest
 
-from support import RANGE, HookTest
+from support import PRELUDE, RANGE, HookTest
 
 LOCK = 'interpreter lock'
 MILLION = 1_000_000
+# Programs train until the thread of the hook's has told so often of the lock.
+UNTIL = '''
+import os
+def told_of_lock():
+    """How often, in this process: 40 bytes a record, a range (kind 7) of the name 10."""
+    path = f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-python."
+    if os.path.exists(path + 'notice'): raise SystemExit('it is not watched')
+    if not os.path.exists(path + 'events'): return 0  # a forked child's, before its first
+    with open(path + 'events', 'rb') as file: records = file.read()
+    return sum(records[at] == 7 and records[at + 8] == 10 for at in range(0, len(records) - 39, 40))
+def train_until_told(times, delay):
+    optimizer = SGD()
+    while told_of_lock() < times: train(DataLoader(Items(20, delay=delay)), optimizer)
+'''
 
 
 class Lock(HookTest):
 
     def held(self, text):
-        told = self.run_program(text)
+        told = self.run_program(text, prelude=PRELUDE + UNTIL)
         self.assertEqual(told.notices, '')
         return [e.value / MILLION for e in told.closed(RANGE, LOCK)]
 
@@ -22,20 +36,14 @@ class Lock(HookTest):
                 while not stop: pass
             thread = threading.Thread(target=hog)
             thread.start()
-            end = time.monotonic() + 4
-            optimizer = SGD()
-            while time.monotonic() < end: train(DataLoader(Items(5, delay=0.01)), optimizer)
+            train_until_told(3, delay=0.01)
             stop = True
             thread.join()
             ''')
         self.assertGreater(max(held), 0.5)
 
     def test_threads_that_sleep_do_not(self):
-        held = self.held('''
-            end = time.monotonic() + 4
-            optimizer = SGD()
-            while time.monotonic() < end: train(DataLoader(Items(5, delay=0.1)), optimizer)
-            ''')
+        held = self.held('train_until_told(4, delay=0.05)')
         self.assertLess(min(held), 0.5)
 
     def test_it_is_asked_for_in_programs_that_train_only(self):
@@ -57,13 +65,11 @@ class Lock(HookTest):
             train(DataLoader(Items(3)), SGD())
             child = os.fork()
             if child == 0:
-                optimizer = SGD()
-                end = time.monotonic() + 5
-                while time.monotonic() < end: train(DataLoader(Items(5, delay=0.01)), optimizer)
+                train_until_told(1, delay=0.01)
                 os._exit(0)
             os.waitpid(child, 0)
             print(child)
-            ''')
+            ''', prelude=PRELUDE + UNTIL)
         child = told.files[int(told.out)]
         self.assertTrue([e for e in child if e.name == LOCK])
 
