@@ -1,5 +1,7 @@
 // Pictures: cropped, decoded and resized, then augmented and finished into the batch.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -17,6 +19,7 @@ namespace {
 
 constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg", "png"};
 
+constexpr int kMostPad = 1 << 20;  // pixels
 constexpr size_t kLeastCopied = 4 << 10;
 constexpr size_t kMostCopied = 64 << 10;
 
@@ -73,6 +76,10 @@ void Check(const ImageField& field) {
   if (field.crop == CropKind::kPadAndCrop && !IsRaw(field)) {
     Refuse("pad-and-crop is for raw pictures, all of one size", "crop encoded ones otherwise");
   }
+  if (std::abs(int64_t{field.pad}) > kMostPad) {
+    Refuse(format("image field '{}' is padded by {} pixels", field.name, field.pad),
+           format("choose at most {}", kMostPad));
+  }
   if (field.crop == CropKind::kResizeCentre && field.resize < std::max(field.height, field.width)) {
     Refuse(format("image field '{}' is resized to {} and cropped to {} x {}", field.name,
                   field.resize, field.width, field.height),
@@ -80,6 +87,9 @@ void Check(const ImageField& field) {
   }
   if (!(field.flip >= 0 && field.flip <= 1)) {
     Refuse(format("a flip has the probability {}", field.flip), "choose 0 to 1");
+  }
+  for (const double mean : field.mean) {
+    if (!std::isfinite(mean)) Refuse(format("a mean is {}", mean), "give three numbers");
   }
   for (const double deviation : field.std) {
     if (!(deviation > 0)) Refuse("a standard deviation is not positive", "give three above 0");

@@ -1,6 +1,8 @@
 // Fields that are copied as they are: numbers, bytes, the id.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -31,6 +33,15 @@ uint32_t Taken(const std::string& feature, size_t count, uint32_t most, bool rag
          ragged ? "make the field longer, or let it truncate" : "let the field be ragged");
 }
 
+// Whether the type has this number, or for floats one next to it.
+bool Holds(ValueType type, double number) {
+  if (type == ValueType::kF32) {
+    return !std::isfinite(number) || std::abs(number) <= std::numeric_limits<float>::max();
+  }
+  const double end = std::ldexp(1.0, type == ValueType::kI32 ? 31 : 63);
+  return number >= -end && number < end && number == std::trunc(number);
+}
+
 class NumbersWriter final : public FieldWriter {
  public:
   explicit NumbersWriter(const NumbersField& field) : field_(field) {
@@ -40,6 +51,11 @@ class NumbersWriter final : public FieldWriter {
         field_.type != ValueType::kF32) {
       Refuse(format("field '{}' cannot be {}", field_.name, ValueTypeName(field_.type)),
              "choose i64 or i32 for int64 features, f32 for float ones");
+    }
+    if (!Holds(field_.type, field_.padding)) {
+      Refuse(format("field '{}' is padded with {}, which is no {}", field_.name, field_.padding,
+                    ValueTypeName(field_.type)),
+             "choose a padding that its type has");
     }
   }
 

@@ -44,13 +44,18 @@ StatsPage::StatsPage(const Sizes& sizes)
 // Memory of a new file is 0. It is taken at once: a machine that has none left kills who writes to
 // a page that it cannot back.
 bool StatsPage::Map() {
+  const auto take = [](int file, off_t size) {
+    int failed = -1;
+    do {
+      failed = ::fallocate(file, 0, 0, size);
+    } while (failed != 0 && errno == EINTR);
+    return failed == 0 || (errno == EOPNOTSUPP && ::ftruncate(file, size) == 0);
+  };
   const int descriptor = ::memfd_create(kStatsName, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return false;
   const auto size = static_cast<off_t>(bytes_);
   void* memory = MAP_FAILED;
-  if (::fchmod(descriptor, S_IRUSR | S_IWUSR) == 0 &&
-      (::fallocate(descriptor, 0, 0, size) == 0 ||
-       (errno == EOPNOTSUPP && ::ftruncate(descriptor, size) == 0)) &&
+  if (::fchmod(descriptor, S_IRUSR | S_IWUSR) == 0 && take(descriptor, size) &&
       ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
     memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   }

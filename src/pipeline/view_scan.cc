@@ -100,14 +100,16 @@ class HashBounds {
              "give bounds such as 0 and 0.9");
     }
     begin_ = static_cast<uint64_t>(std::ldexp(range.begin, 64));
-    last_ = range.end == 1 ? ~uint64_t{0} : static_cast<uint64_t>(std::ldexp(range.end, 64)) - 1;
+    to_end_ = range.end == 1;
+    if (!to_end_) end_ = static_cast<uint64_t>(std::ldexp(range.end, 64));
   }
 
-  bool Has(uint64_t hash) const noexcept { return hash >= begin_ && hash <= last_; }
+  bool Has(uint64_t hash) const noexcept { return hash >= begin_ && (to_end_ || hash < end_); }
 
  private:
   uint64_t begin_;
-  uint64_t last_;
+  uint64_t end_ = 0;
+  bool to_end_ = false;
 };
 
 }  // namespace

@@ -311,9 +311,12 @@ Place Worker::PlaceOf(const SampledRecord& record) const {
   return plan_.mixture.views()[record.view].dataset().PlaceOf(record.id);
 }
 
+// The two may be of different samples where the worker goes on meanwhile.
 Place Worker::PlaceNow() const {
-  return PlaceOf({static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
-                  block_.record.load(std::memory_order_relaxed)});
+  const SampledRecord at{static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
+                         block_.record.load(std::memory_order_relaxed)};
+  const Dataset& dataset = plan_.mixture.views()[at.view].dataset();
+  return at.id < dataset.records() ? PlaceOf(at) : Place{.path = dataset.path()};
 }
 
 std::vector<Substitution> Worker::TakeSubstitutions(uint64_t batch) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "recpack/base/error.h"
@@ -289,6 +290,36 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(error.what(), HasSubstr("no feature 'labels'"));
   EXPECT_THAT(error.what(), HasSubstr("image, label, text, words"));
   EXPECT_THAT(error.what(), HasSubstr("record"));
+}
+
+TEST(Loader, RefusesNumbersThatAFieldCannotHave) {
+  const SmallSplit split(30);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto reason = [&](const Field& field) {
+    LoaderOptions options = Options(10);
+    options.fields = {field};
+    return std::string(ErrorOf([&] { Loader(dataset, options); }).what());
+  };
+  const auto words = [](ValueType type, double padding) {
+    return NumbersField{
+        .name = "words", .type = type, .length = 4, .ragged = true, .padding = padding};
+  };
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(reason(words(ValueType::kI64, 0.5)), HasSubstr("padded with 0.5, which is no i64"));
+  EXPECT_THAT(reason(words(ValueType::kI64, kNan)), HasSubstr("which is no i64"));
+  EXPECT_THAT(reason(words(ValueType::kI64, 0x1p63)), HasSubstr("which is no i64"));
+  EXPECT_THAT(reason(words(ValueType::kI32, 0x1p31)), HasSubstr("which is no i32"));
+  EXPECT_THAT(reason(words(ValueType::kF32, 1e300)), HasSubstr("which is no f32"));
+  LoaderOptions least = Options(10);
+  least.fields = {words(ValueType::kI32, -0x1p31)};
+  EXPECT_NO_THROW(Loader(dataset, least));
+
+  auto picture = std::get<ImageField>(SmallFields()[0]);
+  picture.mean[1] = kNan;
+  EXPECT_THAT(reason(picture), HasSubstr("a mean is nan"));
+  picture = std::get<ImageField>(SmallFields()[0]);
+  picture.pad = 1 << 30;
+  EXPECT_THAT(reason(picture), HasSubstr("padded by 1073741824 pixels"));
 }
 
 TEST(Loader, BatchesOutliveIt) {

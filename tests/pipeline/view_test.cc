@@ -126,6 +126,7 @@ TEST(View, AHashSplitRefusesWhatMakesNoSense) {
   EXPECT_THAT(reason({.begin = 0.5, .end = 0.5}), HasSubstr("no part of [0, 1)"));
   EXPECT_THAT(reason({.begin = -1}), HasSubstr("no part of [0, 1)"));
   EXPECT_THAT(reason({.end = 1.1}), HasSubstr("no part of [0, 1)"));
+  EXPECT_THAT(reason({.end = 1e-30}), HasSubstr("no records")) << "and not all of them";
   EXPECT_THAT(reason({.key = "words"}), HasSubstr("'words' has 0 values"));
   EXPECT_THAT(reason({.key = "name"}), HasSubstr("no feature 'name'"));
 }
