@@ -19,7 +19,7 @@ namespace recpack::python {
 namespace {
 
 constexpr int kBetweenLooks = 1000;  // milliseconds
-constexpr int kLooksForItsEnd = 100;
+constexpr int kLooksForItsEnd = 1000;
 constexpr auto kBetweenLooksForItsEnd = std::chrono::milliseconds(10);
 
 struct AnswerMessage {

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pickle
+import signal
 import struct
 import subprocess
 import sys
@@ -98,6 +99,8 @@ class InFolder(unittest.TestCase):
 def main() -> None:
     """Runs the tests of the calling script; the last line is `N passed, N failed`."""
     faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True)
+    # Shells have what they put aside ignore it, and all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = unittest.main(exit=False, verbosity=2).result
     # A test with several failed subtests is one failed test.
     failed = len({getattr(test, 'test_case', test).id()

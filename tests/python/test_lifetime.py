@@ -248,6 +248,9 @@ def ask():
 def wait_for_wait():
     while loader.stats()["waits"] == 0:
         time.sleep(0.01)
+def terminate_who_waits():
+    wait_for_wait()
+    os.kill(os.getpid(), signal.SIGTERM)
 '''
 
 
@@ -282,7 +285,7 @@ ask()''')
 def close(*_):
     loader.close()
 signal.signal(signal.SIGTERM, close)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+threading.Thread(target=terminate_who_waits).start()
 ask()
 ask()''')
         self.assertEqual(said, ['the loader was closed; make another'] * 2)
@@ -295,7 +298,7 @@ def ask_too(*_):
     finally:
         loader.close()
 signal.signal(signal.SIGTERM, ask_too)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+threading.Thread(target=terminate_who_waits).start()
 ask()''')
         self.assertEqual(len(said), 1)
         self.assertIn('while the loader waits for one', said[0])

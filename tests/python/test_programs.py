@@ -28,12 +28,14 @@ class Programs(InFolder):
                 f'loader = recpack_io.Loader(recpack_io.open({str(self.folder / "shards")!r}), '
                 '"cifar10-train", batch_size=4)\n'
                 'for _ in range(4):\n    for batch in loader:\n        time.sleep(0.01)\n')
-        done = run(PROGRAMS / 'recprobe', 'run', '--json', '--', sys.executable, '-c', loop)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        verdict = json.loads(done.stdout)
-        self.assertGreater(verdict['steps'], 10, verdict)
-        # Where others use the machine a few batches may come late.
-        self.assertIn(verdict['verdict'], ('not input-bound', 'undecided'), verdict)
+        for _ in range(3):  # where others use the machine batches may come late
+            done = run(PROGRAMS / 'recprobe', 'run', '--json', '--', sys.executable, '-c', loop)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            verdict = json.loads(done.stdout)
+            self.assertGreater(verdict['steps'], 10, verdict)
+            if verdict['verdict'] in ('not input-bound', 'undecided'):
+                return
+        self.fail(verdict)
 
     def test_recprobe_gain_of_a_loop_in_python(self):
         run(PROGRAMS / 'recpack', 'pack', CIFAR, self.folder / 'shards')

@@ -101,7 +101,7 @@ def is_there(process):
     try:
         with open(f'/proc/{process}/stat') as file:
             return file.read().rpartition(')')[2].split()[0] != 'Z'
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone, or gone since it was opened
         return False
 
 
