@@ -13,6 +13,7 @@
 #include "python/contents.h"
 #include "python/dataset.h"
 #include "python/record.h"
+#include "python/text.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -99,8 +100,11 @@ void BindDataset(nb::module_& module) {
   nb::class_<OpenDataset>(module, "Dataset")
       .def(
           "__init__",
-          [](OpenDataset* self, std::vector<std::string> paths, std::string split,
+          [](OpenDataset* self, const std::vector<nb::object>& given, std::string split,
              std::string fields, int64_t label_offset, bool verify) {
+            std::vector<std::string> paths;
+            paths.reserve(given.size());
+            for (const nb::object& path : given) paths.push_back(NameFrom(path));
             const nb::gil_scoped_release unlocked;
             new (self) OpenDataset(
                 {std::move(paths), std::move(split), std::move(fields), label_offset, verify});
@@ -138,29 +142,32 @@ void BindDataset(nb::module_& module) {
       .def("_opened_as",
            [](const OpenDataset& open) {
              const OpenedAs& as = open.as();
-             return std::make_tuple(as.paths, as.split, as.fields, as.label_offset, as.verify);
+             return std::make_tuple(NamesOf(as.paths), as.split, as.fields, as.label_offset,
+                                    as.verify);
            })
       .def(
           "place_of",
           [](const OpenDataset& open, int64_t number) {
             const Place place = open.dataset().PlaceOf(Ordinal(open, number));
-            return std::make_tuple(place.path, place.offset, place.ordinal);
+            return std::make_tuple(NameOf(place.path), place.offset, place.ordinal);
           },
           nb::arg("number"),
           "Path, byte offset and ordinal in the shard of the record of this number.")
       .def(
-          "notices", [](const OpenDataset& open) { return open.dataset().Notices(); },
+          "notices", [](const OpenDataset& open) { return TextsOf(open.dataset().Notices()); },
           "What was left out and the like, a line each.")
       .def_prop_ro(
-          "path", [](const OpenDataset& open) { return open.dataset().path(); }, "What was opened.")
+          "path", [](const OpenDataset& open) { return NameOf(open.dataset().path()); },
+          "What was opened.")
       .def_prop_ro(
-          "split", [](const OpenDataset& open) { return open.dataset().split(); },
+          "split", [](const OpenDataset& open) { return NameOf(open.dataset().split()); },
           "Name of the split.")
       .def_prop_ro(
           "nbytes", [](const OpenDataset& open) { return open.dataset().bytes(); },
           "Bytes of the shards.")
       .def_prop_ro(
-          "class_names", [](const OpenDataset& open) { return open.dataset().class_names(); },
+          "class_names",
+          [](const OpenDataset& open) { return NamesOf(open.dataset().class_names()); },
           "By label, from 0; empty where they are not known.")
       .def_prop_ro(
           "digest", [](const OpenDataset& open) { return open.dataset().digest(); },

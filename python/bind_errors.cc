@@ -3,6 +3,7 @@
 
 #include "python/bind.h"
 #include "python/raised.h"
+#include "python/text.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
@@ -19,14 +20,15 @@ void Raise(const std::exception_ptr& thrown, void*) {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     if (const nb::object raised = RaisedBehind(error); raised.is_valid()) {
-      nb::module_::import_("recpack_io.errors").attr("add_note")(raised, error.what());
+      nb::module_::import_("recpack_io.errors").attr("add_note")(raised, TextOf(error.what()));
       PyErr_SetObject(raised.type().ptr(), raised.ptr());
       return;
     }
     const nb::object made =
         nb::module_::import_("recpack_io.errors")
-            .attr("from_core")(ErrorKindName(error.kind()), error.what(), error.reason(),
-                               error.advice(), error.place().path, OrNone(error.place().offset),
+            .attr("from_core")(ErrorKindName(error.kind()), TextOf(error.what()),
+                               TextOf(error.reason()), TextOf(error.advice()),
+                               NameOf(error.place().path), OrNone(error.place().offset),
                                OrNone(error.place().ordinal));
     PyErr_SetObject(made.type().ptr(), made.ptr());
   }

@@ -56,24 +56,43 @@ nb::object Decode(const Bytes& data, bool apply_orientation, bool allow_damage) 
                      static_cast<size_t>(image.channels)});
 }
 
+// What the collector asks of a loader's calls: the errors that they hold.
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  return nb::inst_ptr<SharedCalls>(self)->errors->Visit(visit, arg);
+}
+
+int Clear(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<SharedCalls>(self)->errors->Clear();
+  return 0;
+}
+
+const PyType_Slot kCallsSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
+                                   {Py_tp_clear, reinterpret_cast<void*>(Clear)},
+                                   {0, nullptr}};
+
 // Fields that call in processes share them.
 struct SharedProcesses {
   std::shared_ptr<WorkerProcesses> processes;
 };
 
-FunctionField FieldOf(const SharedProcesses& shared, uint64_t number, std::string name,
-                      const std::vector<ArrayTuple>& arrays, uint32_t stream,
+FunctionField FieldOf(const SharedProcesses& shared, uint64_t number, const SharedCalls& running,
+                      std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream,
                       std::optional<ImageField> picture) {
   auto specs = ArraysOf(arrays);
-  const auto call = [processes = shared.processes, number, name = std::move(name),
-                     specs](SampleView& sample) { processes->Call(number, name, specs, sample); };
+  const auto call = [processes = shared.processes,
+                     function = ProcessFunction{number, std::move(name), running},
+                     specs](SampleView& sample) { processes->Call(function, specs, sample); };
   return {specs, call, stream, std::move(picture)};
 }
 
-BatchFunction BatchFunctionOf(const SharedProcesses& shared, uint64_t number, std::string name,
+BatchFunction BatchFunctionOf(const SharedProcesses& shared, uint64_t number,
+                              const SharedCalls& running, std::string name,
                               const std::vector<ArrayTuple>& arrays, uint32_t stream) {
-  const auto call = [processes = shared.processes, number, name = std::move(name)](
-                        BatchView& batch) { processes->Call(number, name, batch); };
+  const auto call = [processes = shared.processes,
+                     function = ProcessFunction{number, std::move(name), running}](
+                        BatchView& batch) { processes->Call(function, batch); };
   return {ArraysOf(arrays), call, stream};
 }
 
@@ -85,10 +104,10 @@ void BindProcesses(nb::module_& module) {
             new (self) SharedProcesses{std::make_shared<WorkerProcesses>(processes)};
           },
           nb::arg("processes"))
-      .def("field", FieldOf, nb::arg("number"), nb::arg("name"), nb::arg("arrays"),
-           nb::arg("stream"), nb::arg("picture").none())
-      .def("batch_function", BatchFunctionOf, nb::arg("number"), nb::arg("name"), nb::arg("arrays"),
-           nb::arg("stream"))
+      .def("field", FieldOf, nb::arg("number"), nb::arg("running"), nb::arg("name"),
+           nb::arg("arrays"), nb::arg("stream"), nb::arg("picture").none())
+      .def("batch_function", BatchFunctionOf, nb::arg("number"), nb::arg("running"),
+           nb::arg("name"), nb::arg("arrays"), nb::arg("stream"))
       .def("stop", [](SharedProcesses& shared) { shared.processes->Stop(); });
 }
 
@@ -110,7 +129,7 @@ void BindFunctions(nb::module_& module) {
            })
       .def("keys", &Features::Names)
       .def("end", &Features::End);
-  nb::class_<SharedCalls>(module, "RunningCalls").def(nb::init<>());
+  nb::class_<SharedCalls>(module, "RunningCalls", nb::type_slots(kCallsSlots)).def(nb::init<>());
   nb::class_<FunctionField>(module, "FunctionField")
       .def(
           "__init__",
@@ -118,7 +137,7 @@ void BindFunctions(nb::module_& module) {
              std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream,
              std::optional<ImageField> picture) {
             auto specs = ArraysOf(arrays);
-            const SampleCall call(Caller(caller, std::move(name), running.calls), specs);
+            const SampleCall call(Caller(caller, std::move(name), running), specs);
             new (self) FunctionField{std::move(specs), call, stream, std::move(picture)};
           },
           nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
@@ -128,7 +147,7 @@ void BindFunctions(nb::module_& module) {
           "__init__",
           [](BatchFunction* self, const nb::object& caller, const SharedCalls& running,
              std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream) {
-            const BatchCall call(Caller(caller, std::move(name), running.calls));
+            const BatchCall call(Caller(caller, std::move(name), running));
             new (self) BatchFunction{ArraysOf(arrays), call, stream};
           },
           nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),

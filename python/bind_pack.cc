@@ -17,6 +17,7 @@
 #include "python/bind.h"
 #include "python/example_values.h"
 #include "python/options.h"
+#include "python/text.h"
 #include "recpack/base/error.h"
 #include "recpack/dataset/notices.h"
 #include "recpack/dataset/open_source.h"
@@ -134,8 +135,8 @@ class Job {
 
 struct Stopped {};
 
-using Skipped = std::vector<std::tuple<std::string, std::string>>;
-using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped, bool, std::vector<std::string>>;
+using Skipped = std::vector<std::tuple<nb::str, nb::str>>;
+using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped, bool, std::vector<nb::str>>;
 
 Packed PackedOf(const Source& source, const PackResult& result) {
   if (result.skip_limit_exceeded) {
@@ -146,9 +147,11 @@ Packed PackedOf(const Source& source, const PackResult& result) {
   }
   Skipped skipped;
   skipped.reserve(result.skipped.size());
-  for (const auto& item : result.skipped) skipped.emplace_back(item.item, item.reason);
+  for (const auto& item : result.skipped) {
+    skipped.emplace_back(NameOf(item.item), TextOf(item.reason));
+  }
   return {result.records,     result.bytes,    result.shards,
-          std::move(skipped), result.complete, PackNotices(source, result.manifest)};
+          std::move(skipped), result.complete, TextsOf(PackNotices(source, result.manifest))};
 }
 
 Packed PackPath(const nb::dict& options, const nb::object& progress) {

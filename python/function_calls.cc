@@ -54,7 +54,7 @@ nb::dict ViewsOf(const BatchView& batch, const nb::capsule& keeper) {
 
 }  // namespace
 
-Caller::Caller(const nb::object& caller, std::string name, std::shared_ptr<RunningCalls> running)
+Caller::Caller(const nb::object& caller, std::string name, SharedCalls running)
     : weak_(nb::module_::import_("weakref").attr("ref")(caller)),
       name_(std::move(name)),
       running_(std::move(running)) {}
@@ -79,7 +79,7 @@ void SampleCall::operator()(SampleView& sample) const {
                                           TupleOf(sample.random), CopyOf(sample.picture));
     CopyTo(results, arrays_, sample.out);
   } catch (const nb::python_error& raised) {
-    ThrowRaised(raised, caller_.name());
+    ThrowRaised(raised, caller_.name(), caller_.errors());
   }
 }
 
@@ -92,7 +92,7 @@ void BatchCall::operator()(BatchView& batch) const {
     (*caller_)(ViewsOf(batch, keeper), batch.epoch, batch.position, OwnedArray(batch.ids),
                OwnedArray(batch.mask), TupleOf(batch.random));
   } catch (const nb::python_error& raised) {
-    ThrowRaised(raised, caller_.name());
+    ThrowRaised(raised, caller_.name(), caller_.errors());
   }
   if (Py_REFCNT(keeper.ptr()) == 1) return;
   throw Error(ErrorKind::kInvalidArgument, caller_.name() + " keeps views of a batch's arrays", {},

@@ -28,17 +28,18 @@ struct CallKey {
 // it are held here: a function that refers to its loader does not keep it.
 class Caller {
  public:
-  Caller(const nanobind::object& caller, std::string name, std::shared_ptr<RunningCalls> running);
+  Caller(const nanobind::object& caller, std::string name, SharedCalls running);
 
   const std::string& name() const noexcept { return name_; }
-  RunningCalls& running() const noexcept { return *running_; }
+  RunningCalls& running() const noexcept { return *running_.calls; }
+  HeldErrors& errors() const noexcept { return *running_.errors; }
   // With the GIL. Throws Error where the loader was closed.
   nanobind::object operator*() const;
 
  private:
   SharedObject weak_;
   std::string name_;
-  std::shared_ptr<RunningCalls> running_;
+  SharedCalls running_;
 };
 
 // Of FunctionField and of BatchFunction: take the GIL, and throw what Python raises nested in

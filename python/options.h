@@ -4,6 +4,9 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <type_traits>
+
+#include "python/text.h"
 
 namespace recpack::python {
 
@@ -14,7 +17,14 @@ T Take(nanobind::dict& given, const char* name) {
   const nanobind::str key(name);
   const nanobind::object from = given[key];
   T value{};
-  if (!nanobind::try_cast(from, value)) {
+  bool taken = false;
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (PyUnicode_Check(from.ptr())) {
+      value = NameFrom(from);
+      taken = true;
+    }
+  }
+  if (!taken && !nanobind::try_cast(from, value)) {
     PyErr_Clear();
     const std::string what = std::string(name) + " cannot be " + nanobind::repr(from).c_str();
     throw nanobind::type_error(what.c_str());

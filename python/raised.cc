@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "python/text.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
@@ -12,7 +13,7 @@ namespace {
 std::string TextOf(const nb::python_error& raised) {
   std::string text = nb::cast<std::string>(raised.type().attr("__name__"));
   try {
-    text += ": " + std::string(nb::str(raised.value()).c_str());
+    text += ": " + Utf8Of(nb::str(raised.value()));
   } catch (const nb::python_error&) {  // NOLINT(bugprone-empty-catch): it says no more
   }
   return text;
@@ -24,10 +25,14 @@ bool IsCorrupt(const nb::python_error& raised) {
 
 }  // namespace
 
-void ThrowRaised(const nb::python_error& raised, const std::string& who) {
-  std::throw_with_nested(
-      Error(IsCorrupt(raised) ? ErrorKind::kCorrupt : ErrorKind::kInvalidArgument,
-            who + " raised " + TextOf(raised)));
+void ThrowRaised(const nb::python_error& raised, const std::string& who, HeldErrors& errors) {
+  try {
+    throw Raised(errors.Hold(nb::borrow(raised.value())));
+  } catch (const Raised&) {
+    std::throw_with_nested(
+        Error(IsCorrupt(raised) ? ErrorKind::kCorrupt : ErrorKind::kInvalidArgument,
+              who + " raised " + TextOf(raised)));
+  }
 }
 
 nb::object RaisedBehind(const std::exception& error) {
@@ -35,8 +40,8 @@ nb::object RaisedBehind(const std::exception& error) {
   if (outer == nullptr || !outer->nested_ptr()) return {};
   try {
     outer->rethrow_nested();
-  } catch (const nb::python_error& raised) {
-    return nb::borrow(raised.value());
+  } catch (const Raised& raised) {
+    return raised.value();
   } catch (const std::exception& inner) {
     return RaisedBehind(inner);
   } catch (...) {

@@ -6,11 +6,14 @@
 #include <exception>
 #include <string>
 
+#include "python/held_errors.h"
+
 namespace recpack::python {
 
-// With the GIL, in a catch block of `raised`: throws it nested in an Error that says that `who`
-// raised it. A recpack_io.CorruptError makes one of kind kCorrupt.
-[[noreturn]] void ThrowRaised(const nanobind::python_error& raised, const std::string& who);
+// With the GIL, in a catch block of `raised`: throws it, held by `errors`, nested in an Error that
+// says that `who` raised it. A recpack_io.CorruptError makes one of kind kCorrupt.
+[[noreturn]] void ThrowRaised(const nanobind::python_error& raised, const std::string& who,
+                              HeldErrors& errors);
 
 // With the GIL: the exception of Python that led to `error`; not valid where there is none.
 nanobind::object RaisedBehind(const std::exception& error);

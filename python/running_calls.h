@@ -7,6 +7,8 @@
 #include <set>
 #include <thread>
 
+#include "python/held_errors.h"
+
 namespace recpack::python {
 
 // Any thread, with the GIL.
@@ -39,6 +41,7 @@ class RunningCalls {
 // What a loader and its functions share.
 struct SharedCalls {
   std::shared_ptr<RunningCalls> calls = std::make_shared<RunningCalls>();
+  std::shared_ptr<HeldErrors> errors = std::make_shared<HeldErrors>();
 };
 
 // Interrupts calls each second, as long as it is there: a loader that ends waits for them. Without

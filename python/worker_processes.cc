@@ -112,16 +112,18 @@ void CopyTo(const std::vector<ArraySpec>& arrays, std::span<uint8_t* const> out,
   }
 }
 
-[[noreturn]] void Raise(const std::string& failure, const std::string& name) {
+[[noreturn]] void Raise(const std::string& failure, const ProcessFunction& function) {
   AttachThread();
   const nb::gil_scoped_acquire locked;
+  const RunningCalls::Mark running(*function.running.calls);
   try {
     nb::module_::import_("recpack_io.workers")
         .attr("raise_failure")(nb::bytes(failure.data(), failure.size()));
   } catch (const nb::python_error& raised) {
-    ThrowRaised(raised, name);
+    ThrowRaised(raised, function.name, *function.running.errors);
   }
-  throw Error(ErrorKind::kInvalidArgument, name + " failed in its process, and did not say how");
+  throw Error(ErrorKind::kInvalidArgument,
+              function.name + " failed in its process, and did not say how");
 }
 
 }  // namespace
@@ -147,37 +149,38 @@ WorkerProcesses::WorkerProcesses(const std::vector<std::tuple<int, int, int>>& p
   }
 }
 
-void WorkerProcesses::Call(uint64_t function, const std::string& name,
-                           const std::vector<ArraySpec>& arrays, SampleView& sample) {
+void WorkerProcesses::Call(const ProcessFunction& function, const std::vector<ArraySpec>& arrays,
+                           SampleView& sample) {
   std::string failure;
   {
     const Lent process(*this);
     CallMessage call = Write(sample, BytesOf(arrays), process->memory());
-    call.function = function;
+    call.function = function.number;
     failure = AsText(process->Call(call));
     if (failure.empty()) return CopyTo(arrays, sample.out, process->memory());
   }
-  Raise(failure, name);
+  Raise(failure, function);
 }
 
-void WorkerProcesses::Call(uint64_t function, const std::string& name, BatchView& batch) {
+void WorkerProcesses::Call(const ProcessFunction& function, BatchView& batch) {
   const ArraySpec& first = batch.arrays().front();
   const auto slab = ProcessSlabs().Find(batch.Raw(first.name) - first.offset);
   if (!slab) {
-    throw Error(ErrorKind::kUnsupported, name + " is given a batch that no process can map", {},
+    throw Error(ErrorKind::kUnsupported,
+                function.name + " is given a batch that no process can map", {},
                 "call it on threads: workers=0");
   }
   std::string failure;
   {
     const Lent process(*this);
     BatchMessage call = Write(batch, process->memory());
-    call.function = function;
+    call.function = function.number;
     call.slab = slab->number;
     call.slab_bytes = slab->bytes;
     failure = AsText(process->Call(call, slab->memory));
     if (failure.empty()) return;
   }
-  Raise(failure, name);
+  Raise(failure, function);
 }
 
 void WorkerProcesses::Stop() noexcept {

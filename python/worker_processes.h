@@ -9,11 +9,19 @@
 #include <tuple>
 #include <vector>
 
+#include "python/running_calls.h"
 #include "python/worker_process.h"
 #include "recpack/pipeline/batch_step.h"
 #include "recpack/pipeline/function_field.h"
 
 namespace recpack::python {
+
+// A function that processes know by its number.
+struct ProcessFunction {
+  uint64_t number;
+  std::string name;
+  SharedCalls running;
+};
 
 // Any number of threads: each call takes a process that has nothing to do.
 class WorkerProcesses {
@@ -23,10 +31,10 @@ class WorkerProcesses {
 
   // Without the GIL. Throw Error: what the function raised, nested; what WorkerProcess::Call()
   // says.
-  void Call(uint64_t function, const std::string& name, const std::vector<ArraySpec>& arrays,
+  void Call(const ProcessFunction& function, const std::vector<ArraySpec>& arrays,
             SampleView& sample);
   // Of a batch in ProcessSlabs().
-  void Call(uint64_t function, const std::string& name, BatchView& batch);
+  void Call(const ProcessFunction& function, BatchView& batch);
 
   // Any thread: calls end with an error, and the processes are told to end.
   void Stop() noexcept;

@@ -81,14 +81,14 @@ class Functions:
         stream = number if function.stream is None else function.stream
         rest = f'function {function.name}', function.core_arrays(), stream, function.image
         if self._workers is not None:
-            return self._workers.core.field(number, *rest)
+            return self._workers.core.field(number, self.running, *rest)
         return _core.FunctionField(self._callers[number], self.running, *rest)
 
     def _batch_function(self, first: int, number: int, function: BatchFunction):
         stream = number if function.stream is None else function.stream
         rest = f'batch function {function.name}', function.core_arrays(), stream
         if self._workers is not None:
-            return self._workers.core.batch_function(first + number, *rest)
+            return self._workers.core.batch_function(first + number, self.running, *rest)
         return _core.BatchFunction(self._callers[first + number], self.running, *rest)
 
     def stop(self) -> None:

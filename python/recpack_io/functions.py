@@ -102,7 +102,8 @@ class BatchArrays(_Keyed, dict[str, Any]):
 def kind_and_shape(declared: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Of one sample's array, as it is declared: a type, or (type, shape)."""
     kind, shape = declared if isinstance(declared, tuple) else (declared, ())
-    return np.dtype(kind), (shape,) if isinstance(shape, int) else tuple(shape)
+    kind = np.dtype(kind).newbyteorder('=')  # as batches have it
+    return kind, (shape,) if isinstance(shape, int) else tuple(shape)
 
 
 def _core_array(name: str, declared: Any) -> tuple[str, str, tuple[int, ...]]:

@@ -2,8 +2,10 @@
 import gc
 import sys
 import threading
+import time
 import traceback
 import weakref
+from contextlib import suppress
 
 import numpy as np
 import recpack_io
@@ -34,6 +36,15 @@ class Arrays(Calls):
         batch = next(iter(self.loader(Function(lambda sample: values, kinds))))
         self.assertEqual([batch[name].tolist()[0] for name in kinds],
                          [1, -7, float(np.float32(0.1)), 0.5])
+
+    def test_of_another_order_of_bytes(self):
+        def call(sample):
+            return {'big': np.array([1, 2], '>f4'), 'small': np.array([3, 4], '<f4'), 'int': 5}
+        kinds = {'big': ('>f4', 2), 'small': ('>f4', 2), 'int': '>i8'}
+        for workers in 0, 1:
+            batch = next(iter(self.loader(Function(call, kinds), workers=workers,
+                                          multiprocessing_context='fork')))
+            self.assertEqual([batch[name][0].tolist() for name in kinds], [[1, 2], [3, 4], 5])
 
     def test_know_their_place_in_the_run(self):
         def call(sample):
@@ -172,6 +183,13 @@ class Failures(Calls):
         if sys.version_info >= (3, 11):
             self.assertRegex(error.__notes__[0],
                              r'train-.*at byte \d+ \(record \d+\): function odd raised')
+
+    def test_that_utf8_cannot_say(self):
+        def call(sample):
+            raise ValueError('no caf\udce9')  # a name of os.listdir(), say
+        error = self.raised(call, ValueError, '^no caf\udce9$')
+        if sys.version_info >= (3, 11):
+            self.assertIn('no caf\\udce9', error.__notes__[0])
 
     def test_come_again_and_leave_others_alone(self):
         loader = self.loader(Function(odd, {'x': 'uint8'}))
@@ -318,8 +336,29 @@ class Lifetime(Calls):
         next(iter(module.loader))
         gone = weakref.ref(module)
         del module
-        gc.collect()
+        self.collected(gone)
+
+    def collected(self, gone):
+        """Soon: a call that goes on keeps what it is of."""
+        deadline = time.monotonic() + 60
+        while gone() is not None and time.monotonic() < deadline:
+            gc.collect()
+            time.sleep(0.01)
         self.assertIsNone(gone())
+
+    def test_one_whose_function_raised_is_collected(self):
+        """The error, which the loader keeps, has the frames that it came through."""
+        field, of_batches = [Function(odd, {'x': 'uint8'})], {'batch_functions': [odd]}
+        for fields, options in (field, {}), ([], of_batches), (field, {'workers': 1}), \
+                ([], of_batches | {'workers': 1}):
+            def run():
+                loader = self.loader(*fields, **options)
+                for _ in range(2):
+                    with self.subTest(options=options), suppress(ValueError, AttributeError):
+                        for _ in loader:
+                            pass
+                return weakref.ref(loader)
+            self.collected(run())
 
     def test_no_references_are_left(self):
         before = sys.getrefcount(pair)

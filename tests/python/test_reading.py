@@ -1,11 +1,13 @@
 """recpack_io.open(): records by number."""
 import multiprocessing
+import os
 import pickle
+import shutil
 import threading
 
 import numpy as np
 import recpack_io
-from support import CIFAR, InFolder, golden_rows, main, pack
+from support import CIFAR, GOLDEN, InFolder, golden_rows, main, pack
 
 
 def first_label(dataset):
@@ -85,6 +87,35 @@ class Reading(InFolder):
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((type(again), str(again), again.ordinal), (type(error), str(error), 2))
         recpack_io.open(self.folder / 'shards', verify=False)[2]
+
+    def test_names_that_are_no_utf8(self):
+        """As of archives that were made long ago; in Python they are what os.listdir() gives."""
+        photos = os.path.join(os.fsencode(self.folder), b'photos')
+        for name, data in ((b'caf\xe9', b'\xff\xd8\xff no picture'),
+                           (b'tea', (GOLDEN / 'image' / 'orientation1.jpg').read_bytes())):
+            os.makedirs(os.path.join(photos, name))
+            with open(os.path.join(photos, name, b'\xe9t\xe9.jpg'), 'wb') as file:
+                file.write(data)
+        dataset = recpack_io.open(os.fsdecode(photos))
+        self.assertEqual(list(map(os.fsencode, dataset.class_names)), [b'caf\xe9', b'tea'])
+        for number, name in enumerate(sorted(os.listdir(photos))):
+            self.assertEqual(os.fsencode(dataset.place_of(number)[0]),
+                             os.path.join(photos, name, b'\xe9t\xe9.jpg'))
+        self.assertEqual(dataset[1]['image/class/label'].tolist(), [1])
+        with self.assertRaises(recpack_io.CorruptError) as caught:
+            dataset[0]
+        self.assertEqual(caught.exception.path, dataset.place_of(0)[0])
+        self.assertIn('caf\\xe9/\\xe9t\\xe9.jpg', str(caught.exception))
+
+    def test_a_path_that_is_no_utf8(self):
+        path = os.fsdecode(os.path.join(os.fsencode(self.folder), b'\xe9'))
+        shutil.copytree(self.folder / 'shards', path)
+        dataset = recpack_io.open(path)
+        self.assertEqual((dataset.path, len(dataset)), (path, len(self.dataset)))
+        self.assertEqual(pickle.loads(pickle.dumps(dataset)).path, path)
+        with self.assertRaises(recpack_io.NotFoundError) as caught:
+            recpack_io.open(path + '/nothing')
+        self.assertEqual(caught.exception.path, path + '/nothing')
 
     def test_pickled_for_spawned_and_forked_workers(self):
         self.assertEqual(pickle.loads(pickle.dumps(self.dataset)).digest, self.dataset.digest)
