@@ -126,12 +126,22 @@ void BindLoader(nb::module_& module) {
       .def("close", &OpenLoader::Close)
       .def("token", Token)
       .def("epoch", [](OpenLoader& open) { return ParseToken(Token(open)).epoch; })
+      .def("order",
+           [](OpenLoader& open) {
+             return open.With([](const Loader& l) { return OrderText(l.options().order); });
+           })
+      .def("seed",
+           [](OpenLoader& open) {
+             return open.With([](const Loader& l) { return l.options().seed; });
+           })
       .def("arrays", Arrays)
       .def("steps_per_epoch",
            [](OpenLoader& open) {
              return open.With([](const Loader& loader) { return loader.steps_per_epoch(); });
            })
       .def("stats", Stats, nb::sig("def stats(self) -> dict[str, typing.Any]"));
+  module.def("await_endings", &OpenLoader::AwaitEndings,
+             "Waits for loaders that were closed by functions of theirs.");
   module.def(
       "is_gain_run", [] { return IsGainRun(); },
       "Whether this run is an experiment of `recprobe gain`: most of its batches are repeated "

@@ -9,6 +9,42 @@
 
 namespace recpack::python {
 namespace nb = nanobind;
+namespace {
+
+// Loaders that end on threads of their own. Lives for ever, as those may outlive all else.
+struct Endings {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int under_way = 0;
+  std::atomic<pid_t> process = 0;  // whose they are: a forked child has none of them
+};
+
+Endings& AllEndings() {
+  static auto* const endings = new Endings;
+  return *endings;
+}
+
+void Begin(Endings& endings) {
+  const std::lock_guard lock(endings.mutex);
+  if (endings.process.exchange(::getpid()) != ::getpid()) endings.under_way = 0;
+  ++endings.under_way;
+}
+
+void End(Endings& endings) {
+  const std::lock_guard lock(endings.mutex);
+  --endings.under_way;
+  endings.changed.notify_all();
+}
+
+}  // namespace
+
+void OpenLoader::AwaitEndings() {
+  Endings& endings = AllEndings();
+  if (endings.process != ::getpid()) return;
+  const nb::gil_scoped_release unlocked;
+  std::unique_lock lock(endings.mutex);
+  endings.changed.wait(lock, [&] { return endings.under_way == 0; });
+}
 
 class OpenLoader::Visit {
  public:
@@ -98,7 +134,14 @@ void OpenLoader::End(std::unique_lock<std::mutex> turn) {
     ending.reset();
   };
   if (!running_.calls->Inside()) return end(std::move(loader));
-  std::thread(std::move(end), std::move(loader)).detach();  // it waits for this thread's end
+  Begin(AllEndings());
+  std::thread(
+      [end = std::move(end)](std::unique_ptr<Loader> ending) mutable {
+        end(std::move(ending));  // waits for this thread's end
+        python::End(AllEndings());
+      },
+      std::move(loader))
+      .detach();
 }
 
 }  // namespace recpack::python

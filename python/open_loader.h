@@ -34,6 +34,10 @@ class OpenLoader {
   // go. Within Next(), in a signal's handler, and in a function of the loader: they end soon.
   void Close();
 
+  // With the GIL, of which it lets go: waits for all loaders that were closed by functions of
+  // theirs. Before the interpreter ends, which their threads still call.
+  static void AwaitEndings();
+
   // Calls `use` with the loader. Throws Error (kInvalidArgument) where it was closed.
   template <typename Use>
   auto With(const Use& use) {

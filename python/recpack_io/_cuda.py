@@ -1,6 +1,7 @@
 """Memory of batches that a GPU copies from, by PyTorch's CUDA."""
 from __future__ import annotations
 
+import os
 from collections import deque
 
 import torch
@@ -16,6 +17,7 @@ class HostMemory:
     def __init__(self):
         self._locked: dict[int, int] = {}  # address: bytes
         self._read: deque = deque()  # (event behind the reading, batch), the oldest first
+        self._pid = os.getpid()
 
     def lock(self, tensors: list[torch.Tensor], samples: int, batch_size: int) -> None:
         """Page-locks the slab that these arrays of a batch lie in; they may be of fewer samples
@@ -44,7 +46,10 @@ class HostMemory:
             self._read.popleft()
 
     def close(self) -> None:
-        """Waits for all reading, and takes all locks off: before the slabs are freed."""
+        """Waits for all reading, and takes all locks off: before the slabs are freed. Does nothing
+        in a forked child, which has no CUDA: the locks are its parent's."""
+        if os.getpid() != self._pid:
+            return
         self.let_go(0)
         while self._locked:
             begin, _ = self._locked.popitem()

@@ -23,7 +23,7 @@ class AheadLoader(loading.Loader):
         if ahead < 0:
             raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
         self._ahead = ahead
-        self._given: str | None = None  # the token of the batch that was given last
+        self._given = self._end = ''  # tokens: of the batch that was given last, of an epoch's end
         super().__init__(dataset, recipe, batch_type=_itself, **options)
 
     def _make_room(self) -> None:
@@ -38,8 +38,8 @@ class AheadLoader(loading.Loader):
         return sent
 
     def _begin(self, *place, **places) -> None:
-        self._given = None
         super()._begin(*place, **places)
+        self._given = self._core.token()
 
     def __iter__(self) -> Iterator:
         batches, on_way, more, failure = super().__iter__(), deque(), True, None
@@ -52,16 +52,18 @@ class AheadLoader(loading.Loader):
                 yield self._hand_over(on_way)
         if failure is not None:
             raise failure
-        self._given = None  # the loader's own: the end of the epoch
+        self._given = self._end
 
     # These two are calls so that no variable keeps a batch while the program works on another.
 
     def _fetch(self, batches: Iterator, on_way: deque) -> bool:
         self._make_room()
         core = next(batches, None)
-        if core is not None:
-            on_way.append((core.token, self._send(core)))
-        return core is not None
+        if core is None:
+            self._end = self._core.token()
+            return False
+        on_way.append((core.token, self._send(core)))
+        return True
 
     def _hand_over(self, on_way: deque):
         self._given, sent = on_way.popleft()
@@ -69,8 +71,7 @@ class AheadLoader(loading.Loader):
 
     def set_epoch(self, epoch: int) -> None:
         super().set_epoch(epoch)
-        self._given = None
+        self._given = self._core.token()
 
     def state_dict(self) -> dict:
-        state = super().state_dict()
-        return state if self._given is None else state | {'token': self._given}
+        return super().state_dict() | {'token': self._given}

@@ -29,6 +29,7 @@ def _close_all() -> None:
     """Before the interpreter ends, which the loaders' threads may call."""
     for loader in list(_open):
         loader.close()
+    _core.await_endings()
     threading = sys.modules.get('threading')
     if threading and any(thread.daemon for thread in threading.enumerate()):
         _core.set_leak_warnings(False)  # what such threads hold is never let go of
@@ -91,6 +92,17 @@ class Batch:
         return self._core.token
 
 
+def _in_jax_distributed() -> bool:
+    """Without asking for devices, which would open them."""
+    distributed = getattr(sys.modules.get('jax'), 'distributed', None)
+    if distributed is None:
+        return False
+    if hasattr(distributed, 'is_initialized'):
+        return distributed.is_initialized()
+    state = getattr(sys.modules.get('jax._src.distributed'), 'global_state', None)  # JAX before 0.5
+    return getattr(state, 'client', None) is not None
+
+
 def place_of_process() -> tuple[int, int]:
     """Rank and world size of torch.distributed or jax.distributed where that is in use, else of the
     launcher."""
@@ -98,12 +110,11 @@ def place_of_process() -> tuple[int, int]:
     distributed = getattr(torch, 'distributed', None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
-    jax = sys.modules.get('jax')
-    distributed = getattr(jax, 'distributed', None)
-    if distributed is not None and distributed.is_initialized():
+    if _in_jax_distributed():
+        jax = sys.modules['jax']
         return jax.process_index(), jax.process_count()
     for rank, size in _LAUNCHERS:
-        if rank in os.environ and size in os.environ:
+        if os.environ.get(rank) and os.environ.get(size):
             return int(os.environ[rank]), int(os.environ[size])
     return 0, 1
 
@@ -146,6 +157,7 @@ class Loader:
     """
 
     _core = _functions = None
+    _order: dict[str, str] = {}  # with what "auto" came to, or a state's
     _closed = False
 
     def __init__(self, dataset: _core.Dataset, recipe: str | None = None, *,
@@ -186,12 +198,23 @@ class Loader:
         self._begin(epoch=0)
 
     def _begin(self, epoch: int = 0, token: str = '') -> None:
+        self._check_open()
+        order = {} if token else self._order
+        core = _core.Loader(self.dataset,
+                            self._options | order | {'epoch': epoch, 'resume': token})
+        if token and core.seed() != self._options['seed']:
+            raise InvalidArgumentError(f'the state is of seed {core.seed()}, the loader of seed '
+                                       f'{self._options["seed"]}; make one with the state\'s')
+        self._core, self._order = core, {'order': core.order()}
+        self._epoch = core.epoch()  # that the next batch is of
+        self._inside = False  # batches of an epoch were given, and not its end
+        if self._closed:  # meanwhile
+            core.close()
+            self._check_open()
+
+    def _check_open(self) -> None:
         if self._closed:
             raise InvalidArgumentError('the loader was closed; make another')
-        self._core = _core.Loader(self.dataset,
-                                  self._options | {'epoch': epoch, 'resume': token})
-        self._epoch = self._core.epoch()  # that the next batch is of
-        self._inside = False  # batches of an epoch were given, and not its end
 
     def close(self) -> None:
         """Ends its threads and worker processes. Batches that are held stay valid. It is called
@@ -215,9 +238,7 @@ class Loader:
         if self._inside:
             self._begin(self._epoch + 1)
         yield from iter(self._next, None)  # which keeps none of them
-        if self._inside:
-            self._epoch += 1
-        self._inside = False
+        self._epoch, self._inside = self._core.epoch(), False
 
     def _next(self):
         core = self._core.next()
@@ -262,9 +283,13 @@ class Loader:
 
     def __repr__(self) -> str:
         module = type(self).__module__.removesuffix('.loading')
+        if self._closed:
+            return f'<{module}.Loader of {self.dataset!r}, closed>'
         return (f'<{module}.Loader of {self.dataset!r}: {len(self):,} batches of '
                 f'{self._options["batch_size"]:,} an epoch>')
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         from recpack_io import notebook
-        return notebook.of_loader(self)
+        return escape(repr(self)) if self._closed else notebook.of_loader(self)

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import recpack_io
-from recpack_io import Loader
+from recpack_io import Loader, _core, loading
+from recpack_io.ahead import AheadLoader
 from support import CIFAR, InFolder, main, pack, recpack
 
 SCRIPT = '''
@@ -63,6 +65,13 @@ class SameBatches(Loading):
                 'print(next(iter(loader)).ids.tolist())', env=os.environ | dict(zip(names, '12')))
             expected = next(iter(self.loader(seed=0, rank=1, world_size=2))).ids.tolist()
             self.assertEqual(done.stdout.strip(), str(expected), done.stderr)
+
+    def test_rank_of_a_jax_that_does_not_say_whether_it_is_distributed(self):
+        jax = mock.Mock(process_index=lambda: 1, process_count=lambda: 2, distributed=object())
+        for client, place in (None, (0, 1)), (object(), (1, 2)):
+            state = mock.Mock(global_state=mock.Mock(client=client))
+            with mock.patch.dict(sys.modules, {'jax': jax, 'jax._src.distributed': state}):
+                self.assertEqual(loading.place_of_process(), place)
 
 
 class Fields(Loading):
@@ -150,6 +159,39 @@ class Epochs(Loading):
         other.set_epoch(0)
         self.assertEqual(digests(other), expected)
 
+    def test_set_epoch_behind_a_state_with_nothing_left(self):
+        for batch in self.loader():
+            token = batch.token
+        other = self.loader()
+        other.load_state_dict({'version': 1, 'token': token})
+        self.assertEqual(digests(other), [])
+        other.set_epoch(0)
+        self.assertEqual(digests(other), digests(self.loader()))
+
+    def test_a_state_of_another_seed(self):
+        state = self.loader(seed=4).state_dict()
+        loader = self.loader()
+        batches = iter(loader)
+        next(batches)
+        mine = loader.state_dict()
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'of seed 4, the loader of seed 3'):
+            loader.load_state_dict(state)
+        self.assertEqual(loader.state_dict(), mine)
+        self.assertEqual(len(list(batches)), len(loader) - 1)
+
+    def test_a_states_order_is_that_of_later_epochs(self):
+        first = self.loader(order='sequential')
+        expected = [digests(first) for _ in range(3)]
+        first.set_epoch(0)
+        next(iter(first))
+        loader = self.loader()
+        loader.load_state_dict(first.state_dict())
+        self.assertEqual(digests(loader), expected[0][1:])
+        next(iter(loader))
+        self.assertEqual(digests(loader), expected[2])  # what was left in the middle is over
+        loader.set_epoch(1)
+        self.assertEqual(digests(loader), expected[1])
+
     def test_a_state_of_something_else(self):
         for state, kind in (({'version': 7, 'token': ''}, ValueError),
                             ({'version': 1, 'token': 'nonsense'}, recpack_io.InvalidArgumentError)):
@@ -161,7 +203,61 @@ class Epochs(Loading):
             self.loader().load_state_dict(state)
 
 
+class Plain(AheadLoader):
+    """Batches of the core, some of them on their way."""
+
+    def _send(self, core):
+        return core
+
+
+class OnTheirWay(Loading):
+    def ahead(self, kind=Plain):
+        return kind(self.dataset, 'cifar10-train', batch_size=8, seed=3, ahead=2)
+
+    def test_a_run_that_is_interrupted_before_its_first_batch(self):
+        class Interrupted(Plain):
+            def _send(self, core):
+                if core.number == 1:
+                    raise KeyboardInterrupt
+                return core
+        loader = self.ahead(Interrupted)
+        with self.assertRaises(KeyboardInterrupt):
+            next(iter(loader))
+        self.assertEqual(loader.state_dict(), self.ahead().state_dict())
+
+    def test_a_state_that_is_refused_changes_nothing(self):
+        loader = self.ahead()
+        batches = iter(loader)
+        next(batches)
+        state = loader.state_dict()
+        with self.assertRaises(recpack_io.InvalidArgumentError):
+            loader.load_state_dict({'version': 1, 'token': 'nonsense'})
+        self.assertEqual(loader.state_dict(), state)
+
+    def test_states_at_an_epochs_end(self):
+        loader, plain = self.ahead(), self.loader()
+        for _ in range(2):
+            for mine, batch in zip(loader, plain, strict=True):
+                self.assertEqual(loader.state_dict()['token'], batch.token)
+            self.assertEqual(loader.state_dict(), plain.state_dict())
+
+
 class Lifetime(Loading):
+    def test_closed_while_it_begins_anew(self):
+        """By the handler of a signal, say."""
+        loader = self.loader()
+        made = []
+
+        def closed_meanwhile(*given):
+            made.append(_core.Loader(*given))
+            loader.close()
+            return made[0]
+        with mock.patch.object(loading, '_core', mock.Mock(Loader=closed_meanwhile)):
+            with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'was closed'):
+                loader.set_epoch(1)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'was closed'):
+            made[0].next()
+
     def test_arrays_keep_their_batch(self):
         loader = self.loader(prefetch=4)
         first = next(iter(loader))['image']

@@ -42,6 +42,9 @@ class Notebook(InFolder):
         loader = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)
         self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}: {len(loader)} '
                                        'batches of 8 an epoch>')
+        loader.close()
+        self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}, closed>')
+        self.assertIn('closed', Read(loader._repr_html_()).text)
 
     def test_what_is_in_a_data_set(self):
         page = Read(self.dataset._repr_html_())

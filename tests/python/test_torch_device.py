@@ -176,6 +176,18 @@ class Memory(Device):
         gc.collect()
         self.assertEqual((machine.locked, machine.reading, machine.faults), ({}, [], []))
 
+    def test_a_forked_child_leaves_it_locked(self):
+        machine = self.cuda(patience=1000)
+        loader = self.loader()
+        next(iter(loader))
+        locked, reading = dict(machine.locked), list(machine.reading)
+        with mock.patch('os.getpid', lambda: 1):
+            loader.close()
+        self.assertEqual((machine.locked, machine.reading), (locked, reading))
+        self.assertGreater(len(locked), 0)
+        loader.close()
+        self.assertEqual((machine.locked, machine.faults), ({}, []))
+
     def test_memory_that_cannot_be_locked(self):
         machine = self.cuda(refuses_locks=True)
         with self.assertRaisesRegex(recpack_io.DeviceError, r'cannot be page-locked .*ulimit -l'):
