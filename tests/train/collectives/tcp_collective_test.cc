@@ -112,7 +112,7 @@ void ExpectPatience(const Make& make) {
             0);
 }
 
-constexpr CollectiveOptions kPatient = {.timeout = std::chrono::milliseconds(1500)};
+constexpr CollectiveOptions kPatient = {.timeout = std::chrono::milliseconds(2500)};
 
 TEST(TcpCollective, AProcessThatWasStoppedHasItsTimeAgain) {
   const int port = FreePort();
