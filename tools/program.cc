@@ -53,8 +53,8 @@ bool OutputIsWritten(const char* name) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return true;
-  std::fprintf(stderr, "%s: the output could not be written%s%s\n", name, flushed ? "" : ": ",
-               flushed ? "" : std::strerror(errno));
+  std::fprintf(stderr, "%s: not all of the output could be written%s%s\n", name,
+               flushed ? "" : ": ", flushed ? "" : std::strerror(errno));
   return false;
 }
 

@@ -135,7 +135,7 @@ class OddInputs(CliTest):
                 done = subprocess.run([RECPACK, words[0], self.folder / 'out', *words[1:]],
                                       stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
             self.assertEqual(done.returncode, FAILURE, words)
-            self.assertIn('not all of the output', done.stderr)
+            self.assertIn('No space left', done.stderr)
 
     def test_out_that_cannot_be(self):
         photos = self.class_folder(files=4)

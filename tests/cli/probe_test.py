@@ -133,8 +133,8 @@ class Commands(ProbeCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         for number in signal.SIGINT, signal.SIGTERM:
-            probe = subprocess.Popen([RECPROBE, 'attach', '--pid', str(process.pid), '--seconds', '6000',
-                                      '--rate', '0.1', '--prometheus', '127.0.0.1:0'],
+            probe = subprocess.Popen([RECPROBE, 'attach', '--pid', str(process.pid), '--seconds',
+                                      '6000', '--rate', '0.1', '--prometheus', '127.0.0.1:0'],
                                      stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
             self.addCleanup(probe.kill)
             self.assertIn('http://', probe.stderr.readline())

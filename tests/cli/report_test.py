@@ -136,7 +136,7 @@ class Faults(ProbeCase):
             done = subprocess.run([RECPROBE, 'show', self.folder / 'report'], stdout=full,
                                   stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, FAILURE)
-        self.assertIn('No space left', done.stderr)
+        self.assertIn('not all of the output could be written: No space left', done.stderr)
         with open('/dev/full', 'w') as full:
             done = subprocess.run([RECPROBE, 'run', '--json', '--', 'sh', '-c', 'exit 7'],
                                   stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)

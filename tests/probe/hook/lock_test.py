@@ -1,4 +1,4 @@
-"""The interpreter lock, as a thread of the hook's finds it; and that the program is none the worse."""
+"""The interpreter lock, as a thread of the hook finds it; the program is none the worse."""
 import unittest
 
 from support import PRELUDE, RANGE, HookTest
