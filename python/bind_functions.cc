@@ -122,13 +122,15 @@ void BindFunctions(nb::module_& module) {
             new (self) Features(ByteView(example.data(), example.size()));
           },
           nb::arg("example"))
-      .def("__getitem__", &Features::Get, nb::arg("name"))
-      .def("__contains__",
-           [](const Features& features, const std::string& name) {
-             return features.example().Find(name) != nullptr;
-           })
-      .def("keys", &Features::Names)
-      .def("end", &Features::End);
+      .def("__getitem__", &Features::Get, nb::arg("name"), nb::lock_self())
+      .def(
+          "__contains__",
+          [](const Features& features, const std::string& name) {
+            return features.example().Find(name) != nullptr;
+          },
+          nb::lock_self())
+      .def("keys", &Features::Names, nb::lock_self())
+      .def("end", &Features::End, nb::lock_self());
   nb::class_<SharedCalls>(module, "RunningCalls", nb::type_slots(kCallsSlots)).def(nb::init<>());
   nb::class_<FunctionField>(module, "FunctionField")
       .def(

@@ -205,7 +205,9 @@ class Stream {
   void BeginSplit(const std::string& name) { stream_.value().BeginSplit(name); }
 
   void Add(const nb::dict& features) {
-    stream_.value().Add(values_.Set(features));
+    // May run code of Python, which may discard this.
+    ExampleBuilder& builder = values_.Set(features);
+    stream_.value().Add(builder);
     values_.Clear();
   }
 

@@ -30,8 +30,10 @@ class ShardWriter {
   }
 
   void Write(const nb::dict& features) {
-    RecordWriter& writer = Open();
+    Open();
+    // May run code of Python, which may close this.
     ExampleBuilder& builder = values_.Set(features);
+    RecordWriter& writer = Open();
     const std::span<uint8_t> room = writer.Begin(builder.ByteSize());
     builder.SerializeTo(room.data());
     writer.End();

@@ -119,8 +119,24 @@ bool AppendAnyInts(Name name, const Py_buffer& view, std::vector<int64_t>& into)
 
 }  // namespace
 
+class ExampleValues::Busy {
+ public:
+  explicit Busy(ExampleValues& of) : of_(of) { of_.busy_ = true; }
+  ~Busy() { of_.busy_ = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  ExampleValues& of_;
+};
+
 ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
-  Clear();
+  if (busy_) {
+    throw Error(ErrorKind::kInvalidArgument, "a record is written while another one is", {},
+                "write in one thread, or take turns by a lock");
+  }
+  const Busy busy(*this);
+  Drop();
   // A copy: what is called below could change the dictionary.
   const nb::list items = nb::borrow<nb::list>(nb::steal(PyDict_Items(features.ptr())));
   kept_.push_back(items);
@@ -137,6 +153,11 @@ ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
 }
 
 void ExampleValues::Clear() {
+  const Busy busy(*this);
+  Drop();
+}
+
+void ExampleValues::Drop() {
   builder_.Clear();
   for (Py_buffer& view : buffers_) PyBuffer_Release(&view);
   buffers_.clear();

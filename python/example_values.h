@@ -13,7 +13,8 @@
 namespace recpack::python {
 
 // The features of one dictionary at a time; keeps what they view. Keeps its buffers from one to the
-// next. With the GIL.
+// next. One thread at a time, by the GIL or the bindings' locks: where code of Python runs, for a
+// value or at its end, nothing else is taken.
 class ExampleValues {
  public:
   ExampleValues() = default;
@@ -22,8 +23,8 @@ class ExampleValues {
 
   // Takes {name: value}. Integers and bools become int64 values, floats float32, text and bytes
   // bytes; lists and one-dimensional NumPy arrays several of them; arrays of uint8, of any shape,
-  // are bytes; images of Pillow PNG files. Throws Error (kInvalidArgument) with the feature's name;
-  // Python's own errors.
+  // are bytes; images of Pillow PNG files. Throws Error (kInvalidArgument) with the feature's name,
+  // or where another dictionary is being taken; Python's own errors.
   ExampleBuilder& Set(const nanobind::dict& features);
 
   // Lets go of the values.
@@ -31,6 +32,8 @@ class ExampleValues {
 
  private:
   using Name = std::string_view;
+  class Busy;
+  void Drop();
   void Add(Name name, nanobind::handle value);
   void AddList(Name name, nanobind::handle list);
   void AddItem(Name name, nanobind::handle value);
@@ -42,6 +45,7 @@ class ExampleValues {
   ByteView BufferBytes(const Py_buffer& view);
   const Py_buffer& Hold(Name name, nanobind::handle value);
 
+  bool busy_ = false;  // code of Python may run, which lets other threads in
   ExampleBuilder builder_;
   std::vector<nanobind::object> kept_;
   std::deque<Py_buffer> buffers_;

@@ -1,6 +1,7 @@
 #include "python/features.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include "python/owned_array.h"
 
@@ -17,8 +18,14 @@ nb::object Values(const FeatureView& feature) {
     case FeatureKind::kBytes: {
       const auto values = feature.bytes_values();
       if (values.size() == 1) return OwnedArray(values[0]);
+      std::vector<ByteBuffer> copies;
+      copies.reserve(values.size());
+      for (const ByteView value : values) copies.emplace_back(value.begin(), value.end());
       nb::list list;
-      for (const ByteView value : values) list.append(OwnedArray(value));
+      for (ByteBuffer& copy : copies) {
+        const size_t bytes = copy.size();
+        list.append(OwnedArray(std::move(copy), {bytes}));
+      }
       return list;
     }
     case FeatureKind::kNone:
@@ -50,11 +57,9 @@ nb::object Features::Get(const std::string& name) const {
   throw nb::key_error(("no feature '" + name + "'; the sample has: " + names).c_str());
 }
 
-nb::list Features::Names() const {
-  nb::list names;
-  for (const FeatureView& each : example()) {
-    names.append(nb::str(each.name().data(), each.name().size()));
-  }
+std::vector<std::string> Features::Names() const {
+  std::vector<std::string> names;
+  for (const FeatureView& each : example()) names.emplace_back(each.name());
   return names;
 }
 

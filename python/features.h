@@ -5,13 +5,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "recpack/base/bytes.h"
 #include "recpack/example/view.h"
 
 namespace recpack::python {
 
-// There until End(): the memory is another's. With the GIL.
+// There until End(): the memory is another's. One thread at a time, by the GIL or the bindings'
+// locks: values are copied before Python's code runs, which may let another thread in.
 class Features {
  public:
   explicit Features(const ExampleView& example) : example_(&example) {}
@@ -25,7 +27,7 @@ class Features {
 
   // A copy of the values, or a KeyError that names the features there are.
   nanobind::object Get(const std::string& name) const;
-  nanobind::list Names() const;
+  std::vector<std::string> Names() const;
 
  private:
   std::unique_ptr<ExampleView> own_;

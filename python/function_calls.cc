@@ -72,9 +72,12 @@ void SampleCall::operator()(SampleView& sample) const {
   try {
     const nb::object features = nb::cast(Features(sample.example));
     struct End {
-      Features& of;
-      ~End() { of.End(); }
-    } const end{nb::cast<Features&>(features)};
+      const nb::object& of;
+      ~End() {
+        const nb::ft_object_guard locked(of);  // a thread of the function's own may read them still
+        nb::cast<Features&>(of).End();
+      }
+    } const end{features};
     const nb::object results = (*caller_)(features, sample.id, sample.epoch, sample.position,
                                           TupleOf(sample.random), CopyOf(sample.picture));
     CopyTo(results, arrays_, sample.out);

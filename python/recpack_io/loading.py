@@ -21,14 +21,15 @@ _STATE_VERSION = 1
 # The first pair that is there counts: torchrun's, Open MPI's, Slurm's.
 _LAUNCHERS = (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
               ('SLURM_PROCID', 'SLURM_STEP_NUM_TASKS'))
-_open: weakref.WeakSet[Loader] = weakref.WeakSet()
+_open: dict[int, weakref.ref[Loader]] = {}  # other threads may add and remove some meanwhile
 
 
 @atexit.register
 def _close_all() -> None:
     """Before the interpreter ends, which the loaders' threads may call."""
-    for loader in list(_open):
-        loader.close()
+    for there in list(_open.values()):
+        if (loader := there()) is not None:
+            loader.close()
     _core.await_endings()
     threading = sys.modules.get('threading')
     if threading and any(thread.daemon for thread in threading.enumerate()):
@@ -156,6 +157,7 @@ class Loader:
     functions raise. The loader is at its end then.
     """
 
+    _all_open = _open  # which close() needs when the module's own names are gone
     _core = _functions = None
     _order: dict[str, str] = {}  # with what "auto" came to, or a state's
     _closed = False
@@ -194,7 +196,7 @@ class Loader:
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
             'ledger': os.fspath(ledger), 'verify': verify}
         self._batch_type = batch_type
-        _open.add(self)
+        _open[id(self)] = weakref.ref(self)
         self._begin(epoch=0)
 
     def _begin(self, epoch: int = 0, token: str = '') -> None:
@@ -221,7 +223,7 @@ class Loader:
         where the loader is let go of, and at the program's end. A function that runs on for more
         than a second is interrupted, by a SystemExit."""
         self._closed = True
-        _open.discard(self)
+        self._all_open.pop(id(self), None)
         if self._functions is not None:
             self._functions.stop()
         if self._core is not None:

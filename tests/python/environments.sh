@@ -4,20 +4,15 @@
 #
 #   bash tests/python/environments.sh [WHEEL]     WHEEL: one that is built already (default: it is built)
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/../../tools/common.sh"
 venvs=${RECPACK_VENVS:-$repository/.venvs}
 wheel=${1:-}
 if [ -z "$wheel" ]; then
   wheel=$(bash "$repository/tools/wheel.sh" | tail -n 1)
 fi
 
-# With what pip brings along.
-bare=$repository/build/python/bare
-rm -rf "$bare"
-python3 -m venv "$bare"
-"$bare/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
+make_bare "$repository/build/python/bare" python3 "$wheel"
 bash "$repository/bench/peers/setup.sh" vision
 site=$repository/build/python/site
 rm -rf "$site"

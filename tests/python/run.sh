@@ -6,9 +6,8 @@
 #
 # The last line is `N passed, N failed`; exits 1 if a test failed.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/../../tools/common.sh"
 venvs=${RECPACK_VENVS:-$repository/.venvs}
 bare=$repository/build/python/bare
 site=$repository/build/python/site
@@ -16,17 +15,7 @@ bash "$here/environments.sh" "$@"
 bash "$repository/bench/peers/setup.sh" lightning jax tf wds typing
 export RECPACK=$bare/bin/recpack
 
-# tested ENVIRONMENT PYTHON NAME: a file of tests; its name is said with the environment's.
-tested() {
-  counted "python: $3, $1" env PYTHONPATH="$path" RECPACK_ENVIRONMENT="$1" "$2" -B "$here/test_$3.py"
-}
-
-path=$repository/tests/interop
-names=(documented reading loading lifetime functions workers writing packing pack_options programs
-       notebook)
-for name in "${names[@]}"; do
-  tested bare "$bare/bin/python" "$name"
-done
+tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:torch_device vision:transforms vision:pictures lightning:lightning jax:jax tf:tensorflow
        vision:examples jax:examples tf:migration vision:documented jax:documented tf:documented)

@@ -45,7 +45,7 @@ def parameters(thing):
     except ValueError:
         return []
     return [name for name, each in signature.parameters.items()
-            if name != 'self' and each.kind is not each.VAR_KEYWORD]
+            if name != 'self' and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
 def public_names():

@@ -205,6 +205,30 @@ class Files(Writing):
             writer.write({'a': 1})
         self.assertEqual(self.shard.read_bytes(), b'')
 
+    def test_by_a_value_that_is_written(self):
+        writer = recpack_io.Writer(self.shard)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'closed'):
+            writer.write({'a': Calling(writer.close)})
+        self.assertEqual(self.shard.read_bytes(), b'')
+
+    def test_a_value_that_writes(self):
+        with recpack_io.Writer(self.shard) as writer:
+            with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'while another one is'):
+                writer.write({'a': b'first', 'b': Calling(lambda: writer.write({'a': b'second'}))})
+            writer.write({'a': b'third'})
+        self.assertEqual([row['a'] for row in cat(self.shard)], [('bytesList', [b'third'])])
+
+
+class Calling:
+    """A value that calls something before it is known."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __array__(self, dtype=None, copy=None):
+        self.call()
+        return np.array([1], dtype)
+
 
 if __name__ == '__main__':
     main()

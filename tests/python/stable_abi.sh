@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds the wheel of the stable ABI by the oldest Python from 3.12 on that is here, and tests it in bare
+# environments: all tests on the newest, a choice of them on the oldest.
+#
+#   bash tests/python/stable_abi.sh [PYTHON...]     PYTHON: among which (default: those in PATH, and pyenv's)
+#
+# The last line is `N passed, N failed`; without such a Python it is `0 passed, 0 failed`, with a line before it that
+# says so.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# 12 /usr/bin/python3.12: of each that runs, has an interpreter's lock, its headers and venv; the oldest first, of a
+# version one.
+fitting() {
+  local each
+  for each in "$@"; do
+    "$each" - 2>/dev/null <<'END' || true
+import ensurepip, os, sys, sysconfig, venv
+if (sys.implementation.name == 'cpython' and sys.version_info >= (3, 12)
+        and not sysconfig.get_config_var('Py_GIL_DISABLED')
+        and os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h'))):
+    print(sys.version_info.minor, sys.executable)
+END
+  done | sort -n -s -u -k1,1
+}
+
+is_stable() { [[ $(basename "$wheel") == recpack_io-*-cp312-abi3-* ]]; }
+
+if [ $# = 0 ]; then
+  mapfile -t named < <(compgen -c python3. | grep -xE 'python3\.[0-9]+' | sort -u)
+  set -- "${named[@]}" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3
+fi
+mapfile -t pythons < <(fitting "$@")
+if [ ${#pythons[@]} = 0 ]; then
+  echo "NOT TESTED: the stable ABI, for there is no Python from 3.12 on (in PATH or pyenv's, with its headers and venv)"
+  finish
+  exit
+fi
+oldest=${pythons[0]} newest=${pythons[-1]}
+wheel=$(PYTHON=${oldest#* } bash "$repository/tools/wheel.sh" | tail -n 1)
+check "python: the wheel by 3.${oldest%% *} is of the stable ABI" is_stable
+# tested_by "MINOR PATH" [NAME...]
+tested_by() {
+  local bare=$repository/build/python/abi3-3.${1%% *}
+  make_bare "$bare" "${1#* }" "$wheel"
+  tested_bare "$bare" "${@:2}"
+}
+
+tested_by "$newest"
+if [ "$oldest" != "$newest" ]; then tested_by "$oldest" documented reading loading functions threads writing; fi
+finish
