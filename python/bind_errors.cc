@@ -15,26 +15,33 @@ nb::object OrNone(const std::optional<T>& value) {
   return value ? nb::cast(*value) : nb::none();
 }
 
+nb::object ExceptionOf(const Error& error) {
+  if (nb::object raised = RaisedBehind(error); raised.is_valid()) {
+    nb::module_::import_("recpack_io.errors").attr("add_note")(raised, TextOf(error.what()));
+    return raised;
+  }
+  return nb::module_::import_("recpack_io.errors")
+      .attr("from_core")(ErrorKindName(error.kind()), TextOf(error.what()), TextOf(error.reason()),
+                         TextOf(error.advice()), NameOf(error.place().path),
+                         OrNone(error.place().offset), OrNone(error.place().ordinal));
+}
+
 void Raise(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    if (const nb::object raised = RaisedBehind(error); raised.is_valid()) {
-      nb::module_::import_("recpack_io.errors").attr("add_note")(raised, TextOf(error.what()));
-      PyErr_SetObject(raised.type().ptr(), raised.ptr());
-      return;
-    }
-    const nb::object made =
-        nb::module_::import_("recpack_io.errors")
-            .attr("from_core")(ErrorKindName(error.kind()), TextOf(error.what()),
-                               TextOf(error.reason()), TextOf(error.advice()),
-                               NameOf(error.place().path), OrNone(error.place().offset),
-                               OrNone(error.place().ordinal));
+    const nb::object made = ExceptionOf(error);
     PyErr_SetObject(made.type().ptr(), made.ptr());
   }
 }
 
 }  // namespace
+
+void ThrowInPython(const Error& error) {
+  const nb::object made = ExceptionOf(error);
+  PyErr_SetObject(made.type().ptr(), made.ptr());
+  throw nb::python_error();
+}
 
 void BindErrors(nb::module_&) { nb::register_exception_translator(Raise); }
 

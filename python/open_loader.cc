@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "python/raised.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
@@ -89,6 +90,15 @@ void OpenLoader::WhileWaiting() {
 std::optional<Batch> OpenLoader::Next() {
   if (Forked()) return Open().Next();  // which throws
   const Visit visit(*this);
+  try {
+    return Wait();
+  } catch (const Error& error) {
+    ThrowInPython(error);
+  }
+}
+
+// With the GIL, of which it lets go.
+std::optional<Batch> OpenLoader::Wait() {
   const nb::gil_scoped_release unlocked;
   if (waiting_ == std::this_thread::get_id()) {
     throw Error(ErrorKind::kInvalidArgument,

@@ -48,12 +48,13 @@ class OpenLoader {
 
  private:
   Loader& Open();
+  std::optional<Batch> Wait();
   void WhileWaiting();
   void End(std::unique_lock<std::mutex> turn);
   bool Forked() const noexcept;
 
-  // A call of Next(), until it has the GIL again: a thread that waits for that cannot be left
-  // behind where the interpreter ends.
+  // A call of Next(), until it has the GIL again and what it throws is Python's: a thread that is
+  // still on its way there cannot be left behind where the interpreter ends.
   class Visit;
 
   const SharedCalls running_;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "python/held_errors.h"
+#include "recpack/base/error.h"
 
 namespace recpack::python {
 
@@ -17,5 +18,8 @@ namespace recpack::python {
 
 // With the GIL: the exception of Python that led to `error`; not valid where there is none.
 nanobind::object RaisedBehind(const std::exception& error);
+
+// With the GIL: throws what the bindings make of `error`, as an exception of Python.
+[[noreturn]] void ThrowInPython(const Error& error);
 
 }  // namespace recpack::python

@@ -70,6 +70,8 @@ class Workers:
 
     def stop(self) -> None:
         """Ends them: at once where a function does not come back."""
+        if not self._processes:
+            return  # they have ended; where the module is gone, too, at the program's end
         if os.getpid() != self._pid:
             return  # a forked child's copy: they are the parent's
         self.core.stop()
