@@ -14,24 +14,12 @@ namespace {
 constexpr char kBetweenBatches[] = "batch";
 constexpr char kEvaluation[] = "evaluation";
 
-// An open event is told again when it has ended.
-std::vector<TimedEvent> Closed(const std::vector<TimedEvent>& events, int64_t now) {
-  using Key = std::tuple<int, uint32_t, EventKind, int64_t>;
-  const auto key = [](const TimedEvent& timed) {
-    return Key{timed.process, timed.event.lane, timed.event.kind, timed.event.begin};
-  };
-  std::set<Key> ended;
-  for (const TimedEvent& timed : events) {
-    if (!timed.event.open) ended.insert(key(timed));
+std::vector<TimedEvent> Closed(std::vector<TimedEvent> events, int64_t now) {
+  ForgetBegins(events);
+  for (TimedEvent& timed : events) {
+    if (timed.event.open) timed.event.end = std::max(now, timed.event.begin);
   }
-  std::vector<TimedEvent> closed;
-  closed.reserve(events.size());
-  for (const TimedEvent& timed : events) {
-    if (timed.event.open && ended.contains(key(timed))) continue;
-    closed.push_back(timed);
-    if (timed.event.open) closed.back().event.end = std::max(now, timed.event.begin);
-  }
-  return closed;
+  return events;
 }
 
 void AddCopy(const TimedEvent& timed, SortedEvents& sorted) {
@@ -100,6 +88,25 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
 }
 
 }  // namespace
+
+void ForgetBegins(std::vector<TimedEvent>& events) {
+  using Key = std::tuple<int, uint32_t, EventKind, int64_t>;
+  const auto key = [](const TimedEvent& timed) {
+    return Key{timed.process, timed.event.lane, timed.event.kind, timed.event.begin};
+  };
+  std::set<Key> open;
+  for (const TimedEvent& timed : events) {
+    if (timed.event.open) open.insert(key(timed));
+  }
+  if (open.empty()) return;
+  std::set<Key> ended;
+  for (const TimedEvent& timed : events) {
+    if (!timed.event.open && open.contains(key(timed))) ended.insert(key(timed));
+  }
+  std::erase_if(events, [&](const TimedEvent& timed) {
+    return timed.event.open && ended.contains(key(timed));
+  });
+}
 
 SortedEvents SortEvents(const std::vector<TimedEvent>& events, int64_t now) {
   return Sort(Closed(events, now));

@@ -37,6 +37,9 @@ struct SortedEvents {
 
 inline Interval IntervalOf(const Event& event) { return {event.begin, event.end}; }
 
+// An open event is told again when it has ended: takes out those that have.
+void ForgetBegins(std::vector<TimedEvent>& events);
+
 // `now`: where what is still open ends. Steps are those told, or else marked (marked_steps.h).
 SortedEvents SortEvents(const std::vector<TimedEvent>& events, int64_t now);
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "recpack/probe/steps.h"
+#include "src/probe/sorted_events.h"
 
 namespace recpack {
 namespace {
@@ -72,6 +73,7 @@ std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps
 // All steps but the last one of each trainer, which may still get events. Those of what is left are
 // kept from its beginning on.
 void StepCollector::Settle() {
+  ForgetBegins(pending_);  // or they would seem to last once their ends are gone
   int64_t now = 0;
   for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
   std::vector<TrainerSteps> trainers = StepsOf(pending_, now);

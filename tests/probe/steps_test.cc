@@ -269,6 +269,9 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
     for (const uint16_t device : {uint16_t{0}, uint16_t{1}}) {
       const int64_t begin = 100 * i + 37 * device;
       const uint32_t lane = 10u + device;
+      // As programs tell of waits: once when they begin, and again when they have ended.
+      events.push_back(Of(EventKind::kInputWait, begin, begin, lane, device));
+      events.back().event.open = true;
       events.push_back(Of(EventKind::kInputWait, begin, begin + i % 50, lane, device));
       events.push_back(Of(EventKind::kDevice, begin + 30, begin + 90, lane, device));
       events.push_back(Of(EventKind::kStep, begin, begin + 100, lane, device));
