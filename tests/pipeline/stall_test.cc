@@ -90,6 +90,7 @@ LoaderOptions Options(uint32_t batch, milliseconds timeout) {
 bool TheOthersSleep() {
   for (int windows = 0; windows < 200; ++windows) {
     if (OthersSleptFor(milliseconds(50))) return true;
+    std::this_thread::sleep_for(milliseconds(50));  // one that is at work is let come to its end
   }
   return false;
 }
