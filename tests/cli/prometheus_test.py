@@ -144,6 +144,9 @@ class Programs(Watched):
         sleeper = subprocess.Popen(['sleep', '60'])
         self.addCleanup(sleeper.wait)
         self.addCleanup(sleeper.kill)
+        command = pathlib.Path(f'/proc/{sleeper.pid}/cmdline')
+        while not command.read_bytes().startswith(b'sleep'):
+            time.sleep(0.01)  # it is not yet all that it becomes by exec
         probe = subprocess.Popen([RECPROBE, 'attach', '--pid', str(sleeper.pid), '--prometheus',
                                   '127.0.0.1:0'], stderr=subprocess.PIPE, text=True)
         self.addCleanup(probe.stderr.close)
