@@ -120,22 +120,42 @@ void CheckShard(const VerifyOptions& options, ShardTask& task) {
   }
 }
 
-bool ListsAny(const Index& index, const LayoutSplit& split) {
-  const IndexedShards shards(index);
+// The index of a split, if there is one, or why it cannot be read.
+struct OpenedIndex {
+  std::optional<IndexedShards> shards = {};
+  std::string failure = {};
+};
+
+std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
+  std::vector<OpenedIndex> indexes(layout.splits.size());
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    const std::string& path = layout.splits[i].index;
+    if (path.empty() || !PosixFiles().Exists(path)) continue;
+    try {
+      indexes[i].shards.emplace(Index::Open(path));
+    } catch (const Error& error) {
+      indexes[i].failure = error.reason();
+    }
+  }
+  return indexes;
+}
+
+bool ListsAny(const IndexedShards& shards, const LayoutSplit& split) {
   return std::ranges::any_of(
       split.shards, [&](const std::string& path) { return shards.Find(NameOf(path)).has_value(); });
 }
 
 // The index must list the split's shards as they are. Where no manifest says that it is theirs, one
 // that lists others is not looked at.
-void CheckIndex(const LayoutSplit& split, bool is_theirs, std::vector<Finding>& findings) {
-  if (split.index.empty() || !PosixFiles().Exists(split.index)) return;
+void CheckIndex(const LayoutSplit& split, const OpenedIndex& opened, bool is_theirs,
+                std::vector<Finding>& findings) {
   const auto add = [&](std::string reason) {
     findings.push_back({split.index, {}, {}, std::move(reason)});
   };
+  if (!opened.failure.empty()) return add(opened.failure);
+  if (!opened.shards || (!is_theirs && !ListsAny(*opened.shards, split))) return;
   try {
-    const Index index = Index::Open(split.index);
-    if (!is_theirs && !ListsAny(index, split)) return;
+    const Index& index = opened.shards->index();
     if (index.shard_count() != split.shards.size()) {
       return add(
           format("lists {} shards, the split has {}", index.shard_count(), split.shards.size()));
@@ -184,21 +204,6 @@ void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
   } catch (const Error& error) {
     findings.push_back({path, {}, {}, error.reason()});
   }
-}
-
-// The index of each split, where there is one that can be read: CheckIndex() says what is wrong
-// with the others.
-std::vector<std::optional<IndexedShards>> IndexesOf(const Layout& layout) {
-  std::vector<std::optional<IndexedShards>> indexes(layout.splits.size());
-  for (size_t i = 0; i < indexes.size(); ++i) {
-    const std::string& path = layout.splits[i].index;
-    if (path.empty() || !PosixFiles().Exists(path)) continue;
-    try {
-      indexes[i].emplace(Index::Open(path));
-    } catch (const Error&) {
-    }
-  }
-  return indexes;
 }
 
 ShardTask TaskOf(const Layout& layout, const LayoutSplit& split, size_t shard) {
@@ -253,17 +258,18 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
     first.push_back(shards);
     shards += split.shards.size();
   }
-  const auto indexes = IndexesOf(layout);
+  const auto indexes = OpenIndexes(layout);
   ParallelFor(shards, options.threads, [&](size_t, size_t i) {
     const auto split = static_cast<size_t>(std::ranges::upper_bound(first, i) - first.begin()) - 1;
     ShardTask task = TaskOf(layout, layout.splits[split], i - first[split]);
-    if (indexes[split]) task.indexed = &*indexes[split];
+    if (indexes[split].shards) task.indexed = &*indexes[split].shards;
     CheckShard(options, task);
     findings.Add(i, std::move(task), layout.splits[split].index);
   });
   findings.Finish();
-  for (const auto& split : layout.splits)
-    CheckIndex(split, layout.manifest.has_value(), result.findings);
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    CheckIndex(layout.splits[i], indexes[i], layout.manifest.has_value(), result.findings);
+  }
   CheckSideFiles(layout, result.findings);
   CheckFinished(layout, result.findings);
   return result;
