@@ -26,20 +26,23 @@ nb::object ExceptionOf(const Error& error) {
                          OrNone(error.place().offset), OrNone(error.place().ordinal));
 }
 
+void SetInPython(const Error& error) {
+  const nb::object made = ExceptionOf(error);
+  PyErr_SetObject(made.type().ptr(), made.ptr());
+}
+
 void Raise(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const nb::object made = ExceptionOf(error);
-    PyErr_SetObject(made.type().ptr(), made.ptr());
+    SetInPython(error);
   }
 }
 
 }  // namespace
 
 void ThrowInPython(const Error& error) {
-  const nb::object made = ExceptionOf(error);
-  PyErr_SetObject(made.type().ptr(), made.ptr());
+  SetInPython(error);
   throw nb::python_error();
 }
 
