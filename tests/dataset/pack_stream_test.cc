@@ -41,6 +41,14 @@ void AddNumbers(PackStream& stream, int64_t begin, int64_t end) {
   }
 }
 
+// One split of 200 of them, from beginning to end.
+void PackNumbers(const PackStreamOptions& options) {
+  PackStream stream(options);
+  stream.BeginSplit("train");
+  AddNumbers(stream, 0, 200);
+  stream.Finish();
+}
+
 // Names of the files that a user sees.
 std::vector<std::string> FilesOf(const std::string& folder) {
   std::vector<std::string> names;
@@ -151,14 +159,7 @@ TEST(PackStreamTest, AFullDiskLeavesNothing) {
   options.writer.buffer_bytes = 1;
   for (const int64_t room : {0, 500, 3000, 6000}) {
     files.room = room;
-    EXPECT_THROW(
-        {
-          PackStream stream(options);
-          stream.BeginSplit("train");
-          AddNumbers(stream, 0, 200);
-          stream.Finish();
-        },
-        Error);
+    EXPECT_THROW(PackNumbers(options), Error);
     EXPECT_THAT(FilesOf(folder / "out"), IsEmpty()) << room;
     EXPECT_THAT(FilesOf(folder / "out/.recpack"), ElementsAre("lock")) << room;
   }
@@ -173,15 +174,7 @@ TEST(PackStreamTest, WhateverCannotBeRenamedLeavesNothing) {
        {"plan.json", "train-00001-of-00007.tfrecord.recindex", "train-00001-of-00007.tfrecord.json",
         "train-00006-of-00007.tfrecord", "train.recindex", "manifest.json"}) {
     files.unrenamable = "/" + name;
-    EXPECT_THROW(
-        {
-          PackStream stream(options);
-          stream.BeginSplit("train");
-          AddNumbers(stream, 0, 200);
-          stream.Finish();
-        },
-        Error)
-        << name;
+    EXPECT_THROW(PackNumbers(options), Error) << name;
     EXPECT_THAT(FilesOf(folder / "out"), IsEmpty()) << name;
   }
 }
@@ -221,14 +214,7 @@ TEST(PackStreamTest, WhatFailsBehindTheManifestLeavesNothing) {
   files.before_rename = [&](const std::string& to) {  // what cannot be cleared away
     if (to.ends_with("/manifest.json")) fs::create_directories(folder / "out/.recpack/a.tmp/b");
   };
-  EXPECT_THROW(
-      {
-        PackStream stream(options);
-        stream.BeginSplit("train");
-        AddNumbers(stream, 0, 200);
-        stream.Finish();
-      },
-      Error);
+  EXPECT_THROW(PackNumbers(options), Error);
   EXPECT_THAT(FilesOf(folder / "out"), IsEmpty());
 }
 

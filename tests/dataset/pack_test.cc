@@ -39,6 +39,12 @@ PackOptions Options(const TemporaryFolder& folder) {
   return options;
 }
 
+PackOptions Appending(const TemporaryFolder& folder) {
+  PackOptions options = Options(folder);
+  options.append = true;
+  return options;
+}
+
 // Every file a user sees, by name, with the SHA-256 of its bytes.
 std::map<std::string, std::string> Contents(const std::string& folder) {
   std::map<std::string, std::string> contents;
@@ -550,8 +556,7 @@ void WriteBase(const std::string& folder, size_t shards) {
 // The most memory that an append to so many shards holds when it renames a file.
 size_t MemoryOfAppend(size_t shards) {
   const TemporaryFolder folder;
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   options.threads = 1;
   WriteBase(options.out, shards);
   FaultyFiles files;
@@ -576,8 +581,7 @@ TEST(PackTest, AppendsAndCanBeRepeated) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
   const auto before = Contents(folder / "out");
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   FakeSource more({{"train", 500}});
   more.salt = "more";
   const PackResult appended = Pack(more, options);
@@ -623,8 +627,7 @@ TEST(PackTest, TwoTasksThatFinishAnAppendAddItOnce) {
 TEST(PackTest, TheSameCommandAgainKeepsWhatWasAppended) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
-  PackOptions append = Options(folder);
-  append.append = true;
+  PackOptions append = Appending(folder);
   for (const uint64_t records : {500u, 20u}) {
     FakeSource more({{"train", records}});
     more.salt = std::to_string(records);
@@ -646,8 +649,7 @@ TEST(PackTest, AnAppendThatDoesNotFitIsRefusedBeforeItIsBegun) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
   const auto before = Contents(folder / "out");
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   FakeSource more({{"train", 50}});
   more.names = {"cat", "dog"};
   more.before_read = [](size_t, uint64_t) { FAIL() << "is packed"; };
@@ -663,8 +665,7 @@ TEST(PackTest, AppendsWhereNamesOfClassesAreNotUtf8) {
   FakeSource source = Source1();
   source.names = {"caf\xe9", "th\xe9"};
   Pack(source, Options(folder));
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   source.salt = "more";
   EXPECT_EQ(Pack(source, options).manifest.records(), 2200u);
 }
@@ -672,8 +673,7 @@ TEST(PackTest, AppendsWhereNamesOfClassesAreNotUtf8) {
 TEST(PackTest, AnAppendThatWasBegunSaysHowToGiveItUp) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   options.plan.shards = 2;
   FakeSource begun({{"train", 50}});
   begun.salt = "begun";
@@ -697,8 +697,7 @@ TEST(PackTest, AnAppendThatWasBegunSaysHowToGiveItUp) {
 TEST(PackTest, AppendsWhereTheStateFolderWasLeftBehind) {
   const TemporaryFolder folder;
   Pack(Source1(), Options(folder));
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   options.plan.shards = 1;
   for (const uint64_t records : {10u, 20u, 30u}) {
     fs::remove_all(folder / "out/.recpack");
@@ -726,8 +725,7 @@ TEST(PackTest, DoesNotOverwriteWhatItIsToAppendTo) {
 
 TEST(PackTest, AppendNeedsADataSet) {
   const TemporaryFolder folder;
-  PackOptions options = Options(folder);
-  options.append = true;
+  PackOptions options = Appending(folder);
   EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("no data set to append to"));
 }
 
