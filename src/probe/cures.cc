@@ -39,6 +39,9 @@ constexpr Cure kCures[] = {
      "pin the memory and copy ahead of the step, on a stream of its own"},
     {Bottleneck::kCopyOnDevices,
      "place operations that exchange much on one device, and write results where they are read"},
+    {Bottleneck::kTurns,
+     "put operations that wait for each other on one device, and what does not (towers) on "
+     "different ones; or split batches, so that devices work on different parts of them"},
     {Bottleneck::kExchange, "larger batches, fewer exchanges, or a faster way between the devices"},
     {Bottleneck::kSlowRank, "look at that rank"},
     {Bottleneck::kLaunch,

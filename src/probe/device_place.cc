@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kMuchLaunching = 0.15;   // of step time
 constexpr double kMostlyLaunching = 0.5;  // of what is not told apart
+constexpr double kShared = 0.2;           // of all devices' work, without that of the busiest
+constexpr double kAtOnce = 1.15;          // devices, of those that could work
 constexpr double kMostly = 0.5;           // of the time while it works
 constexpr double kSlower = 0.97;          // of the clock that it can have
 constexpr double kLongSilence = 20;       // steps
@@ -52,6 +54,27 @@ bool LaunchesAreSlow(const std::vector<TrainerSteps>& trainers, const Breakdown&
           "step",
           Percent(gaps), kernels / steps),
       format("a kernel ran for {:.1f} us", device / kernels * 1e-3)};
+  return true;
+}
+
+bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+  double any = 0, all = 0, more = 0, step_time = 0;
+  for (const TrainerSteps& trainer : trainers) {
+    for (const StepRecord& step : trainer.steps) {
+      if (step.all_devices == 0) continue;
+      any += static_cast<double>(step.device);
+      all += static_cast<double>(step.all_devices);
+      more += static_cast<double>(step.more_devices);
+      step_time += static_cast<double>(step.duration());
+    }
+  }
+  if (all == 0 || any < kMostly * step_time) return false;
+  if (more < kShared * all || all > kAtOnce * any) return false;
+  verdict.bottleneck = Bottleneck::kTurns;
+  verdict.evidence = {
+      format("while any of a trainer's devices computed, {:.2f} of them did on average", all / any),
+      format("that was {} of step time; {} of the work was that of others than the busiest one",
+             Percent(any / step_time), Percent(more / all))};
   return true;
 }
 

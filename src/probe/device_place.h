@@ -11,6 +11,9 @@ namespace recpack {
 bool LaunchesAreSlow(const std::vector<TrainerSteps>& trainers, const Breakdown& parts,
                      Verdict& verdict);
 
+// The devices of a trainer compute one at a time: they wait for each other's results.
+bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Verdict& verdict);
+
 // A GPU's clock is held back while it works.
 bool ClockIsThrottled(const Evidence& evidence, Verdict& verdict);
 

@@ -5,15 +5,15 @@
 #include <tuple>
 #include <utility>
 
+#include "src/probe/device_account.h"
 #include "src/probe/sorted_events.h"
+#include "src/probe/within_steps.h"
 
 namespace recpack {
 namespace {
 
 // Batches that a thread must have taken, where nobody tells of steps, to count as a trainer.
 constexpr size_t kFewestBatches = 3;
-// Shorter ones are what launching a kernel takes; in longer ones the host does something else.
-constexpr int64_t kLaunchGap = 100'000;  // ns
 
 bool EarlierBegin(const Event& a, const Event& b) { return a.begin < b.begin; }
 
@@ -34,26 +34,6 @@ std::vector<StepRecord> FromWaits(const std::vector<Event>& waits) {
   return steps;
 }
 
-// visit(step, span, ns of it within the step) of all that lie in a step. Both in order of time.
-template <typename Spans, typename Visit>
-void VisitWithin(const Spans& spans, std::vector<StepRecord>& steps, const Visit& visit) {
-  size_t first = 0;
-  for (StepRecord& step : steps) {
-    while (first < spans.size() && spans[first].end <= step.begin) ++first;
-    for (size_t i = first; i < spans.size() && spans[i].begin < step.end; ++i) {
-      visit(step, spans[i],
-            std::min(spans[i].end, step.end) - std::max(spans[i].begin, step.begin));
-    }
-  }
-}
-
-// What of `intervals` lies within each step, added up.
-void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps,
-               int64_t StepRecord::*sum) {
-  VisitWithin(intervals, steps,
-              [sum](StepRecord& step, const Interval&, int64_t within) { step.*sum += within; });
-}
-
 // What the thread ran in waits within each step, told of each wait as a whole.
 void AddBusyWaits(const std::vector<Event>& waits, std::vector<StepRecord>& steps) {
   VisitWithin(waits, steps, [](StepRecord& step, const Event& wait, int64_t within) {
@@ -63,74 +43,11 @@ void AddBusyWaits(const std::vector<Event>& waits, std::vector<StepRecord>& step
   });
 }
 
-// How many of them begin within each step.
-void CountBegins(const std::vector<Interval>& pieces, std::vector<StepRecord>& steps) {
-  std::vector<int64_t> begins;
-  begins.reserve(pieces.size());
-  for (const Interval& piece : pieces) begins.push_back(piece.begin);
-  std::sort(begins.begin(), begins.end());
-  for (StepRecord& step : steps) {
-    const auto first = std::lower_bound(begins.begin(), begins.end(), step.begin);
-    step.kernels = static_cast<uint32_t>(std::lower_bound(first, begins.end(), step.end) - first);
-  }
-}
-
 Intervals UnionOf(const std::vector<Event>& events) {
   std::vector<Interval> pieces;
   pieces.reserve(events.size());
   for (const Event& event : events) pieces.push_back(IntervalOf(event));
   return Union(std::move(pieces));
-}
-
-// Of its device; where it named none, of all of its process.
-DeviceEvents DeviceOf(const TrainerSteps& trainer, const SortedEvents& sorted) {
-  DeviceEvents all;
-  for (const auto& [at, device] : sorted.devices) {
-    if (at.first != trainer.process) continue;
-    if (trainer.device != Event::kNoDevice && at.second != trainer.device) continue;
-    all.work.insert(all.work.end(), device.work.begin(), device.work.end());
-    all.copies_in.insert(all.copies_in.end(), device.copies_in.begin(), device.copies_in.end());
-    all.exchanges.insert(all.exchanges.end(), device.exchanges.begin(), device.exchanges.end());
-    all.copies_between.insert(all.copies_between.end(), device.copies_between.begin(),
-                              device.copies_between.end());
-  }
-  return all;
-}
-
-// What the device did, or what kept it from work.
-void AccountDevice(const Intervals& waits, const Intervals& exchanges, bool launches_seen,
-                   DeviceEvents device, std::vector<Interval> by_hosts, TrainerSteps& trainer) {
-  std::vector<StepRecord>& steps = trainer.steps;
-  trainer.device_seen = !device.work.empty();
-  if (launches_seen) CountBegins(device.work, steps);
-  // A device that is a stretch of the host's own time does not compute while it waits for others,
-  // nor while that host copies.
-  const Intervals copied = Union(std::move(by_hosts));
-  const Intervals work = Difference(Difference(Union(device.work), exchanges), copied);
-  const Intervals uncovered = Difference(waits, work);
-  std::vector<Interval> streams;  // exchange in kernels of their own
-  for (const auto& [lane, exchange] : device.exchanges) {
-    if (lane != trainer.lane) streams.push_back(exchange);
-  }
-  const Intervals exchanging =
-      Difference(Difference(Difference(Union(std::move(streams)), work), waits), exchanges);
-  const Intervals in = Difference(Difference(Union(device.copies_in), work), waits);
-  device.copies_between.insert(device.copies_between.end(), copied.begin(), copied.end());
-  const Intervals between =
-      Difference(Difference(Difference(Union(device.copies_between), work), waits), in);
-  AddWithin(uncovered, steps, &StepRecord::uncovered_wait);
-  AddWithin(work, steps, &StepRecord::device);
-  AddWithin(exchanging, steps, &StepRecord::exchange);
-  AddWithin(in, steps, &StepRecord::copies);
-  AddWithin(between, steps, &StepRecord::device_copies);
-  if (!launches_seen || work.empty()) return;
-  std::vector<Interval> busy(work);
-  for (const Intervals* more : {&in, &between, &waits, &exchanges, &exchanging}) {
-    busy.insert(busy.end(), more->begin(), more->end());
-  }
-  Intervals gaps = Gaps(Union(std::move(busy)), {work.front().begin, work.back().end});
-  std::erase_if(gaps, [](const Interval& gap) { return gap.length() >= kLaunchGap; });
-  AddWithin(gaps, steps, &StepRecord::launch_gaps);
 }
 
 TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorted) {
@@ -147,15 +64,16 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
       trainer.device = events->front().device;
     }
   }
+  // A program that tells of its steps itself names no device where a step is one of several.
+  if (!lane.steps.empty() && lane.steps.front().name == 0) {
+    trainer.device = lane.steps.front().device;
+  }
   const Intervals waits = UnionOf(lane.waits);
   const Intervals exchanges = UnionOf(lane.exchanges);
   AddWithin(waits, trainer.steps, &StepRecord::input_wait);
   AddWithin(exchanges, trainer.steps, &StepRecord::exchange);
   AddBusyWaits(lane.waits, trainer.steps);
-  const auto by_hosts = sorted.by_hosts.find(at.first);
-  AccountDevice(waits, exchanges, sorted.launches.contains(at.first), DeviceOf(trainer, sorted),
-                by_hosts == sorted.by_hosts.end() ? std::vector<Interval>() : by_hosts->second,
-                trainer);
+  AccountDevices(waits, exchanges, sorted, trainer);
   return trainer;
 }
 

@@ -31,6 +31,7 @@ const char* BottleneckName(Bottleneck bottleneck) noexcept {
                                     "interpreter lock",
                                     "copies to the device",
                                     "copies on devices",
+                                    "devices in turns",
                                     "exchange between devices",
                                     "slow rank",
                                     "host",

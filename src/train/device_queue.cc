@@ -4,7 +4,7 @@
 
 namespace recpack {
 
-DeviceQueue::DeviceQueue(Ops& ops, Done done) : ops_(ops) {
+DeviceQueue::DeviceQueue(Ops& ops, Done done, uint16_t device) : ops_(ops), device_(device) {
   if (done == Done::kByOwnThread) thread_ = std::thread([this] { Work(); });
 }
 
@@ -17,14 +17,22 @@ DeviceQueue::~DeviceQueue() {
   if (thread_.joinable()) thread_.join();
 }
 
-void DeviceQueue::Do(std::function<void()> work) {
+void DeviceQueue::Do(std::function<void()> work, Kind kind) {
   if (!thread_.joinable()) return work();
   ++given_;
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(work));
+    waiting_.push_back({std::move(work), kind});
   }
   changed_.notify_all();
+}
+
+void DeviceQueue::Do(const Piece& piece) {
+  const bool told = device_ != Event::kNoDevice && piece.kind == Kind::kComputes;
+  const EventSpan computes(
+      told ? EventLog::OfProcess() : nullptr,
+      {.kind = EventKind::kDevice, .device = device_, .lane = EventLog::ThreadLane()});
+  piece.work();
 }
 
 bool DeviceQueue::Await(uint64_t given) {
@@ -46,14 +54,14 @@ void DeviceQueue::Work() {
   for (;;) {
     changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const std::function<void()> work = std::move(waiting_.front());
+    const Piece piece = std::move(waiting_.front());
     waiting_.pop_front();
     if (!failure_) {
       lock.unlock();
       std::exception_ptr failure;
       try {
         if (!std::exchange(attached, true)) ops_.Attach();
-        work();
+        Do(piece);
       } catch (...) {
         failure = std::current_exception();
       }

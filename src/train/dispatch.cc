@@ -7,18 +7,19 @@ namespace recpack {
 
 Dispatch::Dispatch(Tower& tower, size_t index, size_t steps, Take take)
     : tower_(tower),
-      events_(index),
+      events_(tower.devices_tell() ? Event::kNoDevice : index),
       steps_(steps),
       at_once_(tower.strategy().StepsAtOnce()),
       take_(std::move(take)),
-      late_(tower.devices()[0]->Stream() != nullptr) {
+      late_(tower.devices()[0]->Stream() != nullptr),
+      host_(late_ || tower.devices_tell()) {
   for (Part& part : parts_) {
     part.sums = tower.MakeReadback(steps * sizeof(LossSums));
   }
 }
 
 void Dispatch::Step(DeviceBatch& batch, const UpdateStep& step) {
-  const EventSpan computes = events_.Computes(late_);
+  const EventSpan computes = events_.Computes(host_);
   Part& part = parts_[filled_];
   last_ = static_cast<uint64_t>(step.number) - 1;
   part.steps.push_back({.step = last_, .token = batch.token()});
@@ -30,7 +31,7 @@ void Dispatch::Step(DeviceBatch& batch, const UpdateStep& step) {
 }
 
 void Dispatch::Finish() {
-  const EventSpan computes = events_.Computes(late_);
+  const EventSpan computes = events_.Computes(host_);
   Give(1);
   Read(parts_[1 - filled_]);
   Read(parts_[filled_]);

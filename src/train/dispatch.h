@@ -49,6 +49,7 @@ class Dispatch {
   const size_t steps_, at_once_;
   const Take take_;
   const bool late_;
+  const bool host_;  // who makes steps is busy for devices that tell of their work themselves
   std::array<Part, 2> parts_;  // the one that is filled, and the one before
   size_t filled_ = 0;
   std::vector<Tower::Step> waiting_;  // the last ones of the part that is filled

@@ -127,8 +127,12 @@ Placement::Placement(Ops& ops) {
 
 Placement::Placement(const std::vector<Ops*>& devices, const ModelGraph& graph,
                      const DeviceOfOperation& device_of) {
-  for (Ops* const ops : devices) {
-    queues_.push_back(std::make_unique<DeviceQueue>(*ops, DeviceQueue::Done::kByOwnThread));
+  devices_tell_ = std::all_of(devices.begin(), devices.end(),
+                              [](const Ops* ops) { return ops->Stream() == nullptr; });
+  for (size_t i = 0; i < devices.size(); ++i) {
+    queues_.push_back(
+        std::make_unique<DeviceQueue>(*devices[i], DeviceQueue::Done::kByOwnThread,
+                                      devices_tell_ ? static_cast<uint16_t>(i) : Event::kNoDevice));
   }
   for (size_t i = 0; i < graph.size(); ++i) queue_of_[graph[i].name] = queues_[device_of[i]].get();
 }

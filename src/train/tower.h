@@ -47,6 +47,8 @@ class Tower {
   LossSums Evaluate(DeviceBatch& batch);
 
   const std::vector<std::unique_ptr<Ops>>& devices() const noexcept { return ops_; }
+  // Of a model over several devices, each of which tells a watcher of its own work.
+  bool devices_tell() const noexcept { return placement_ && placement_->devices_tell(); }
   Model& model() noexcept { return *model_; }
   VariableStrategy& strategy() noexcept { return *strategy_; }
 

@@ -145,7 +145,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
 
 bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input,
                                 TowerEpoch& epoch, RunAudit& audit) {
-  const StepEvents events(index);
+  const StepEvents events(towers[index]->devices_tell() ? Event::kNoDevice : index);
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
   Dispatch dispatch(*towers[index], index, StepsOf(options), [&](const StepResult& result) {
     CheckStep(index, result);

@@ -47,15 +47,16 @@ TransferAccount TransferLog::Take() {
 void Transfer::Move(const void* from, void* to, size_t bytes) {
   const bool from_host = OnHost(from_), to_host = OnHost(to_);
   if (!from_host) {
-    from_.Do([this, to_host, from, bytes] {
+    const auto download = [this, to_host, from, bytes] {
       from_.ops().Synchronise();
       if (!to_host) return;
       host_.resize(bytes);
       download_seconds_ = SecondsOf([&] { from_.ops().Download(host_.data(), from, bytes); });
-    });
+    };
+    from_.Do(download, DeviceQueue::Kind::kMoves);
   }
   const uint64_t given = from_.given();
-  to_.Do([this, from_host, to_host, given, from, to, bytes] {
+  const auto move = [this, from_host, to_host, given, from, to, bytes] {
     if (!from_.Await(given)) return;
     Ops& ops = to_.ops();
     ops.Synchronise();
@@ -69,7 +70,8 @@ void Transfer::Move(const void* from, void* to, size_t bytes) {
       ops.Synchronise();
     });
     log_.Add(bytes, seconds + (from_host || !to_host ? 0 : download_seconds_));
-  });
+  };
+  to_.Do(move, DeviceQueue::Kind::kMoves);
 }
 
 void ActivationLink::Build(const ModelContext& context, Activations& source) {

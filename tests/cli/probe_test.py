@@ -71,6 +71,7 @@ class Training(ProbeCase):
                            '--epochs', '20', '--max-steps', '30')
         self.assertGreater(got['breakdown']['device_copies'], 0)
         self.assertEqual(got['breakdown']['copies'], 0)
+        self.assertGreater(got['breakdown']['device'], 0)
 
 
 class Commands(ProbeCase):

@@ -19,6 +19,20 @@ class Files(ProbeCase):
         return json.loads((folder / 'report.json').read_text())
 
     @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
+    def test_of_one_model_on_two_devices(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', 200)
+        self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
+        self.report('run', '--', RECTRAIN, 'train', self.folder / 'reviews', '--model', 'deepconn',
+                    '--max-tokens', '64', '--devices', 'cpu:0,cpu:1', '--place',
+                    'user=cpu:0,item=cpu:1', '--batch-size', '16', '--epochs', '20',
+                    '--max-steps', '30', '--threads', '1')
+        tracks = {event['tid']: event['args']['name'] for event in self.trace['traceEvents']
+                  if event['name'] == 'thread_name'}
+        work = {tracks[event['tid']].split(',')[0] for event in self.trace['traceEvents']
+                if event['ph'] == 'X' and event['name'] == 'device'}
+        self.assertEqual(work, {'device 0', 'device 1'})
+
+    @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
     def test_of_a_training(self):
         got = self.report('run', '--job', 'small', '--',
                           *self.train('--devices', 'sim:30ms', '--epochs', '100', '--max-steps',

@@ -109,6 +109,23 @@ TEST(Moving, CopiesOnDevicesAreALineOfTheirOwn) {
   EXPECT_EQ(to_device.bottleneck, Bottleneck::kCopyToDevice);
 }
 
+TEST(Moving, DevicesThatComputeOneAtATime) {
+  StepRecord step{.device = 80 * kMs, .all_devices = 84 * kMs, .more_devices = 40 * kMs};
+  const Verdict turns = Decide({.trainers = Trainers(step)});
+  EXPECT_EQ(turns.bottleneck, Bottleneck::kTurns);
+  EXPECT_THAT(turns.evidence, Contains(HasSubstr("1.05 of them")));
+  EXPECT_THAT(turns.cure, HasSubstr("on one device"));
+  step.all_devices = 110 * kMs;  // they compute at the same time
+  EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kModel);
+  step = {.device = 80 * kMs, .all_devices = 81 * kMs, .more_devices = kMs};  // a stray kernel
+  EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kModel);
+  step = {.device_copies = 40 * kMs,
+          .device = 50 * kMs,
+          .all_devices = 51 * kMs,
+          .more_devices = 25 * kMs};  // what they copy meanwhile comes first
+  EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kCopyOnDevices);
+}
+
 TEST(Hints, UtilisationAloneDecidesNothing) {
   Evidence evidence{.trainers = Trainers({.uncovered_wait = kMs, .device = 90 * kMs}),
                     .gpus = {{.device = 0, .utilisation = 0.4}}};

@@ -146,6 +146,27 @@ TEST(Steps, CopiesBetweenDevicesAreALineOfTheirOwn) {
   EXPECT_EQ(Only(events).device, 50);
 }
 
+// One model over two devices: the second computes for 20 of the first one's 40, and 10 after it,
+// while a copy goes on.
+TEST(Steps, StepsOfSeveralDevices) {
+  constexpr uint16_t kNone = Event::kNoDevice;
+  std::vector<TimedEvent> events = {
+      Of(EventKind::kInputWait, 0, 10),  // for device 0
+      Of(EventKind::kDevice, 10, 50, 900, 0), Of(EventKind::kDevice, 30, 60, 901, 1),
+      Of(EventKind::kCopy, 55, 75, 901, kNone), Of(EventKind::kStep, 0, 100, kTrainer, kNone)};
+  events[3].event.copy = CopyKind::kPeerToPeer;
+  const StepRecord step = Only(events);
+  EXPECT_EQ(step.device, 50);
+  EXPECT_EQ(step.all_devices, 70);
+  EXPECT_EQ(step.more_devices, 30);
+  EXPECT_EQ(step.device_copies, 15);
+  EXPECT_EQ(step.uncovered_wait, 10);
+  // Each with a trainer of its own: nothing of the other one's.
+  events.back().event.device = 0;
+  EXPECT_EQ(Only(events).device, 40);
+  EXPECT_EQ(Only(events).all_devices, 0);
+}
+
 TEST(Steps, CollectivesInKernelsOfTheirOwnAreExchange) {
   auto events = TwoSteps();
   events.push_back(Of(EventKind::kCollective, 1080, 1098, 900));

@@ -48,7 +48,10 @@ def right_places(case: dict, cost: float) -> set[str]:
         near = abs(cost - of.named_from) <= TOLERANCE
     if near:
         return {of.place, 'model'}
-    return {of.place} if cost >= of.named_from else {'model'}
+    if cost < of.named_from:
+        return {'model'}
+    # Badly placed operations copy, and make the devices wait for each other.
+    return {of.place, 'devices in turns'} if of.cause == 'placement' else {of.place}
 
 
 def right_rank(case: dict, cost: float) -> bool:

@@ -27,6 +27,7 @@ enum class Bottleneck : uint8_t {
   kLock,            // the interpreter lock: other threads of Python have it
   kCopyToDevice,
   kCopyOnDevices,  // within a device, or from one to another
+  kTurns,          // devices that wait for each other's results: one works at a time
   kExchange,       // all devices wait for one another
   kSlowRank,       // all wait for one
   kHost,           // neither input nor exchange nor the device: the program itself

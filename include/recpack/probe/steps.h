@@ -20,7 +20,11 @@ struct StepRecord {
   int64_t exchange = 0;        // waits for other devices, or moving values to and from them
   int64_t copies = 0;  // to the device, while it did not compute and nothing else was waited for
   int64_t device_copies = 0;  // the same within a device, or from one to another
-  int64_t device = 0;         // the device computed
+  int64_t device = 0;         // the device computed; of a trainer with several ones any of them
+  // Of a trainer with several devices: the sum of what they computed, and that without the one that
+  // computed most.
+  int64_t all_devices = 0;
+  int64_t more_devices = 0;
   // Nothing ran on the device for less than 100 us at a time, nothing was waited for, and the host
   // launched kernels one by one.
   int64_t launch_gaps = 0;

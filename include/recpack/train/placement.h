@@ -44,6 +44,9 @@ class Placement {
             const DeviceOfOperation& device_of);
 
   bool several() const noexcept { return queues_.size() > 1; }
+  // Each device tells a watcher of its own work, by its number here. Where there are GPUs the
+  // driver does, by its own numbers.
+  bool devices_tell() const noexcept { return devices_tell_; }
   DeviceQueue& first() noexcept { return *queues_[0]; }
   DeviceQueue& At(const std::string& operation);
   TransferLog& transfers() noexcept { return transfers_; }
@@ -55,6 +58,7 @@ class Placement {
   std::vector<std::unique_ptr<DeviceQueue>> queues_;
   std::map<std::string, DeviceQueue*> queue_of_;  // those that are not named: the first
   TransferLog transfers_;
+  bool devices_tell_ = false;
 };
 
 }  // namespace recpack
