@@ -11,6 +11,9 @@ namespace {
 // Shorter ones are what launching a kernel takes; in longer ones the host does something else.
 constexpr int64_t kLaunchGap = 100'000;  // ns
 
+// From the work of one device to that of another, which waited for it.
+constexpr int64_t kHandOver = 1'000'000;  // ns
+
 // How many of them begin within each step.
 void CountBegins(const std::vector<Interval>& pieces, std::vector<StepRecord>& steps) {
   std::vector<int64_t> begins;
@@ -44,6 +47,29 @@ DeviceEvents Joined(const std::vector<const DeviceEvents*>& devices) {
                               device->copies_between.end());
   }
   return all;
+}
+
+// Moments at which none works, after one did and before another does.
+Intervals HandOvers(const std::vector<const DeviceEvents*>& devices) {
+  std::vector<std::pair<Interval, const DeviceEvents*>> pieces;
+  for (const DeviceEvents* const device : devices) {
+    for (const Interval& piece : Union(device->work)) pieces.emplace_back(piece, device);
+  }
+  std::sort(pieces.begin(), pieces.end(),
+            [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
+  Intervals gaps;
+  int64_t end = 0;
+  const DeviceEvents* last = nullptr;
+  for (const auto& [piece, device] : pieces) {
+    if (last != nullptr && last != device && piece.begin > end && piece.begin - end < kHandOver) {
+      gaps.push_back({end, piece.begin});
+    }
+    if (piece.end > end) {
+      end = piece.end;
+      last = device;
+    }
+  }
+  return gaps;
 }
 
 // How much several devices compute beside each other.
@@ -101,6 +127,10 @@ void AccountDevices(const Intervals& waits, const Intervals& exchanges, const So
   AddWithin(exchanging, steps, &StepRecord::exchange);
   AddWithin(in, steps, &StepRecord::copies);
   AddWithin(between, steps, &StepRecord::device_copies);
+  if (several) {
+    Intervals moved = Difference(Difference(HandOvers(devices), waits), exchanges);
+    AddWithin(Difference(Difference(moved, in), between), steps, &StepRecord::hand_overs);
+  }
   if (!launches_seen || work.empty()) return;
   std::vector<Interval> busy(work);
   for (const Intervals* more : {&in, &between, &waits, &exchanges, &exchanging}) {

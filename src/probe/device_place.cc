@@ -58,23 +58,25 @@ bool LaunchesAreSlow(const std::vector<TrainerSteps>& trainers, const Breakdown&
 }
 
 bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
-  double any = 0, all = 0, more = 0, step_time = 0;
+  double any = 0, all = 0, more = 0, handing = 0, step_time = 0;
   for (const TrainerSteps& trainer : trainers) {
     for (const StepRecord& step : trainer.steps) {
       if (step.all_devices == 0) continue;
       any += static_cast<double>(step.device);
       all += static_cast<double>(step.all_devices);
       more += static_cast<double>(step.more_devices);
+      handing += static_cast<double>(step.hand_overs);
       step_time += static_cast<double>(step.duration());
     }
   }
-  if (all == 0 || any < kMostly * step_time) return false;
+  if (all == 0 || any + handing < kMostly * step_time) return false;
   if (more < kShared * all || all > kAtOnce * any) return false;
   verdict.bottleneck = Bottleneck::kTurns;
   verdict.evidence = {
       format("while any of a trainer's devices computed, {:.2f} of them did on average", all / any),
-      format("that was {} of step time; {} of the work was that of others than the busiest one",
-             Percent(any / step_time), Percent(more / all))};
+      format("that was {} of step time, and {} went to handing over from one to another",
+             Percent(any / step_time), Percent(handing / step_time)),
+      format("{} of the work was that of others than the busiest one", Percent(more / all))};
   return true;
 }
 

@@ -119,6 +119,14 @@ TEST(Moving, DevicesThatComputeOneAtATime) {
   EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kModel);
   step = {.device = 80 * kMs, .all_devices = 81 * kMs, .more_devices = kMs};  // a stray kernel
   EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kModel);
+  // Small pieces of work, each of which waits for the other device's.
+  step = {.device = 30 * kMs,
+          .all_devices = 31 * kMs,
+          .more_devices = 14 * kMs,
+          .hand_overs = 25 * kMs};
+  EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kTurns);
+  step.hand_overs = 0;  // the host does something else
+  EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kHost);
   step = {.device_copies = 40 * kMs,
           .device = 50 * kMs,
           .all_devices = 51 * kMs,

@@ -161,10 +161,25 @@ TEST(Steps, StepsOfSeveralDevices) {
   EXPECT_EQ(step.more_devices, 30);
   EXPECT_EQ(step.device_copies, 15);
   EXPECT_EQ(step.uncovered_wait, 10);
+  EXPECT_EQ(step.hand_overs, 0);
   // Each with a trainer of its own: nothing of the other one's.
   events.back().event.device = 0;
   EXPECT_EQ(Only(events).device, 40);
   EXPECT_EQ(Only(events).all_devices, 0);
+}
+
+// A copy is none of it, nor what comes before the same device's next work, nor a long stretch.
+TEST(Steps, HandingOverFromADeviceToAnother) {
+  constexpr uint16_t kNone = Event::kNoDevice;
+  constexpr int64_t kUs = 1000;
+  std::vector<TimedEvent> events = {Of(EventKind::kDevice, 10 * kUs, 50 * kUs, 900, 0),
+                                    Of(EventKind::kDevice, 60 * kUs, 90 * kUs, 900, 0),
+                                    Of(EventKind::kCopy, 95 * kUs, 100 * kUs, 901, kNone),
+                                    Of(EventKind::kDevice, 120 * kUs, 200 * kUs, 901, 1),
+                                    Of(EventKind::kDevice, 1500 * kUs, 1600 * kUs, 900, 0),
+                                    Of(EventKind::kStep, 0, 2000 * kUs, kTrainer, kNone)};
+  events[2].event.copy = CopyKind::kPeerToPeer;
+  EXPECT_EQ(Only(events).hand_overs, 25 * kUs);
 }
 
 TEST(Steps, CollectivesInKernelsOfTheirOwnAreExchange) {

@@ -25,6 +25,8 @@ struct StepRecord {
   // computed most.
   int64_t all_devices = 0;
   int64_t more_devices = 0;
+  // Of these: none computed for less than 1 ms at a time, after one and before another did.
+  int64_t hand_overs = 0;
   // Nothing ran on the device for less than 100 us at a time, nothing was waited for, and the host
   // launched kernels one by one.
   int64_t launch_gaps = 0;
