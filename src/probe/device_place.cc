@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMuchLaunching = 0.15;   // of step time
 constexpr double kMostlyLaunching = 0.5;  // of what is not told apart
-constexpr double kShared = 0.2;           // of all devices' work, without that of the busiest
+constexpr double kShared = 0.05;          // of all devices' work, without that of the busiest
 constexpr double kAtOnce = 1.15;          // devices, of those that could work
 constexpr double kMostly = 0.5;           // of the time while it works
 constexpr double kSlower = 0.97;          // of the clock that it can have

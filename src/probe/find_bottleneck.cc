@@ -79,7 +79,10 @@ void NotOfInput(const Evidence& evidence, const std::vector<TrainerSteps>& train
   if (OneIsSlow(trainers, verdict)) return;
   const Breakdown parts = PartsOf(trainers, verdict);
   if (MovingIsSlow(parts, verdict) || LockIsTaken(evidence, trainers.front(), verdict)) return;
-  if (DevicesTakeTurns(trainers, verdict)) return;
+  if (DevicesTakeTurns(trainers, verdict)) {
+    ProcessorsAreTaken(evidence, 0, 1, verdict);  // devices on the CPU may wait for these
+    return;
+  }
   if (parts.device > kModelBusy) {
     if (ProcessorsAreTaken(evidence, 0, 1, verdict) || ClockIsThrottled(evidence, verdict)) return;
     verdict.bottleneck = Bottleneck::kModel;
