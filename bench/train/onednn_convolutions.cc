@@ -1,6 +1,6 @@
 // The convolutions of a training step of the ResNet (width 16, batch 128, NHWC), forward and back,
 // by whichever version of oneDNN this is compiled with. No target of CMake's, as it is there to
-// compare two: Debian 12 has 2.6, tools/setup.sh brings 3.
+// compare several: bench/train/onednn.py compiles and runs it.
 //
 //   g++ -O2 -std=c++20 -I INCLUDE bench/train/onednn_convolutions.cc -L LIB -ldnnl -lgomp -o NAME
 //   LD_LIBRARY_PATH=LIB NAME [f32|bf16]      prints a line of JSON, the median of 7 passes
