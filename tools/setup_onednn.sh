@@ -5,13 +5,13 @@ set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 to=$repository/.onednn
 
-# With GNU OpenMP, as our own threads. Wheels and their SHA-256.
-version=2023.2.0
+# With GNU OpenMP, as our own threads; docs/decisions/0010-onednn.md. Wheels and their SHA-256.
+version=2023.1.0
 from=https://files.pythonhosted.org/packages
-library=65/b4/792e6d3ef02a0e14fdc0392bd378dc78f3c8356e6a40fda8c0b9366628a1/onednn_cpu_gomp
-headers=d4/26/e1f06fc4810583d892831817e3217d32be475dd740c86c0b4058cec9d172/onednn_devel_cpu_gomp
-wheels=("$library" 2f22a54d6a890ed14bfa185d42a4be65d8b5b1df85dc1f0f3a9abe31620416fb
-  "$headers" 9763c69e8c907e119056bd52ad918ca84ac9ba939d130a99dfa95ccca3e5e284)
+library=29/e4/9236f485dc163c17413aabfc7d3396236952105060b162efe55a5f87c6e5/onednn_cpu_gomp
+headers=9c/3d/c51fa1ffcd386a94f926943a71ba4ec9354a0d44e0a60f5d9e7e815c4067/onednn_devel_cpu_gomp
+wheels=("$library" 5635b0c0ea5d9ae0688fbab8346c465c40cb0db3a5db39ff744353ccda435cac
+  "$headers" 1ed1468e4e32ab28a22fd8eec4765964ab44dae56ad8007618df2e28cdcb5fe0)
 
 if [ "$(cat "$to/version" 2>/dev/null)" = "$version" ]; then
   echo "setup: oneDNN is in $to"

@@ -70,18 +70,17 @@ def of_wheel(work: pathlib.Path, package: str, version: str, inside: str) -> pat
 
 
 def versions(work: pathlib.Path) -> list[Version]:
-    headers = of_wheel(work, 'onednn-devel-cpu-gomp', '2023.1.0', '.data/data/include/')
-    older = of_wheel(work, 'onednn-cpu-gomp', '2023.1.0', '.data/data/lib/')
-    # Of the newest wheels that have a oneDNN with GNU OpenMP. Its full headers are not in there;
-    # those of an older 3 do.
-    newer = of_wheel(work, 'paddlepaddle', '3.3.1', 'paddle/libs/')
     pinned = ROOT / '.onednn'
     if not pinned.exists():
         sys.exit('onednn: there is no .onednn here; run tools/setup.sh')
+    later = of_wheel(work, 'onednn-cpu-gomp', '2023.2.0', '.data/data/lib/')
+    headers = of_wheel(work, 'onednn-devel-cpu-gomp', '2023.2.0', '.data/data/include/')
+    # A newer one with GNU OpenMP; its headers are not all there, but those of an older 3 do.
+    newest = of_wheel(work, 'paddlepaddle', '3.3.1', 'paddle/libs/')
     return [Version(OURS, 'what tools/setup.sh brings', pinned / 'include', pinned / 'lib'),
             of_debian(work),
-            Version('wheel, older', 'onednn-cpu-gomp 2023.1.0', headers, older),
-            Version('wheel, newer', 'paddlepaddle 3.3.1', headers, newer)]
+            Version('later', 'onednn-cpu-gomp 2023.2.0', headers, later),
+            Version('newest', 'paddlepaddle 3.3.1', pinned / 'include', newest)]
 
 
 def build(version: Version, to: pathlib.Path) -> None:
@@ -153,8 +152,9 @@ def main() -> None:
         return
     result = {'date': machine.today(), 'machine': machine.describe(ROOT),
               'load_average': round(os.getloadavg()[0], 2), 'threads': len(os.sched_getaffinity(0)),
-              'rounds': flags.rounds, 'what': 'milliseconds of all convolutions of a step, each the '
-              'median of 7 passes; pinned_to_this above 1: that version is faster than the pinned'}
+              'rounds': flags.rounds,
+              'what': 'milliseconds of all convolutions of a step, each the median of 7 passes; '
+              'pinned_to_this above 1: that version is faster than the pinned'}
     for kind in TYPES:
         result[kind] = measure(those, programs, kind, flags.rounds)
     text = json.dumps(result, indent=1) + '\n'
