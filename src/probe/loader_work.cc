@@ -11,8 +11,14 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
+// A page that was read while it was written, or time that a stage lent to another, may lack a
+// moment.
 StageStats Less(const StageStats& last, const StageStats& first) {
-  return {last.count - first.count, last.bytes - first.bytes, last.time - first.time};
+  const auto grown = [](auto late, auto early) {
+    return late > early ? late - early : late - late;
+  };
+  return {grown(last.count, first.count), grown(last.bytes, first.bytes),
+          grown(last.time, first.time)};
 }
 
 PictureStats Less(const PictureStats& last, const PictureStats& first) {

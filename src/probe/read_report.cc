@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -28,22 +29,26 @@ Band BandOf(const ReportMembers& verdict) {
   verdict.Refuse(format("cannot be '{}'", name), "verdict");
 }
 
-Estimate EndsOf(const ReportMembers& members, double most) {
-  return {members.Number("value", 0, most), members.Number("low", 0, most),
-          members.Number("high", 0, most)};
-}
-
-Estimate EstimateOf(const ReportMembers& members, double most) {
-  const Estimate estimate = EndsOf(members, most);
+Estimate Checked(const Estimate& estimate, const ReportMembers& members) {
   if (!(estimate.low <= estimate.value && estimate.value <= estimate.high)) {
     members.Refuse("is no interval with its value within");
   }
   return estimate;
 }
 
-// Of waits that may be all of the time it has no end, which is told as 0.
-Estimate GainOf(const ReportMembers& members, const Estimate& share) {
-  return share.high < 1 ? EstimateOf(members, kMost) : EndsOf(members, kMost);
+Estimate EstimateOf(const ReportMembers& members, double most) {
+  return Checked({members.Number("value", 0, most), members.Number("low", 0, most),
+                  members.Number("high", 0, most)},
+                 members);
+}
+
+// What has no limit is null.
+Estimate GainOf(const ReportMembers& members) {
+  const auto end = [&](const char* member) {
+    return members.OptionalNumber(member, 0, kMost)
+        .value_or(std::numeric_limits<double>::infinity());
+  };
+  return Checked({end("value"), end("low"), end("high")}, members);
 }
 
 Job JobOf(const ReportMembers& members) {
@@ -83,7 +88,7 @@ Verdict VerdictOf(const ReportMembers& members) {
   }
   if (verdict.band != Band::kUnknown) {
     verdict.input_share = EstimateOf(members.Object("input_share"), 1);
-    verdict.gain = GainOf(members.Object("gain"), verdict.input_share);
+    verdict.gain = GainOf(members.Object("gain"));
   } else if (members.Has("period")) {
     const ReportMembers period = members.Object("period");
     verdict.period = {.of = period.Text("of"),

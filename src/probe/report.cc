@@ -90,22 +90,19 @@ void AddDeviceTo(const TrainerSteps& trainer, Timeline& timeline) {
 
 Figure FigureOf(const Reading<double>& reading) { return reading ? Figure(*reading) : Figure(); }
 
-// A page that was read while it was written may lack a moment of one stage.
-double Share(double share) { return std::clamp(share, 0.0, 1.0); }
-
 std::vector<StageReport> StagesOf(const std::optional<LoaderUse>& use) {
   std::vector<StageReport> stages;
   if (!use) return stages;
   stages.reserve(use->stages.size() + 1);
   for (const StageUse& stage : use->stages) {
     stages.push_back({.name = StageName(stage.stage),
-                      .share = Share(stage.share),
+                      .share = stage.share,
                       .rate = FigureOf(stage.rate),
                       .ceiling = FigureOf(stage.ceiling),
                       .ceiling_share = FigureOf(stage.ceiling_share()),
                       .next = stage.next});
   }
-  stages.push_back({.name = StageName(Stage::kRoom), .share = Share(use->room_share)});
+  stages.push_back({.name = StageName(Stage::kRoom), .share = use->room_share});
   return stages;
 }
 

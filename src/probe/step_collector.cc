@@ -10,6 +10,16 @@ namespace {
 
 constexpr size_t kMostWithoutSteps = 8;  // times as many events as are kept at least
 
+// A trainer that tells of no step for so long has ended, or does something else.
+constexpr int64_t kLongQuiet = 60'000'000'000;  // ns
+constexpr int64_t kManySteps = 20;              // of its longest
+
+bool HasEnded(const TrainerSteps& trainer, int64_t now) {
+  int64_t longest = 0;
+  for (const StepRecord& step : trainer.steps) longest = std::max(longest, step.duration());
+  return now - trainer.steps.back().end > std::max(kLongQuiet, kManySteps * longest);
+}
+
 bool SameTrainer(const TrainerSteps& a, const TrainerSteps& b) {
   return a.process == b.process && a.device == b.device &&
          (a.device != Event::kNoDevice || a.lane == b.lane);
@@ -71,15 +81,16 @@ std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps
 }
 
 // All steps but the last one of each trainer, which may still get events. Those of what is left are
-// kept from its beginning on.
+// kept from its beginning on; of trainers that have ended nothing is.
 void StepCollector::Settle() {
   ForgetBegins(pending_);  // or they would seem to last once their ends are gone
   int64_t now = 0;
   for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
   std::vector<TrainerSteps> trainers = StepsOf(pending_, now);
   const bool trainers_seen = !trainers.empty();
-  int64_t keep_from = trainers.empty() ? INT64_MIN : INT64_MAX;
+  int64_t keep_from = now - kLongQuiet;
   for (TrainerSteps& trainer : trainers) {
+    if (HasEnded(trainer, now)) continue;
     keep_from = std::min(keep_from, trainer.steps.back().begin);
     trainer.steps.pop_back();
   }

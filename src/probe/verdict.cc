@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "src/base/format.h"
@@ -27,7 +28,10 @@ Band BandOf(const Estimate& share) {
 }
 
 // Of steps a second, where that share of their time is spared.
-double Gain(double share) { return share < 1 ? share / (1 - share) : 0; }
+// Where steps are nothing but waits there is no limit to it.
+double Gain(double share) {
+  return share < 1 ? share / (1 - share) : std::numeric_limits<double>::infinity();
+}
 
 double StepsPerSecond(const std::vector<TrainerSteps>& trainers) {
   double sum = 0;

@@ -15,6 +15,14 @@ std::string Range(const Estimate& estimate) {
                 100 * estimate.high);
 }
 
+std::string GainText(const Estimate& gain) {
+  if (std::isfinite(gain.high)) return format("+{} steps/s", Range(gain));
+  if (!std::isfinite(gain.low)) return "more steps/s without limit";
+  return format("{} [+{:.1f} %, no limit] steps/s",
+                std::isfinite(gain.value) ? format("+{:.1f} %", 100 * gain.value) : "no limit",
+                100 * gain.low);
+}
+
 std::string Line(const char* name, double share) {
   const auto filled = static_cast<size_t>(std::lround(std::min(share, 1.0) * kBar));
   return format("  {:<22} {:>7}  {}\n", name, Percent(share), std::string(filled, '#'));
@@ -59,10 +67,9 @@ std::string VerdictText(const Verdict& verdict) {
     text += format("  waits for input{}: {} of step time (95 % interval)\n",
                    verdict.upper_bound ? "" : " that no device work covers",
                    Range(verdict.input_share));
-    text += format(
-        "  without them: +{} steps/s, on {:.2f} steps/s; {} steps counted, the first {} "
-        "left out\n",
-        Range(verdict.gain), verdict.steps_per_second, verdict.steps, verdict.left_out);
+    text +=
+        format("  without them: {}, on {:.2f} steps/s; {} steps counted, the first {} left out\n",
+               GainText(verdict.gain), verdict.steps_per_second, verdict.steps, verdict.left_out);
   } else if (verdict.steps > 0) {
     text += format("  {:.2f} steps/s; {} steps counted, the first {} left out\n",
                    verdict.steps_per_second, verdict.steps, verdict.left_out);

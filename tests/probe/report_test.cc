@@ -235,7 +235,7 @@ TEST(ReadReport, WhatIsKnownWithoutWaitsIsKept) {
   }
 }
 
-// Its gain has no end.
+// Its gain has no limit.
 TEST(ReadReport, ATrainingThatWaitsAllOfItsTime) {
   const TemporaryFolder folder;
   Evidence evidence{.trainers = {Trainer(100)}};

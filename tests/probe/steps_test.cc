@@ -340,5 +340,26 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
   }
 }
 
+// Trainings one after the other, each a process of its own: what is kept does not grow with them.
+TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr size_t kTrainings = 10, kSteps = 300;
+  StepCollector collector(100);
+  for (size_t training = 0; training < kTrainings; ++training) {
+    for (size_t i = 0; i < kSteps; ++i) {
+      const auto begin = static_cast<int64_t>(training * 2 * kSteps + i) * kSecond;
+      std::vector<TimedEvent> step = {Of(EventKind::kInputWait, begin, begin + kSecond / 10),
+                                      Of(EventKind::kStep, begin + kSecond / 10, begin + kSecond)};
+      step[1].event.value = i;
+      for (TimedEvent& timed : step) timed.process = static_cast<int>(training) + 1;
+      collector.Add(std::move(step));
+    }
+  }
+  EXPECT_LT(collector.pending(), 2 * 2 * kSteps);
+  const auto trainers = collector.Trainers(INT64_MAX / 2);
+  ASSERT_THAT(trainers, SizeIs(kTrainings));
+  for (const TrainerSteps& trainer : trainers) EXPECT_THAT(trainer.steps, SizeIs(kSteps));
+}
+
 }  // namespace
 }  // namespace recpack

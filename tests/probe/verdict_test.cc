@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "recpack/probe/show.h"
 
 namespace recpack {
@@ -188,6 +190,21 @@ TEST(Verdict, AnIntervalIsNeverNarrowerThanWhatWaitsAreWorth) {
   EXPECT_DOUBLE_EQ(verdict.input_share.high, 0.41);
   EXPECT_DOUBLE_EQ(verdict.gain.high, 0.41 / 0.59);
   EXPECT_EQ(Decide({.trainers = {Trainer({.device = 99})}}).input_share.low, 0);
+}
+
+TEST(Verdict, TheGainHasNoLimitWhereWaitsMayBeAllOfAStep) {
+  const auto of = [](int wait, int device) {
+    return Decide({.trainers = {Trainer({.duration = 1000, .wait = wait, .device = device})}});
+  };
+  const Verdict nearly = of(995, 5);
+  EXPECT_EQ(nearly.input_share.high, 1);
+  EXPECT_TRUE(std::isinf(nearly.gain.high));
+  EXPECT_NEAR(nearly.gain.value, 199, 1);
+  EXPECT_THAT(VerdictText(nearly), HasSubstr("no limit] steps/s"));
+  EXPECT_THAT(VerdictJson(nearly), HasSubstr(R"("high":null)"));
+  const Verdict all = of(1000, 0);
+  EXPECT_TRUE(std::isinf(all.gain.value));
+  EXPECT_THAT(VerdictText(all), HasSubstr("without them: no limit [+"));
 }
 
 TEST(Verdict, InputThatTheTrainingThreadMakesItself) {

@@ -72,6 +72,8 @@ class StepCollector {
   void Add(std::vector<TimedEvent> events);
   // Each with its latest steps, `most_steps` at most.
   std::vector<TrainerSteps> Trainers(int64_t now, size_t most_steps = SIZE_MAX) const;
+  // Events that are kept, as they are not accounted for yet.
+  size_t pending() const noexcept { return pending_.size(); }
 
  private:
   void Settle();

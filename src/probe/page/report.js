@@ -68,7 +68,8 @@ function verdict() {
   const {verdict: found} = report;
   const share = found.input_share, gain = found.gain;
   const against = (found.notes ?? []).filter((line) => !report.unseen.includes(line));
-  const between = (of) => `between ${percent(of.low)} and ${percent(of.high)} in 95 of 100 cases`;
+  const limited = (one) => one === null ? 'no limit' : percent(one);
+  const between = (of) => `between ${limited(of.low)} and ${limited(of.high)} in 95 of 100 cases`;
   const where = found.bottleneck && found.bottleneck !== 'unknown' ?
       `What holds it back: ${found.bottleneck}${
           found.rank === undefined ? '' : `, rank ${found.rank}`}` :
@@ -81,7 +82,9 @@ function verdict() {
               figure(
                   `of step time waits for input${found.upper_bound ? ', at most' : ''}`,
                   percent(share.value), between(share)),
-              figure('more steps a second without', `+${percent(gain.value)}`, between(gain)),
+              figure(
+                  'more steps a second without',
+                  gain.value === null ? limited(null) : `+${percent(gain.value)}`, between(gain)),
               figure(
                   'steps a second', digits(found.steps_per_s),
                   `${digits(found.steps)} steps counted, the first ${found.left_out} left out`)) :
