@@ -38,8 +38,9 @@ struct Breakdown {
 
 struct Verdict {
   Band band = Band::kUnknown;
-  Estimate input_share;         // of step time
-  // Of steps a second, if there were no such waits: 0.25 is 25 % more. Infinite: they may be all of it.
+  Estimate input_share;  // of step time
+  // Of steps a second, if there were no such waits: 0.25 is 25 % more. Infinite: they may be all of
+  // it.
   Estimate gain;
   double steps_per_second = 0;  // of all trainers together, each its own
   size_t steps = 0;             // that count, of the trainer with the fewest
