@@ -28,8 +28,7 @@ class TimelineSampler {
     SystemSample machine = MachineOf(sample);
     tree_seen_ |= !sample.processes.empty();
     if (machine_.time_ns > 0) {
-      AppendValues(RatesBetween(machine_, machine), values_);
-      if (!tree_seen_) std::erase_if(values_, &IsOfTree);
+      AppendValues(RatesBetween(machine_, machine), tree_seen_, values_);
       AppendValues(machine, values_);
       recorder_.Add(machine_.time_ns, machine.time_ns, values_);
     }

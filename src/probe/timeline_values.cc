@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "src/base/format.h"
@@ -13,9 +12,6 @@ namespace recpack {
 namespace {
 
 using Values = std::vector<TimelineValue>;
-
-constexpr char kTree[] = "the program", kOthers[] = "others";
-constexpr char kTreeFaults[] = "the program's major faults";
 
 void Append(const char* group, std::string of, const char* name, const char* unit,
             const Figure& figure, Values& values) {
@@ -45,9 +41,11 @@ double Seconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-void AppendValues(const SystemRates& rates, Values& values) {
-  values.push_back({"cpu", "", kTree, "cores", rates.tree_cores});
-  Append("cpu", "", kOthers, "cores", rates.others_cores, values);
+void AppendValues(const SystemRates& rates, bool tree_seen, Values& values) {
+  if (tree_seen) {
+    values.push_back({"cpu", "", "the program", "cores", rates.tree_cores});
+    Append("cpu", "", "others", "cores", rates.others_cores, values);
+  }
   Append("cpu", "", "held back by a quota", "cores", rates.throttled_cores, values);
   for (const CoreRates& core : rates.cores) {
     values.push_back({"cores", format("core {}", core.core), "busy", "share", core.busy_share});
@@ -67,14 +65,12 @@ void AppendValues(const SystemRates& rates, Values& values) {
   Append("memory", "", "page cache misses", "bytes/s", rates.page_cache_read_bytes_per_second,
          values);
   Append("memory", "", "pages that had left it", "pages/s", rates.refaults_per_second, values);
-  values.push_back({"memory", "", kTreeFaults, "faults/s", rates.tree_major_faults_per_second});
+  if (tree_seen) {
+    values.push_back({"memory", "", "the program's major faults", "faults/s",
+                      rates.tree_major_faults_per_second});
+  }
   Append("limits", "", "periods in which the quota was used up", "share",
          rates.throttled_periods_share, values);
-}
-
-bool IsOfTree(const TimelineValue& value) {
-  const std::string_view name = value.name;
-  return name == kTree || name == kOthers || name == kTreeFaults;
 }
 
 void AppendValues(const SystemSample& sample, Values& values) {

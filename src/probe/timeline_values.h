@@ -10,12 +10,9 @@
 
 namespace recpack {
 
-// Groups "cpu", "cores", "pressure", "disks", "network", "memory", "limits".
-void AppendValues(const SystemRates& rates, std::vector<TimelineValue>& values);
-
-// Whether that is known only where the program's processes are seen: by what they ran others' part
-// is known as well.
-bool IsOfTree(const TimelineValue& value);
+// Groups "cpu", "cores", "pressure", "disks", "network", "memory", "limits". Where the program's
+// processes are not seen neither their part is known, nor by it that of others.
+void AppendValues(const SystemRates& rates, bool tree_seen, std::vector<TimelineValue>& values);
 
 // What is so at one time, of "memory" and of "limits": those of the group that the program is in.
 void AppendValues(const SystemSample& sample, std::vector<TimelineValue>& values);

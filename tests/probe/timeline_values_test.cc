@@ -17,6 +17,7 @@ using testing::Contains;
 using testing::Each;
 using testing::Field;
 using testing::Not;
+using testing::SizeIs;
 using testing::StrEq;
 
 auto Value(const char* group, const char* of, const char* name, double value) {
@@ -37,7 +38,7 @@ TEST(TimelineValues, PressureIsOfTheMachineAndOfTheContainer) {
   SystemRates rates;
   rates.pressure.io.some = 0.25;
   rates.cgroup_pressure.memory.some = 0.5;
-  const auto values = ValuesOf(rates);
+  const auto values = ValuesOf(rates, true);
   EXPECT_THAT(values, Contains(Value("pressure", "", "io", 0.25)));
   EXPECT_THAT(values, Contains(Value("pressure", "in the container", "memory", 0.5)));
   EXPECT_THAT(values, Not(Contains(Value("pressure", "", "memory", 0))));
@@ -46,9 +47,25 @@ TEST(TimelineValues, PressureIsOfTheMachineAndOfTheContainer) {
 TEST(TimelineValues, WhatMemoryLacks) {
   SystemRates rates{.tree_major_faults_per_second = 12};
   rates.refaults_per_second = 300;
-  const auto values = ValuesOf(rates);
+  const auto values = ValuesOf(rates, true);
   EXPECT_THAT(values, Contains(Value("memory", "", "pages that had left it", 300)));
   EXPECT_THAT(values, Contains(Value("memory", "", "the program's major faults", 12)));
+}
+
+TEST(TimelineValues, OfAProgramThatIsHiddenOnlyTheMachineIsKnown) {
+  SystemRates rates{.tree_cores = 1.5, .tree_major_faults_per_second = 12};
+  rates.others_cores = 2;
+  rates.page_cache_read_bytes_per_second = 4096;
+  // Another's figures stay, whatever they are called.
+  rates.network = {{.name = "others", .received_bytes_per_second = 8}};
+  const auto seen = ValuesOf(rates, true), hidden = ValuesOf(rates, false);
+  for (const auto& of_tree : {Value("cpu", "", "the program", 1.5), Value("cpu", "", "others", 2),
+                              Value("memory", "", "the program's major faults", 12)}) {
+    EXPECT_THAT(seen, Contains(of_tree));
+    EXPECT_THAT(hidden, Not(Contains(of_tree)));
+  }
+  EXPECT_THAT(hidden, SizeIs(seen.size() - 3));
+  EXPECT_THAT(hidden, Contains(Value("network", "others", "received", 8)));
 }
 
 TEST(TimelineValues, LimitsAreThoseThatThereAre) {
@@ -67,7 +84,7 @@ TEST(TimelineValues, LimitsAreThoseThatThereAre) {
 TEST(TimelineValues, UsedUpPeriodsAreOfTheLimits) {
   SystemRates rates;
   rates.throttled_periods_share = 0.75;
-  EXPECT_THAT(ValuesOf(rates),
+  EXPECT_THAT(ValuesOf(rates, true),
               Contains(Value("limits", "", "periods in which the quota was used up", 0.75)));
 }
 
