@@ -81,16 +81,19 @@ std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps
 }
 
 // All steps but the last one of each trainer, which may still get events. Those of what is left are
-// kept from its beginning on; of trainers that have ended nothing is.
+// kept from its beginning on; of trainers that have ended nothing older than a minute is.
 void StepCollector::Settle() {
   ForgetBegins(pending_);  // or they would seem to last once their ends are gone
   int64_t now = 0;
   for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
   std::vector<TrainerSteps> trainers = StepsOf(pending_, now);
   const bool trainers_seen = !trainers.empty();
-  int64_t keep_from = now - kLongQuiet;
+  int64_t keep_from = INT64_MAX;
   for (TrainerSteps& trainer : trainers) {
-    if (HasEnded(trainer, now)) continue;
+    if (HasEnded(trainer, now)) {
+      keep_from = std::min(keep_from, now - kLongQuiet);  // what may come of it is of these
+      continue;
+    }
     keep_from = std::min(keep_from, trainer.steps.back().begin);
     trainer.steps.pop_back();
   }

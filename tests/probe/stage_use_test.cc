@@ -87,6 +87,18 @@ TEST(StageUse, NothingOfLoadersThatAreNone) {
   EXPECT_FALSE(UseOf({.loaders = {LoaderSample{}}}, Known()));
 }
 
+// As where its page was read in the middle of being written.
+TEST(StageUse, AStageWhoseTimeShrinksTakesNone) {
+  std::vector<LoaderSample> samples = Loader({.decode = 10});
+  samples[0].stats.workers[0].stages[static_cast<size_t>(Stage::kRoom)].time =
+      std::chrono::milliseconds(1);
+  const auto use = UseOf({.loaders = samples}, Known());
+  ASSERT_TRUE(use);
+  EXPECT_EQ(use->room_share, 0);
+  ASSERT_EQ(use->stages.size(), 1u);
+  EXPECT_EQ(use->stages[0].share, 1);
+}
+
 TEST(StageUse, WithoutCeilingsItSaysHowToHaveThem) {
   const LoaderUse use = Of({.decode = 10}, std::nullopt);
   ASSERT_EQ(use.stages.size(), 1u);

@@ -361,5 +361,25 @@ TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
   for (const TrainerSteps& trainer : trainers) EXPECT_THAT(trainer.steps, SizeIs(kSteps));
 }
 
+// However many come within a minute.
+TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
+  constexpr size_t kSteps = 2000, kMost = 100;
+  constexpr int64_t kMillisecond = 1'000'000;
+  StepCollector collector(kMost);
+  for (size_t i = 0; i < kSteps; ++i) {
+    const int64_t begin = static_cast<int64_t>(i) * kMillisecond;
+    std::vector<TimedEvent> step = {
+        Of(EventKind::kInputWait, begin, begin + kMillisecond / 10),
+        Of(EventKind::kDevice, begin + kMillisecond / 10, begin + kMillisecond),
+        Of(EventKind::kStep, begin, begin + kMillisecond)};
+    step[2].event.value = i;
+    collector.Add(std::move(step));
+    EXPECT_LE(collector.pending(), kMost + 3) << i;
+  }
+  const auto trainers = collector.Trainers(INT64_MAX / 2);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_THAT(trainers[0].steps, SizeIs(kSteps));
+}
+
 }  // namespace
 }  // namespace recpack
