@@ -15,7 +15,7 @@ double Seconds(std::chrono::nanoseconds time) {
 // moment.
 StageStats Less(const StageStats& last, const StageStats& first) {
   const auto grown = [](auto late, auto early) {
-    return late > early ? late - early : late - late;
+    return late > early ? late - early : decltype(late - early){};
   };
   return {grown(last.count, first.count), grown(last.bytes, first.bytes),
           grown(last.time, first.time)};
