@@ -1,6 +1,5 @@
 #include "recpack/base/cpu.h"
 
-#include <sched.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -10,6 +9,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+
+#include "recpack/base/affinity.h"
 
 namespace recpack {
 namespace {
@@ -75,9 +76,11 @@ CpuLevel ActiveCpu() noexcept {
 }
 
 int AvailableThreads() noexcept {
-  cpu_set_t set;
   int threads = 1;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) threads = std::max(1, CPU_COUNT(&set));
+  try {
+    threads = std::max(1, static_cast<int>(AllowedProcessors().size()));
+  } catch (...) {
+  }
   const int quota = QuotaThreads();
   return quota > 0 ? std::min(threads, quota) : threads;
 }

@@ -12,6 +12,7 @@
 
 #include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
+#include "recpack/base/sync_folder.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -95,13 +96,6 @@ class PosixWritableFile final : public WritableFile {
   Descriptor fd_;
 };
 
-void SyncFolderOf(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
-  const Descriptor fd(OpenOrThrow(folder, O_RDONLY | O_DIRECTORY, "cannot open"));
-  if (::fsync(fd.get()) != 0) throw SystemError("cannot sync", folder, errno);
-}
-
 class PosixFileSystem final : public FileSystem {
  public:
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
@@ -114,7 +108,7 @@ class PosixFileSystem final : public FileSystem {
 
   void Rename(const std::string& from, const std::string& to, bool durable) override {
     if (::rename(from.c_str(), to.c_str()) != 0) throw SystemError("cannot rename to", to, errno);
-    if (durable) SyncFolderOf(to);
+    if (durable) SyncFolder(std::filesystem::path(to).parent_path());
   }
 
   void Remove(const std::string& path) override {
@@ -131,6 +125,12 @@ bool IsSpecial(const std::string& path) {
 }
 
 }  // namespace
+
+void SyncFolder(const std::string& folder) {
+  const std::string path = folder.empty() ? "." : folder;
+  const Descriptor fd(OpenOrThrow(path, O_RDONLY | O_DIRECTORY, "cannot open"));
+  if (::fsync(fd.get()) != 0) throw SystemError("cannot sync", path, errno);
+}
 
 FileSystem& PosixFiles() {
   static PosixFileSystem files;
