@@ -24,6 +24,12 @@ inline std::optional<int64_t> ParseInt64(std::string_view text) {
   return value;
 }
 
+// Whether it is a whole decimal number of any size.
+inline bool IsWholeNumber(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // Rounded to float; beyond its range infinity.
 inline std::optional<float> ParseFloat(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);

@@ -12,6 +12,7 @@
 #include "recpack/base/parallel.h"
 #include "src/base/format.h"
 #include "src/dataset/feature_names.h"
+#include "src/dataset/field_values.h"
 #include "src/dataset/text_split.h"
 
 namespace recpack {
@@ -71,6 +72,15 @@ class ListScan {
   }
 
  private:
+  struct Seen {
+    bool any = false;
+    ListType type = ListType::kInt64;
+    uint32_t line = 0;       // of the first value of that type
+    bool fractions = false;  // some numbers are not whole
+    std::string too_large;   // the first whole number that is no int64
+    uint32_t too_large_line = 0;
+  };
+
   template <typename Work>
   void AtRow(uint32_t line, const Work& work) const {
     try {
@@ -113,9 +123,37 @@ class ListScan {
                            is_text ? "a text" : "a number", was_text ? "a text" : "a number"));
       }
       if (!seen_[i].any || cells[i].type > seen_[i].type) {
-        seen_[i] = {.any = true, .type = cells[i].type, .line = line};
+        seen_[i].any = true;
+        seen_[i].type = cells[i].type;
+        seen_[i].line = line;
+      }
+      if (cells[i].type == ListType::kFloat) LookForFractions(cells[i].texts, line, seen_[i]);
+    }
+  }
+
+  static void LookForFractions(const std::vector<std::string>& numbers, uint32_t line, Seen& seen) {
+    for (const std::string& number : numbers) {
+      const bool whole = IsWholeNumber(number);
+      seen.fractions |= !whole;
+      if (whole && seen.too_large.empty() && !ParseInt64(number)) {
+        seen.too_large = number;
+        seen.too_large_line = line;
       }
     }
+  }
+
+  // Where all numbers of a column are whole, as ids are, none is to be rounded without a word.
+  void CheckWholeNumbers(size_t column) const {
+    const Seen& seen = seen_[column];
+    const std::string& name = table_.format.columns()[column];
+    const bool told =
+        std::ranges::any_of(options_.types, [&](const auto& type) { return type.first == name; });
+    if (told || table_.types[column] != ListType::kFloat || seen.fractions) return;
+    throw AtLine(
+        Error(ErrorKind::kInvalidArgument,
+              format("column {} has whole numbers, and {} is beyond 64 bits", name, seen.too_large),
+              {}, "give the column a type: bytes keeps them as they are, float rounds them"),
+        options_.path, seen.too_large_line);
   }
 
   void ApplyTypes() {
@@ -168,7 +206,11 @@ class ListScan {
         options_.fields.empty() || std::ranges::count(options_.fields, "label", &FieldRule::target);
     if (label_wanted) table_.label_column = Mapped("label", "label");
     options_.fields.empty() ? UseOtherColumns() : UseMappedColumns();
-    for (const ListFeature& feature : table_.features) CheckName(feature.name);
+    for (const ListFeature& feature : table_.features) {
+      CheckName(feature.name);
+      CheckWholeNumbers(feature.column);
+    }
+    if (table_.label_column) CheckWholeNumbers(*table_.label_column);
   }
 
   void UseOtherColumns() {
@@ -264,12 +306,6 @@ class ListScan {
       });
     }
   }
-
-  struct Seen {
-    bool any = false;
-    ListType type = ListType::kInt64;
-    uint32_t line = 0;  // of the first value of that type
-  };
 
   ListTable& table_;
   const ListOptions& options_;

@@ -87,7 +87,7 @@ PackFolder::PackFolder(const PackOptions& options, bool later)
   const bool state_was_there = fs::exists(StatusOf(state_folder_));
   if (!state_was_there && !options.overwrite && !options.append) RefuseForeignContent();
   if (options.append) RefuseNothingToAppendTo();
-  MakeFolder(state_folder_);
+  MakeFolder(state_folder_, options.sync);
   const bool alone = options.tasks == 1;
   LockOrThrow("lock", !alone);
   if (!alone) {

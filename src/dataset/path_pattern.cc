@@ -36,7 +36,10 @@ std::vector<std::string> ExpandRange(std::string_view range, const std::string& 
   }
   const size_t width = first_text.size() > 1 && first_text[0] == '0' ? first_text.size() : 0;
   std::vector<std::string> words;
-  for (uint64_t i = *first; i <= *last; ++i) words.push_back(format("{:0{}}", i, width));
+  const uint64_t count = *last - *first + 1;
+  words.reserve(count);
+  // The last one may be the largest number there is: a loop up to it would not end.
+  for (uint64_t i = 0; i < count; ++i) words.push_back(format("{:0{}}", *first + i, width));
   return words;
 }
 

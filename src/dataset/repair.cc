@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
+#include "recpack/dataset/unfinished.h"
 #include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
@@ -51,8 +54,63 @@ struct RepairedShard {
   std::vector<LostRecords> lost;
 };
 
-void CopyIntact(RecordReader& reader, RecordWriter& writer) {
-  for (Record record; reader.Next(record);) writer.Write(record.payload);
+// How far a shard could be read.
+struct Reach {
+  uint64_t offset = 0;   // behind the last record or damage, in uncompressed bytes
+  uint64_t ordinal = 0;  // of the record there
+  std::string failure;   // why it ended there; empty: it is the shard's end
+};
+
+// Next(), and whether the operating system fails to read on.
+bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
+  try {
+    return reader.Next(record);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kIo) throw;
+    reach.failure = error.reason();
+    return false;
+  }
+}
+
+Reach CopyIntact(RecordReader& reader, RecordWriter& writer) {
+  Reach reach;
+  for (Record record; ReadNext(reader, record, reach);) {
+    writer.Write(record.payload);
+    reach.offset = record.offset + record.payload.size() + kFrameBytes;
+    reach.ordinal = record.ordinal + 1;
+  }
+  if (!reader.damages().empty() && reader.damages().back().end > reach.offset) {
+    const Damage& last = reader.damages().back();
+    reach.offset = last.end;
+    reach.ordinal = last.ordinal + last.lost.value_or(0);
+  }
+  return reach;
+}
+
+uint64_t EndOf(const ShardEntries& entries) {
+  uint64_t end = 0;
+  for (const uint32_t length : entries.lengths) end += length + kFrameBytes;
+  return end;
+}
+
+// What is behind the place that the operating system fails at.
+LostRecords RestOf(const std::string& path, const Reach& reach, Compression compression,
+                   const ShardEntries* known) {
+  LostRecords lost{.path = path,
+                   .offset = reach.offset,
+                   .end = reach.offset,
+                   .ordinal = reach.ordinal,
+                   .records = {},
+                   .reason = reach.failure};
+  if (known != nullptr) {
+    lost.end = std::max(lost.end, EndOf(*known));
+    lost.records = known->lengths.size() - std::min<uint64_t>(known->lengths.size(), reach.ordinal);
+  } else if (compression == Compression::kNone) {
+    std::error_code unknown;
+    const uint64_t size = fs::file_size(path, unknown);
+    if (!unknown) lost.end = std::max(lost.end, size);
+  }
+  return lost;
 }
 
 // Ends the shard that is written and gives it its name.
@@ -69,39 +127,53 @@ ManifestShard FinishShard(RecordWriter& writer, const std::string& file, const s
           .sha256 = writer.digest()};
 }
 
-// One without records in the place of a shard that is not there.
-RepairedShard ReplaceShard(const std::string& path, const ShardEntries* known,
-                           const std::string& out, ShardEntries& entries) {
+// One without records in the place of a shard that is not there or cannot be read.
+RepairedShard ReplaceShard(const std::string& path, const std::string& why,
+                           const ShardEntries* known, const std::string& out,
+                           ShardEntries& entries) {
   const std::string file = fs::path(path).filename();
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"), {.digest = true});
   RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
-  LostRecords lost{.path = path, .records = {}, .reason = "the shard is not there"};
+  LostRecords lost{.path = path, .records = {}, .reason = why};
   if (known != nullptr) {
     lost.records = known->lengths.size();
-    for (const uint32_t length : known->lengths) lost.end += length + kFrameBytes;
+    lost.end = EndOf(*known);
   }
   repaired.lost.push_back(std::move(lost));
   return repaired;
 }
 
-RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
-                          const std::string& out, ShardEntries& entries) {
-  if (!PosixFiles().Exists(path)) return ReplaceShard(path, known.get(), out, entries);
+RepairedShard RepairShard(const std::string& path, const std::shared_ptr<const ShardEntries>& known,
+                          const RepairOptions& options, ShardEntries& entries) {
+  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
+  const std::string& out = options.out;
+  if (!files.Exists(path)) {
+    return ReplaceShard(path, "the shard is not there", known.get(), out, entries);
+  }
+  std::optional<RecordReader> reader;
+  try {
+    reader.emplace(
+        files.OpenForReading(path),
+        ReaderOptions{.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kIo) throw;
+    return ReplaceShard(path, error.reason(), known.get(), out, entries);
+  }
   const std::string file = fs::path(path).filename();
-  RecordReader reader(
-      PosixFiles().OpenForReading(path),
-      {.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = std::move(known)});
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
-                      {.compression = reader.compression(), .digest = true});
-  CopyIntact(reader, writer);
+                      {.compression = reader->compression(), .digest = true});
+  const Reach reach = CopyIntact(*reader, writer);
   RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
-  for (const Damage& damage : reader.damages()) {
+  for (const Damage& damage : reader->damages()) {
     repaired.lost.push_back({.path = path,
                              .offset = damage.offset,
                              .end = damage.end,
                              .ordinal = damage.ordinal,
                              .records = damage.lost,
                              .reason = damage.reason});
+  }
+  if (!reach.failure.empty()) {
+    repaired.lost.push_back(RestOf(path, reach, reader->compression(), known.get()));
   }
   return repaired;
 }
@@ -115,7 +187,7 @@ std::vector<RepairedShard> RepairSplit(const LayoutSplit& split, const RepairOpt
     try {
       const std::string file = fs::path(split.shards[i]).filename();
       ShardEntries entries;
-      shards[i] = RepairShard(split.shards[i], known.Find(file), options.out, entries);
+      shards[i] = RepairShard(split.shards[i], known.Find(file), options, entries);
       index.Add(i, entries);
       done(shards[i].shard.bytes);
     } catch (...) {
@@ -163,27 +235,39 @@ Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard
   return manifest;
 }
 
-// Copies the side files that are whole; the others are lost, and the manifest lists them no more.
+// Copies the side files that can be read and are whole; the others are lost, and the manifest lists
+// them no more.
 void CopySideFiles(const Layout& layout, const std::string& out, Manifest& manifest,
                    std::vector<LostRecords>& lost) {
   std::erase_if(manifest.files, [&](const ManifestFile& file) {
+    ByteBuffer bytes;
     try {
-      const ByteBuffer bytes = ReadSideFile(layout.folder, file);
-      WriteFileAtomically(PosixFiles(), out + "/" + file.file, bytes);
-      return false;
+      bytes = ReadSideFile(layout.folder, file);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kIo) throw;
       lost.push_back({.path = layout.folder + "/" + file.file,
                       .end = file.bytes,
                       .records = 0,
                       .reason = error.reason()});
       return true;
     }
+    WriteFileAtomically(PosixFiles(), out + "/" + file.file, bytes);
+    return false;
   });
 }
 
+// The new manifest would hide that shards were never packed.
+void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
+  try {
+    if (const auto unfinished = FindUnfinished(layout)) {
+      lost.push_back({.path = unfinished->plan, .records = {}, .reason = unfinished->Reason()});
+    }
+  } catch (const Error& error) {
+    lost.push_back({.path = error.place().path, .records = {}, .reason = error.reason()});
+  }
+}
+
 void PrepareFolder(const std::string& out) {
-  MakeFolder(out);
+  MakeFolder(out, true);
   if (!fs::is_empty(out)) {
     throw Error(ErrorKind::kInvalidArgument, "the output folder is not empty", {.path = out},
                 "choose another folder, or empty it");
@@ -211,6 +295,7 @@ RepairResult Repair(const Layout& layout, const RepairOptions& options) {
       std::ranges::copy(shard.lost, std::back_inserter(result.lost));
     }
   }
+  AddUnpacked(layout, result.lost);
   Manifest manifest = NewManifest(layout, std::move(repaired));
   CopySideFiles(layout, options.out, manifest, result.lost);
   WriteLedger(result, options.out);

@@ -4,6 +4,7 @@
 #include "recpack/base/hash.h"
 #include "recpack/dataset/layout.h"
 #include "recpack/dataset/tfrecord.h"
+#include "recpack/dataset/unfinished.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/dataset/image_fields.h"
@@ -17,7 +18,7 @@ namespace {
 class TfrecordSource final : public Source {
  public:
   explicit TfrecordSource(const TfrecordOptions& options)
-      : TfrecordSource(options, FindLayout(options.path)) {}
+      : TfrecordSource(options, FindFinishedLayout(options.path)) {}
 
   std::string kind() const override { return "tfrecord"; }
   const std::vector<SourceSplit>& splits() const override { return shards_.splits(); }

@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/parallel.h"
-#include "recpack/dataset/plan.h"
+#include "recpack/dataset/unfinished.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/header.h"
@@ -19,7 +19,6 @@
 #include "src/dataset/index_check.h"
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/side_files.h"
-#include "src/dataset/sidecar.h"
 
 namespace recpack {
 namespace {
@@ -187,22 +186,12 @@ void CheckSideFiles(const Layout& layout, std::vector<Finding>& findings) {
 
 // Shards that are whole are not all of the data where a pack was not finished.
 void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
-  const std::string path = layout.folder + "/" + kStateFolder + "/plan.json";
-  if (layout.manifest || layout.folder.empty() || !PosixFiles().Exists(path)) return;
   try {
-    const NameList planned = ReadPlan(PosixFiles(), path).shards.files();
-    const auto missing = std::ranges::count_if(planned, [&](const std::string& file) {
-      return !PosixFiles().Exists(layout.folder + "/" + file);
-    });
-    if (missing == 0) return;
-    findings.push_back({path,
-                        {},
-                        {},
-                        format("plans {} shards, of which {} are not there: run the same `recpack "
-                               "pack` again, which was not finished",
-                               planned.size(), missing)});
+    if (const auto unfinished = FindUnfinished(layout)) {
+      findings.push_back({unfinished->plan, {}, {}, unfinished->Reason()});
+    }
   } catch (const Error& error) {
-    findings.push_back({path, {}, {}, error.reason()});
+    findings.push_back({error.place().path, {}, {}, error.reason()});
   }
 }
 

@@ -54,6 +54,30 @@ class Shards(CliTest):
             (self.out / f'{split}.recindex').unlink()
         self.assertEqual(self.json('ls', self.out)['splits'], before['splits'])
 
+    def test_ls_and_loaders_say_where_a_pack_was_not_finished(self):
+        self.assertNotIn('unfinished', self.json('ls', self.out))
+        (self.out / 'manifest.json').unlink()
+        self.assertNotIn('unfinished', self.json('ls', self.out))  # all shards are there
+        self.shard.unlink()
+        said = self.run_recpack('ls', self.out, '--json')
+        self.assertEqual(json.loads(said.stdout)['unfinished'],
+                         {'planned_shards': 6, 'missing_shards': 1})
+        self.assertIn('plans 6 shards, of which 1 are not there', said.stderr)
+        batches = ['--recipe', 'cifar10-eval', '--batch-size', '8']
+        saying = ['unfinished pack', '1 of 6', 'recpack pack', '*.tfrecord']
+        self.fails('batches', self.out, *batches, saying=saying)
+        self.fails('pack', self.out, self.folder / 'again', saying=saying)
+        self.run_recpack('batches', self.out / '*.tfrecord', '--split', 'train', *batches)
+        lost, = self.json('repair', self.out, self.folder / 'saved', code=FINDING)['lost']
+        self.assertEqual(lost['path'], str(self.out / '.recpack/plan.json'))
+        (self.out / '.recpack/plan.json').write_text('{')
+        said = self.run_recpack('ls', self.out, '--json')
+        self.assertIn('plan.json', said.stderr)
+        self.assertNotIn('unfinished', json.loads(said.stdout))
+        shutil.rmtree(self.out / '.recpack')  # as others' folders
+        self.assertNotIn('note: ', self.run_recpack('ls', self.out, '--classes').stderr)
+        self.run_recpack('batches', self.out, *batches)
+
     def test_ls_says_that_it_reads_a_lot(self):
         path = self.folder / 'large.tfrecord'
         path.touch()

@@ -41,6 +41,16 @@ TEST(LayoutTest, APatternLeavesSideFilesOut) {
   EXPECT_EQ(layout.splits[0].shards.size(), 1u);
 }
 
+TEST(LayoutTest, ARangeMayEndAtTheLargestNumber) {
+  const TemporaryFolder folder;
+  const Layout layout =
+      FindLayout(folder / "x-{18446744073709551614..18446744073709551615}.tfrecord");
+  ASSERT_EQ(layout.splits.size(), 1u);
+  ASSERT_EQ(layout.splits[0].shards.size(), 2u);
+  EXPECT_EQ(layout.splits[0].shards[1], folder / "x-18446744073709551615.tfrecord");
+  EXPECT_THROW(FindLayout(folder / "x-{0..18446744073709551615}.tfrecord"), Error);
+}
+
 TEST(LayoutTest, SaysWhatIsMissing) {
   const TemporaryFolder folder;
   EXPECT_THROW(FindLayout(folder.path()), Error);

@@ -145,6 +145,46 @@ TEST_F(ListSourceTest, TypesCanBeWidenedButNotNarrowed) {
   EXPECT_THAT(error.place().path, EndsWith("l.csv:3"));
 }
 
+// Rounded to a float, ids would become others' without a word.
+TEST_F(ListSourceTest, AColumnOfWholeNumbersBeyond64BitsIsRefused) {
+  const struct {
+    const char *name, *text;
+  } kCases[] = {
+      {"l.csv", "path,id\nc.txt,1\nc.txt,9223372036854775808\n"},
+      {"l.csv", "path,id\nc.txt,-1\nc.txt,-9223372036854775809\n"},
+      {"l.csv", "path,id\nc.txt,1\nc.txt,+123456789012345678901234567890\n"},
+      {"l.jsonl",
+       "{\"path\": \"c.txt\", \"id\": 1}\n"
+       "{\"path\": \"c.txt\", \"id\": [2, 18446744073709551615]}\n"},
+  };
+  for (const auto& one : kCases) {
+    const Error error = ErrorOfOpening(one.name, one.text);
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument) << one.text;
+    EXPECT_THAT(error.place().path,
+                EndsWith(one.name + std::string(one.name[2] == 'c' ? ":3" : ":2")));
+    EXPECT_THAT(error.reason(), HasSubstr("column id")) << error.what();
+  }
+  const char kLabels[] = "path,label\nc.txt,9223372036854775808\n";
+  EXPECT_THAT(ErrorOfOpening("l.csv", kLabels).reason(), HasSubstr("column label"));
+}
+
+TEST_F(ListSourceTest, AWholeNumberBeyond64BitsIsKeptAsItsColumnSays) {
+  const char kIds[] = "path,id\nc.txt,1\nc.txt,9223372036854775808\n";
+  const auto texts = Open("l.csv", kIds, {.types = {{"id", ListType::kBytes}}});
+  EXPECT_EQ(ReadItem(*texts, 0, 1).text("id"), "9223372036854775808");
+  const auto floats = Open("l.csv", kIds, {.types = {{"id", ListType::kFloat}}});
+  EXPECT_THAT(ReadItem(*floats, 0, 1).floats.at("id"), ElementsAre(9223372036854775808.0f));
+  // Numbers of all kinds, texts, and names of files.
+  const auto mixed = Open("l.csv",
+                          "path,x,text\nc.txt,0.5,abc\n"
+                          "c.txt,9223372036854775808,9223372036854775808\n");
+  EXPECT_THAT(ReadItem(*mixed, 0, 1).floats.at("x"), ElementsAre(9223372036854775808.0f));
+  EXPECT_EQ(ReadItem(*mixed, 0, 1).text("text"), "9223372036854775808");
+  MakeFile(folder_ / "9223372036854775808", "d");
+  const auto names = Open("l.csv", "path,split\n9223372036854775808,9223372036854775808\n");
+  EXPECT_EQ(ReadItem(*names, 0, 0).text("image/encoded"), "d");
+}
+
 TEST(ParseListTypesTest, ReadsColumnsAndTypes) {
   const auto types = ParseListTypes("zip=bytes,a=b=float");
   ASSERT_EQ(types.size(), 2u);

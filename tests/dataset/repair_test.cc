@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "recpack/base/error.h"
@@ -12,6 +15,7 @@
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/verify.h"
 #include "recpack/record/index.h"
+#include "tests/base/real_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"
 
@@ -116,6 +120,96 @@ TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneIsMissing) {
     EXPECT_TRUE(verified.findings.empty());
     EXPECT_EQ(verified.records, 400u - records);
   }
+}
+
+// A disk that fails at one place.
+class FailingDisk final : public RealFiles {
+ public:
+  FailingDisk(std::string path, uint64_t offset) : path_(std::move(path)), offset_(offset) {}
+
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    auto file = RealFiles::OpenForReading(path);
+    if (path != path_) return file;
+    return std::make_unique<File>(std::move(file), offset_);
+  }
+
+ private:
+  class File final : public ReadThrough {
+   public:
+    File(std::unique_ptr<ReadableFile> file, uint64_t offset)
+        : ReadThrough(std::move(file)), offset_(offset) {}
+    size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+      if (offset <= offset_ && offset_ < offset + out.size()) {
+        throw SystemError("cannot read", path(), EIO);
+      }
+      return ReadThrough::ReadAt(offset, out);
+    }
+
+   private:
+    uint64_t offset_;
+  };
+
+  std::string path_;
+  uint64_t offset_;
+};
+
+TEST_F(RepairTest, GoesOnWhereTheDiskFailsWithinAShard) {
+  PackOptions large;
+  large.out = out_;
+  large.sync = false;
+  large.overwrite = true;
+  large.plan.shards = 2;
+  Pack(FakeSource({{"train", 60'000}}), large);
+  const uint64_t bytes = std::filesystem::file_size(shard_);
+  ASSERT_GT(bytes, uint64_t{5} << 19);  // some reads
+  FailingDisk disk(shard_, bytes - 1000);
+  const uint64_t of_shard = Index::Open(out_ + "/train.recindex").shard(0).records;
+  for (const bool indexed : {true, false}) {
+    if (!indexed) std::filesystem::remove(out_ + "/train.recindex");
+    const std::string saved = folder_ / (indexed ? "saved" : "saved without index");
+    const RepairResult result = Repair(FindLayout(out_), {.out = saved, .files = &disk});
+    ASSERT_EQ(result.lost.size(), 1u);
+    const LostRecords& lost = result.lost[0];
+    EXPECT_EQ(lost.path, shard_);
+    EXPECT_NE(lost.reason.find("cannot read"), std::string::npos) << lost.reason;
+    EXPECT_GT(lost.ordinal, 1000u);
+    EXPECT_EQ(lost.end, bytes);
+    EXPECT_LT(lost.offset, bytes - 1000);
+    EXPECT_EQ(lost.records, indexed ? std::optional(of_shard - lost.ordinal) : std::nullopt);
+    EXPECT_EQ(result.records, 60'000 - of_shard + lost.ordinal);
+    const VerifyResult verified = Verify(FindLayout(saved), {});
+    EXPECT_TRUE(verified.findings.empty());
+    EXPECT_EQ(verified.records, result.records);
+  }
+}
+
+TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneCannotBeReadAtAll) {
+  const uint64_t records = Index::Open(out_ + "/train.recindex").shard(0).records;
+  std::filesystem::remove(shard_);
+  std::filesystem::create_directory(shard_);
+  const RepairResult result = Repair(FindLayout(out_), {.out = folder_ / "saved"});
+  EXPECT_EQ(result.records, 400u - records);
+  ASSERT_EQ(result.lost.size(), 1u);
+  EXPECT_EQ(result.lost[0].path, shard_);
+  EXPECT_EQ(result.lost[0].records, records);
+  EXPECT_TRUE(Verify(FindLayout(folder_ / "saved"), {}).findings.empty());
+}
+
+TEST_F(RepairTest, ASideFileThatCannotBeReadIsLost) {
+  PackOptions options;
+  options.out = folder_ / "sides";
+  options.sync = false;
+  FakeSource source({{"train", 10}});
+  source.side_files = {{"words.txt", "one"}, {"other.txt", "two"}};
+  Pack(source, options);
+  std::filesystem::remove(folder_ / "sides/words.txt");
+  std::filesystem::create_directory(folder_ / "sides/words.txt");
+  const RepairResult result = Repair(FindLayout(folder_ / "sides"), {.out = folder_ / "saved"});
+  ASSERT_EQ(result.lost.size(), 1u);
+  EXPECT_EQ(result.lost[0].path, folder_ / "sides/words.txt");
+  EXPECT_EQ(result.records, 10u);
+  const VerifyResult verified = Verify(FindLayout(folder_ / "saved"), {});
+  EXPECT_TRUE(verified.findings.empty());
 }
 
 TEST_F(RepairTest, AStaleIndexIsAFindingAndCanBeMadeAnew) {

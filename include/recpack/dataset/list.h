@@ -42,8 +42,9 @@ struct ListOptions {
 // image/encoded, image/format, image/height, image/width and image/filename; the label becomes
 // image/class/label, and where labels are texts these are numbered in sorted order and kept as
 // image/class/text; any other column becomes a feature of its name: int64 if all of its values are
-// whole numbers, float if all are numbers, else bytes. Empty cells and nulls give no feature.
-// Without a split column all rows are in "train".
+// whole numbers, float if all are numbers, else bytes; where all are whole and one is no int64, its
+// type has to be told. Empty cells and nulls give no feature. Without a split column all rows are
+// in "train".
 //
 // Memory: 24 bytes a row; while opening also the list itself.
 //

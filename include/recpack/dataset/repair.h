@@ -15,6 +15,7 @@ struct RepairOptions {
   std::string out;                                    // a new or empty folder
   int threads = 0;                                    // 0: AvailableThreads()
   std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; one call at a time
+  FileSystem* files = nullptr;  // damaged shards are read through it; null: PosixFiles()
 };
 
 // A stretch of a shard that is lost: a line of the ledger.
@@ -37,9 +38,11 @@ struct RepairResult {
 inline constexpr char kLedgerName[] = "repair-ledger.jsonl";
 
 // Writes shards of the same names and compression with the intact records, an index, a manifest and
-// the ledger; in the place of a shard that is missing one without records. Other files that the
-// manifest lists are copied, or lost where they are damaged. The source is not touched. Throws
-// Error: kInvalidArgument where `out` is not empty, kIo.
+// the ledger; in the place of a shard that is missing or cannot be opened one without records. What
+// the operating system fails to read is lost from there to the shard's end, and the other shards
+// are saved. Other files that the manifest lists are copied, or lost where they are damaged or
+// cannot be read. That a pack was not finished is listed as a loss. The source is not touched.
+// Throws Error: kInvalidArgument where `out` is not empty, kIo for `out`.
 RepairResult Repair(const Layout& layout, const RepairOptions& options);
 
 }  // namespace recpack

@@ -1,0 +1,31 @@
+// Packs that were begun and are not finished (docs/format/plan.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "recpack/dataset/layout.h"
+
+namespace recpack {
+
+struct UnfinishedPack {
+  std::string plan;      // its path
+  uint64_t planned = 0;  // shards, of all splits
+  uint64_t missing = 0;  // of these
+
+  // What the plan at that path says, and what is to be done.
+  std::string Reason() const;
+};
+
+// The pack of the layout's folder, if some of its shards are missing. Nothing where a manifest says
+// that all is there, where no plan of ours is, as in folders of others', and where files or a
+// pattern were named: they are all that was asked for. Throws Error (kCorrupt, kUnsupported, kIo)
+// for a plan that cannot be read.
+std::optional<UnfinishedPack> FindUnfinished(const Layout& layout);
+
+// FindLayout() for those who take the shards that are there for all of the data: throws Error
+// (kNotFound) where the pack is unfinished, and as FindUnfinished() does.
+Layout FindFinishedLayout(const std::string& path);
+
+}  // namespace recpack
