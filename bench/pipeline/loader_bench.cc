@@ -10,6 +10,7 @@
 // Flags of all: --recipe cifar10-train|parse-cifar|labels|... --type f32|u8 --filter
 // antialias|two-taps
 // --threads N --batch N --order K --verify 0|1 --backend automatic|pread|mapped --rounds N
+// --live N (batches that may be held; 0: slabs go round)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -50,6 +51,7 @@ LoaderOptions OptionsOf(const Flags& flags) {
   options.fields = FieldsOf(flags);
   options.batch_size = static_cast<uint32_t>(flags.Number("--batch", "512"));
   options.threads = flags.Number("--threads", "2");
+  options.max_live_batches = static_cast<uint32_t>(flags.Number("--live", "16"));
   options.order = ParseOrder(flags.Text("--order", "auto"));
   options.source.verify = flags.Number("--verify", "1") != 0;
   const std::string backend = flags.Text("--backend", "automatic");

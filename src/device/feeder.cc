@@ -11,6 +11,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
 #include "recpack/base/patience.h"
+#include "recpack/base/start_thread.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
 #include "src/device/gain_lead.h"
@@ -71,8 +72,18 @@ bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options
          });
 }
 
-LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
+// Ends the feeder's wait for a batch that nobody takes any more.
+struct Stopped {};
+
+using StopFlag = std::shared_ptr<std::atomic<bool>>;
+
+LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs,
+                       const StopFlag& stop) {
   const auto lanes = static_cast<uint32_t>(target.devices.size());
+  options.while_waiting = [stop, look = std::move(options.while_waiting)] {
+    if (*stop) throw Stopped();
+    if (look) look();
+  };
   options.max_live_batches = 0;  // the gate waits, and slabs stay near their devices
   if (target.uses_host()) {
     options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
@@ -98,8 +109,11 @@ struct Queue {
 }  // namespace
 
 struct DeviceFeeder::State {
-  State(Target to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from)
-      : target(std::move(to)),
+  // `to_stop`: ends the loader's Next().
+  State(Target to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from,
+        StopFlag to_stop)
+      : stop(std::move(to_stop)),
+        target(std::move(to)),
         slabs(std::move(own_slabs)),
         loader(std::move(from)),
         layout(LayOut(*loader)) {
@@ -127,10 +141,11 @@ struct DeviceFeeder::State {
     if (loader->in_gain_run()) {
       mark = GainMark{.loader = loader->stats().number, .batch_size = loader->options().batch_size};
     }
-    thread = std::jthread([this] { Run(); });
+    thread = StartThread<std::jthread>([this] { Run(); });
   }
 
   ~State() {
+    *stop = true;
     gate->Stop();
     for (const Queue& queue : queues) queue.lane->pool()->Stop();
     {
@@ -149,6 +164,8 @@ struct DeviceFeeder::State {
       while (BringStep()) {
         if (releaser && releaser->failure()) std::rethrow_exception(releaser->failure());
       }
+    } catch (const Stopped&) {
+      return;  // nobody waits
     } catch (...) {
       const std::lock_guard lock(mutex);
       failure = std::current_exception();
@@ -324,6 +341,7 @@ struct DeviceFeeder::State {
                 {}, "take one batch of each device a step");
   }
 
+  const StopFlag stop;
   Target target;
   std::unique_ptr<SlabAllocator> slabs;
   std::unique_ptr<Loader> loader;
@@ -349,12 +367,15 @@ DeviceFeeder::DeviceFeeder(const Mixture& samples, LoaderOptions loader,
   Target target = TargetOf(options);
   std::unique_ptr<SlabAllocator> slabs;
   if (target.runtime) slabs = std::make_unique<PinnedSlabs>(*target.runtime, target.devices);
-  auto made = std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get()));
-  state_ = std::make_unique<State>(std::move(target), std::move(slabs), std::move(made));
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  auto made =
+      std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get(), stop));
+  state_ = std::make_unique<State>(std::move(target), std::move(slabs), std::move(made), stop);
 }
 
 DeviceFeeder::DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options)
-    : state_(std::make_unique<State>(TargetOf(options), nullptr, std::move(loader))) {}
+    : state_(std::make_unique<State>(TargetOf(options), nullptr, std::move(loader),
+                                     std::make_shared<std::atomic<bool>>(false))) {}
 
 DeviceFeeder::~DeviceFeeder() = default;
 

@@ -1,8 +1,11 @@
 #include "src/device/releaser.h"
 
+#include "recpack/base/start_thread.h"
+
 namespace recpack {
 
-Releaser::Releaser(DeviceRuntime& runtime) : runtime_(runtime), thread_([this] { Run(); }) {}
+Releaser::Releaser(DeviceRuntime& runtime)
+    : runtime_(runtime), thread_(StartThread<std::jthread>([this] { Run(); })) {}
 
 Releaser::~Releaser() {
   {

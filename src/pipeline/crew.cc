@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "recpack/base/start_thread.h"
+
 namespace recpack {
 
 void Crew::Start(std::shared_ptr<void> alive, std::function<void()> run) {
@@ -9,7 +11,7 @@ void Crew::Start(std::shared_ptr<void> alive, std::function<void()> run) {
   Member member;
   member.ended = end.get_future();
   member.thread =
-      std::thread([alive = std::move(alive), run = std::move(run), end = std::move(end)]() mutable {
+      StartThread([alive = std::move(alive), run = std::move(run), end = std::move(end)]() mutable {
         run();
         end.set_value();
       });

@@ -6,6 +6,7 @@
 #include "recpack/dataset/layout.h"
 #include "recpack/dataset/recognise.h"
 #include "recpack/dataset/source.h"
+#include "recpack/dataset/unfinished.h"
 #include "src/base/format.h"
 #include "src/pipeline/dataset_digest.h"
 #include "src/pipeline/feature_mapper.h"
@@ -110,7 +111,7 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   }
   std::vector<Layout> layouts;
   layouts.reserve(paths.size());
-  for (const std::string& path : paths) layouts.push_back(FindLayout(path));
+  for (const std::string& path : paths) layouts.push_back(FindFinishedLayout(path));
   std::vector<std::string> class_names = ClassNames(layouts, paths);
   const Layout layout = JoinLayouts(std::move(layouts));
   std::vector<std::string> splits;

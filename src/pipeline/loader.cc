@@ -122,8 +122,9 @@ struct Loader::State {
                                                         .batch_size = options.batch_size,
                                                         .batch_bytes = slab_bytes});
     account.emplace(page->blocks());
-    ring = std::make_shared<Ring>(options.prefetch, slab_bytes, options.batch_size, plan.chunks,
-                                  *options.slabs, page);
+    ring = std::make_shared<Ring>(
+        options.prefetch, slab_bytes, options.batch_size, plan.chunks, *options.slabs,
+        options.max_live_batches == 0 ? Ring::Memory::kOfSlot : Ring::Memory::kLastUsed, page);
     playback.emplace(page->blocks(), ring, slab_bytes, plan.chunks, *options.slabs);
     if (const auto asked = GainPlan::FromEnvironment(); asked && options.in_gain_runs) {
       gain.emplace(*asked, options, page->blocks().header.number);

@@ -12,13 +12,17 @@ constexpr uint64_t kNever = ~uint64_t{0};
 }  // namespace
 
 Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs,
-           std::shared_ptr<StatsPage> page)
-    : chunks_(chunks), page_(std::move(page)), memories_(slab_bytes, samples, slabs, *page_) {
+           Memory memory, std::shared_ptr<StatsPage> page)
+    : chunks_(chunks),
+      memory_(memory),
+      page_(std::move(page)),
+      memories_(slab_bytes, samples, slabs, *page_) {
   for (size_t i = 0; i < slots; ++i) {
     auto slot = std::make_unique<RingSlot>();
-    slot->memory = memories_.Take();
+    memories_.Reserve();
     slot->turn = i;
     slot->unfinished = chunks + 1;
+    if (memory == Memory::kOfSlot) Furnish(*slot);  // in their order
     slots_.push_back(std::move(slot));
   }
 }
@@ -27,10 +31,21 @@ Ring::Turn Ring::WaitForRoom(uint64_t batch) {
   for (;;) {
     const uint32_t seen = changes_.load(std::memory_order_acquire);
     if (stopped_) return Turn::kStop;
-    if (!paused_ && slot(batch).turn.load(std::memory_order_acquire) == batch) return Turn::kRoom;
+    if (!paused_ && slot(batch).turn.load(std::memory_order_acquire) == batch) {
+      Furnish(slot(batch));
+      return Turn::kRoom;
+    }
     if (TakeExtra()) return Turn::kExtra;
     changes_.wait(seen, std::memory_order_acquire);
   }
+}
+
+void Ring::Furnish(RingSlot& at) noexcept {
+  if (at.has_memory.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(at.mutex);
+  if (at.memory) return;
+  at.memory = memories_.Take();
+  at.has_memory.store(true, std::memory_order_release);
 }
 
 void Ring::WakeWorkers() noexcept {
@@ -95,9 +110,9 @@ std::shared_ptr<void> Ring::Give(uint64_t batch) {
 void Ring::Replace(uint64_t batch) {
   RingSlot& at = slot(batch);
   if (at.held.load(std::memory_order_relaxed) != batch + 1) return;
-  std::shared_ptr<BatchMemory> other = memories_.Take();
-  if (!EndHolding(batch)) return memories_.Give(std::move(other));  // let go of meanwhile
-  at.memory = std::move(other);
+  memories_.Reserve();
+  if (!EndHolding(batch)) return memories_.Unreserve();  // let go of meanwhile
+  LeaveMemory(at);
   Reopen(batch);
 }
 
@@ -105,12 +120,23 @@ void Ring::Replace(uint64_t batch) {
 void Ring::Release(uint64_t batch, std::shared_ptr<BatchMemory> memory) noexcept {
   if (mark_.inherited()) return;  // the page and the workers are the parent's
   page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
-  if (EndHolding(batch)) {
-    Reopen(batch);
-  } else {
+  if (!EndHolding(batch)) {
     memories_.Give(std::move(memory));
+    memories_.Unreserve();
+  } else {
+    if (memory_ == Memory::kLastUsed) {
+      LeaveMemory(slot(batch));
+      memories_.Give(std::move(memory));
+    }
+    Reopen(batch);
   }
   held_.fetch_sub(1, std::memory_order_release);
+}
+
+// The slot's next batch is written elsewhere.
+void Ring::LeaveMemory(RingSlot& at) noexcept {
+  at.memory.reset();
+  at.has_memory.store(false, std::memory_order_relaxed);
 }
 
 // Whether the batch was held and in the ring. True for one caller, who reopens its slot.

@@ -20,7 +20,9 @@ namespace recpack {
 // The place of a batch. Its number tells whose turn it is: workers write batch n once `turn` is n,
 // the consumer takes it once `unfinished` is 0.
 struct RingSlot {
-  std::shared_ptr<BatchMemory> memory;  // the consumer alone changes it, while it is its turn
+  // The first worker that writes the batch takes it; who lets go of the batch gives it back.
+  std::shared_ptr<BatchMemory> memory;
+  std::atomic<bool> has_memory = false;
   std::atomic<uint64_t> turn = 0;
   std::atomic<uint32_t> unfinished = 0;  // chunks of the batch, and publishing it
   // The number of the batch that is held and in it, and 1; 0: none. Who sets it to 0 reopens it.
@@ -36,16 +38,22 @@ struct RingSlot {
 // Batches are numbered from 0 and published in order.
 class Ring : public std::enable_shared_from_this<Ring> {
  public:
+  // Which memory a batch is written to.
+  enum class Memory : uint8_t {
+    kLastUsed,  // what came back last: it is still in the processor's caches
+    kOfSlot,    // that of batch n is batch n + slots': slabs stay near the device that they serve
+  };
+
   // Counts batches on the page. `slabs`: for the consumer's thread, as long as it takes batches.
   Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, SlabAllocator& slabs,
-       std::shared_ptr<StatsPage> page);
+       Memory memory, std::shared_ptr<StatsPage> page);
 
   size_t size() const noexcept { return slots_.size(); }
   RingSlot& slot(uint64_t batch) noexcept { return *slots_[batch % slots_.size()]; }
 
   // What a worker that wants to write a batch does next.
   enum class Turn : uint8_t {
-    kRoom,   // it writes it
+    kRoom,   // it writes it: the slot has memory
     kExtra,  // it makes a chunk that is thrown away, and asks again
     kStop,   // nothing more
   };
@@ -86,8 +94,8 @@ class Ring : public std::enable_shared_from_this<Ring> {
   // Batches that are held now.
   uint32_t held() const noexcept { return held_; }
 
-  // Consumer: a batch that is still held leaves the ring, with its memory; other memory takes its
-  // place. Throws what the allocator throws, and is then as before.
+  // Consumer: a batch that is still held leaves the ring, with its memory; the slot has other
+  // memory next. Throws what the allocator throws, and is then as before.
   void Replace(uint64_t batch);
 
   // Wakes all workers and lets none begin.
@@ -96,12 +104,15 @@ class Ring : public std::enable_shared_from_this<Ring> {
 
  private:
   void Release(uint64_t batch, std::shared_ptr<BatchMemory> memory) noexcept;
+  void Furnish(RingSlot& at) noexcept;
+  static void LeaveMemory(RingSlot& at) noexcept;
   bool EndHolding(uint64_t batch) noexcept;
   void Reopen(uint64_t batch) noexcept;
   bool TakeExtra() noexcept;
   void WakeWorkers() noexcept;
 
   const uint32_t chunks_;
+  const Memory memory_;
   const std::shared_ptr<StatsPage> page_;
   const ForkMark mark_;
   BatchMemories memories_;

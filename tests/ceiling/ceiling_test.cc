@@ -2,17 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "recpack/base/file.h"
 #include "recpack/ceiling/pictures.h"
 #include "recpack/ceiling/scratch_file.h"
 #include "recpack/record/writer.h"
+#include "tests/base/address_space.h"
 #include "tests/base/forked.h"
 #include "tests/base/sanitizers.h"
 #include "tests/base/temporary_folder.h"
@@ -63,13 +61,7 @@ TEST(Ceiling, WhatCannotBeMeasuredSaysWhy) {
 TEST(Ceiling, ThreadsThatCannotBeStartedAreToldOf) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "it has more address space than that";
   EXPECT_EQ(InChild([] {
-              uint64_t pages = 0;
-              std::ifstream("/proc/self/statm") >> pages;
-              const rlim_t bytes = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-              rlimit limit = {};
-              ::getrlimit(RLIMIT_AS, &limit);
-              limit.rlim_cur = bytes + (256U << 20);  // for some stacks
-              ::setrlimit(RLIMIT_AS, &limit);
+              LimitAddressSpace(256U << 20);  // for some stacks
               const Rate rate = ComputeCeiling({.threads = 4096, .time = kShort.time});
               return rate.unavailable.starts_with("4096 threads cannot be started: ");
             }),

@@ -147,7 +147,7 @@ TEST(GainRun, AConsumerMayKeepRepeatedBatches) {
 TEST(GainRun, APausedRingGivesNoRoomButForExtraWork) {
   const auto page = std::make_shared<StatsPage>(
       StatsPage::Sizes{.workers = 1, .slots = 2, .batch_size = 1, .batch_bytes = 64});
-  Ring ring(2, 64, 1, 1, HostSlabs(), page);
+  Ring ring(2, 64, 1, 1, HostSlabs(), Ring::Memory::kLastUsed, page);
   EXPECT_EQ(ring.WaitForRoom(0), Ring::Turn::kRoom);
   ring.Pause(true);
   ring.AllowExtra(1);

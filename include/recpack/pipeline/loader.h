@@ -65,8 +65,8 @@ struct LoaderOptions {
   // The most batches that the consumer may hold, 2 or more. Those that it still holds when it asks
   // for another leave the ring (but for the last one, where that is all it holds), and other slabs
   // take their places: at most max_live_batches - 1, which are made when they are needed, used
-  // again and kept until the loader ends. 0: none leaves. The ring's slabs are all there are, and
-  // batches are let go of in the order in which they came.
+  // again and kept until the loader ends. 0: none leaves. The ring's slabs are all there are and go
+  // round, and batches are let go of in the order in which they came.
   uint32_t max_live_batches = 16;
   CacheOptions cache;  // what stays in memory from epoch to epoch; none
   OnBadRecord on_bad_record = OnBadRecord::kFail;
