@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "recpack/base/start_thread.h"
 #include "src/train/seconds.h"
 #include "src/train/step_events.h"
 
@@ -14,7 +15,7 @@ BucketQueue::BucketQueue(Ops& ops, const Variables& variables, size_t bucket_ele
       bucket_of_(BucketOfVariable(variables, buckets())),
       work_(std::move(work)),
       done_(buckets().size()) {
-  thread_ = std::thread([this] { Run(); });
+  thread_ = StartThread([this] { Run(); });
 }
 
 BucketQueue::~BucketQueue() {

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "recpack/base/start_thread.h"
+
 namespace recpack {
 
 DeviceQueue::DeviceQueue(Ops& ops, Done done, uint16_t device) : ops_(ops), device_(device) {
-  if (done == Done::kByOwnThread) thread_ = std::thread([this] { Work(); });
+  if (done == Done::kByOwnThread) thread_ = StartThread([this] { Work(); });
 }
 
 DeviceQueue::~DeviceQueue() {

@@ -1,15 +1,26 @@
 #include "src/train/epoch_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
+#include <span>
+#include <type_traits>
 
 namespace recpack {
 namespace {
 
-Score ScoreOf(const float* sums) {
-  const double samples = std::max(1.0F, sums[2]);
-  return {sums[0] / samples, sums[1] / samples, static_cast<uint64_t>(sums[2])};
+// What each tower has, in their order. Each calls it.
+template <typename T>
+std::vector<T> OfAll(Collective& towers, const T& own) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> all(static_cast<size_t>(towers.size()));
+  towers.host().AllGather(std::as_bytes(std::span(&own, 1)),
+                          std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+Score ScoreOf(const ScoreSums& sums) {
+  const auto samples = static_cast<double>(std::max<uint64_t>(1, sums.samples));
+  return {sums.loss / samples, static_cast<double>(sums.correct) / samples, sums.samples};
 }
 
 }  // namespace
@@ -19,16 +30,20 @@ uint64_t SumOf(Collective& towers, uint64_t value) {
   return std::accumulate(values.begin(), values.end(), uint64_t{0});
 }
 
-void Add(const LossSums& sums, LossSums& to) {
-  to.loss += sums.loss;
-  to.correct += sums.correct;
-  to.samples += sums.samples;
+void Add(const LossSums& sums, ScoreSums& to) {
+  to.loss += static_cast<double>(sums.loss);
+  to.correct += static_cast<uint64_t>(sums.correct);
+  to.samples += static_cast<uint64_t>(sums.samples);
 }
 
-LossSums AddUp(Collective& towers, const LossSums& sums) {
-  std::array<float, 3> values = {sums.loss, sums.correct, sums.samples};
-  towers.AllReduce(values);
-  return {values[0], values[1], values[2]};
+ScoreSums AddUp(Collective& towers, const ScoreSums& sums) {
+  ScoreSums sum;
+  for (const ScoreSums& one : OfAll(towers, sums)) {
+    sum.loss += one.loss;
+    sum.correct += one.correct;
+    sum.samples += one.samples;
+  }
+  return sum;
 }
 
 std::vector<double> StepLosses(Collective& towers, const std::vector<LossSums>& steps) {
@@ -43,20 +58,14 @@ std::vector<double> StepLosses(Collective& towers, const std::vector<LossSums>& 
 }
 
 void AddUp(Collective& towers, const TowerEpoch& epoch, EpochReport& report) {
-  std::array<float, 8> sums = {epoch.train.loss,
-                               epoch.train.correct,
-                               epoch.train.samples,
-                               epoch.evaluation.loss,
-                               epoch.evaluation.correct,
-                               epoch.evaluation.samples,
-                               static_cast<float>(epoch.input_waited),
-                               static_cast<float>(epoch.exchange.waited)};
-  towers.AllReduce(sums);
-  const auto size = static_cast<double>(towers.size());
-  report.train = ScoreOf(sums.data());
-  report.evaluation = ScoreOf(sums.data() + 3);
-  report.input_wait_seconds = sums[6] / size;
-  report.exchange_wait_seconds = sums[7] / size;
+  report.train = ScoreOf(AddUp(towers, epoch.train));
+  report.evaluation = ScoreOf(AddUp(towers, epoch.evaluation));
+  const auto mean = [&](double own) {
+    const std::vector<double> all = OfAll(towers, own);
+    return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  };
+  report.input_wait_seconds = mean(epoch.input_waited);
+  report.exchange_wait_seconds = mean(epoch.exchange.waited);
   report.exchange_calls = SumOf(towers, epoch.exchange.calls);
   report.exchange_bytes = SumOf(towers, epoch.exchange.bytes);
 }

@@ -1,10 +1,8 @@
 #include "src/train/make_ops.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cerrno>
 
+#include "recpack/base/affinity.h"
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/train/cpu_ops.h"
@@ -13,20 +11,6 @@
 
 namespace recpack {
 namespace {
-
-// That this thread may run on.
-std::vector<int> AllowedProcessors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) {
-    throw SystemError("cannot tell which processors this process may run on", "", errno);
-  }
-  std::vector<int> allowed;
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(static_cast<size_t>(i), &set)) allowed.push_back(i);
-  }
-  return allowed;
-}
 
 // CPU devices share the processors; device i of n, of all processes, has a stretch of them.
 CpuOptions CpuShare(const TrainerOptions& options, size_t index, const ProcessorShare& share) {

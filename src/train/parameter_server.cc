@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/start_thread.h"
 #include "src/train/seconds.h"
 #include "src/train/step_events.h"
 
@@ -100,7 +101,8 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
 void ParameterServer::Begin() {
   std::call_once(begun_, [&] {
     for (const auto& keeper : keepers_) {
-      keeper->thread = std::thread([this, &keeper = *keeper] { Keep(keeper); });
+      if (keeper->thread.joinable()) continue;  // the call before could not start all
+      keeper->thread = StartThread([this, &keeper = *keeper] { Keep(keeper); });
     }
   });
 }

@@ -1,12 +1,11 @@
 #include "src/train/process_world.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <fstream>
 #include <numeric>
 #include <span>
 
+#include "recpack/base/affinity.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/collectives/tower_collectives.h"
@@ -19,10 +18,9 @@ namespace {
 uint64_t ProcessorsHash() {
   std::string text;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
-    text.append(reinterpret_cast<const char*>(&set), sizeof set);
+  try {
+    for (const int processor : AllowedProcessors()) text += format(" {}", processor);
+  } catch (const Error&) {  // the machine alone, then: the other processes wait for an answer
   }
   return std::hash<std::string>()(text);
 }

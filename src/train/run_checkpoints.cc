@@ -97,11 +97,13 @@ bool RunCheckpoints::IsDue(uint64_t step) const noexcept {
   return written() && options_.checkpoint_steps > 0 && step % every == 0;
 }
 
-void RunCheckpoints::Save(CheckpointInfo at, const LossSums& train, Tower& tower) {
+void RunCheckpoints::Save(CheckpointInfo at, const ScoreSums& train, Tower& tower) {
   at.model = tower.model().name();
   at.model_options = tower.model().options();
   at.seed = options_.seed;
-  at.sums = {{"loss", train.loss}, {"correct", train.correct}, {"samples", train.samples}};
+  at.sums = {{"loss", train.loss},
+             {"correct", static_cast<double>(train.correct)},
+             {"samples", static_cast<double>(train.samples)}};
   TrainingState state(tower.model().variables(), SlotNames(options_.optimizer));
   state.Read(tower.model().variables(), tower.strategy());
   CheckFinite(state.arrays(), at.step, options_.checkpoints);

@@ -6,6 +6,7 @@
 
 #include "recpack/train/checkpoint_folder.h"
 #include "recpack/train/trainer.h"
+#include "src/train/epoch_sums.h"
 #include "src/train/process_world.h"
 #include "src/train/tower.h"
 
@@ -35,7 +36,7 @@ class RunCheckpoints {
   // Whether one is written behind this step, in the middle of an epoch.
   bool IsDue(uint64_t step) const noexcept;
   // Of the first tower of all, after VariableStrategy::Settle() of all. One thread at a time.
-  void Save(CheckpointInfo at, const LossSums& train, Tower& tower);
+  void Save(CheckpointInfo at, const ScoreSums& train, Tower& tower);
 
  private:
   void Read(const std::string& path, const TrainerNotice& notice);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "recpack/base/start_thread.h"
 #include "recpack/train/collective.h"
 #include "src/train/seconds.h"
 #include "src/train/step_events.h"
@@ -32,18 +33,26 @@ void OnThreads(size_t devices, const std::function<void(size_t)>& work,
                const std::function<void()>& abort) {
   std::mutex mutex;
   std::exception_ptr failure;
+  const auto fail = [&] {
+    const std::lock_guard lock(mutex);
+    if (failure) return;
+    failure = std::current_exception();
+    abort();
+  };
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < devices; ++i) {
-    threads.emplace_back([&, i] {
-      try {
-        work(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (failure) return;
-        failure = std::current_exception();
-        abort();
-      }
-    });
+  threads.reserve(devices);
+  try {
+    for (size_t i = 0; i < devices; ++i) {
+      threads.push_back(StartThread([&, i] {
+        try {
+          work(i);
+        } catch (...) {
+          fail();
+        }
+      }));
+    }
+  } catch (...) {
+    fail();
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

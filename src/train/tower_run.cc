@@ -22,10 +22,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The sums of the epoch that the checkpoint was made in.
-LossSums BeginningOf(const CheckpointInfo& info) {
+ScoreSums BeginningOf(const CheckpointInfo& info) {
   if (info.sums.empty()) return {};
-  const auto sum = [&](const char* name) { return static_cast<float>(info.sums.at(name)); };
-  return {sum("loss"), sum("correct"), sum("samples")};
+  constexpr double kMost = 0x1p53;  // doubles are whole numbers no further
+  const auto count = [&](const char* name) {
+    const double value = info.sums.at(name);
+    return value > 0 ? static_cast<uint64_t>(std::min(value, kMost)) : 0;
+  };
+  return {info.sums.at("loss"), count("correct"), count("samples")};
 }
 
 size_t StepsOf(const TrainerOptions& options) {
@@ -120,7 +124,7 @@ void Trainer::State::TrainAndEvaluate(size_t index) {
     now.train_seconds = SecondsSince(since);
     now.transfers = towers[index]->TakeTransfers();  // one tower where there are any
     at.epoch += over ? 1 : 0;  // a run that goes on from here makes the rest of it
-    if (checkpoints->written()) Save(index, at, over ? LossSums{} : epoch.train, audit);
+    if (checkpoints->written()) Save(index, at, over ? ScoreSums{} : epoch.train, audit);
     since = Clock::now();
     if (eval_feeder) epoch.evaluation = EvaluateAll(index);
     now.evaluation_seconds = SecondsSince(since);
@@ -209,21 +213,21 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
   if (index == 0) timings = std::move(timed);
 }
 
-void Trainer::State::Save(size_t index, CheckpointInfo at, const LossSums& train,
+void Trainer::State::Save(size_t index, CheckpointInfo at, const ScoreSums& train,
                           const RunAudit& audit) {
   at.loader_audit = audit.OfAll(*control[index]);
-  const LossSums sums = AddUp(*control[index], train);
+  const ScoreSums sums = AddUp(*control[index], train);
   if (control[index]->rank() == 0) checkpoints->Save(at, sums, *towers[index]);
   control[index]->Barrier();
 }
 
 // With the statistics of the first device.
-LossSums Trainer::State::EvaluateAll(size_t index) {
+ScoreSums Trainer::State::EvaluateAll(size_t index) {
   Collective& all = *control[index];
   std::vector<float> statistics = towers[index]->Statistics();
   all.Broadcast(std::as_writable_bytes(std::span(statistics)), 0);
   if (all.rank() > 0) towers[index]->SetStatistics(statistics);
-  LossSums total;
+  ScoreSums total;
   while (auto batch = eval_feeder->Next(index)) {
     all.Check();  // no other call may come for long
     const LossSums sums = towers[index]->Evaluate(*batch);

@@ -7,6 +7,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/gain.h"
+#include "recpack/base/start_thread.h"
 #include "src/base/format.h"
 #include "src/train/check_processes.h"
 #include "src/train/gain_options.h"
@@ -128,8 +129,13 @@ void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
   }
   state.report = report;
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < state.towers.size(); ++i) {
-    threads.emplace_back([&state, i] { state.RunTower(i); });
+  threads.reserve(state.towers.size());
+  try {
+    for (size_t i = 0; i < state.towers.size(); ++i) {
+      threads.push_back(StartThread([&state, i] { state.RunTower(i); }));
+    }
+  } catch (const std::exception& error) {
+    state.Fail(threads.size(), error.what());  // the others wait for that one
   }
   for (std::thread& thread : threads) thread.join();
   if (state.failure) std::rethrow_exception(state.failure);

@@ -60,10 +60,10 @@ struct Trainer::State {
   // In the epoch behind the batch of this token.
   bool HasStepsLeft(const std::string& token) const;
   // Of all towers at once, which have settled.
-  void Save(size_t index, CheckpointInfo at, const LossSums& train, const RunAudit& audit);
+  void Save(size_t index, CheckpointInfo at, const ScoreSums& train, const RunAudit& audit);
   // Throws where the step's numbers are none.
   void CheckStep(size_t index, const StepResult& result);
-  LossSums EvaluateAll(size_t index);
+  ScoreSums EvaluateAll(size_t index);
   // `step`: how many were made before.
   void TimeInputs(size_t index, uint64_t step);
   void Fail(size_t index, const std::string& reason) noexcept;

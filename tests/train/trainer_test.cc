@@ -2,13 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cmath>
 #include <limits>
 
 #include "recpack/base/error.h"
+#include "recpack/train/checkpoint.h"
 #include "src/base/format.h"
+#include "tests/base/address_space.h"
+#include "tests/base/forked.h"
+#include "tests/base/sanitizers.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/pipeline/error_of.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
@@ -174,6 +180,36 @@ TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   }
 }
 
+// The next whole number behind 2^24 is none of a float's.
+TEST(Trainer, CountsMoreSamplesOfAnEpochThanAFloatCan) {
+  constexpr uint64_t kBefore = (uint64_t{1} << 24) + 1;
+  const SmallCifar data(80);
+  for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    const TemporaryFolder folder;
+    TrainerOptions options = Options(data, devices, 8);
+    options.epochs = 1;
+    TrainerOptions first = options, rest = options;
+    first.checkpoints = folder.path();
+    first.max_steps = 2;
+    Train(first);
+    rest.resume = folder / "counted";
+    Checkpoint begun = ReadCheckpoint(PosixFiles(), folder / "step-00000002.safetensors");
+    const auto taken = static_cast<uint64_t>(begun.info.sums.at("samples"));
+    begun.info.sums = {{"loss", 0.0}, {"correct", kBefore}, {"samples", kBefore}};
+    WriteCheckpoint(PosixFiles(), rest.resume, begun.info, begun.stored.arrays);
+    rest.checkpoints = folder.path();
+    rest.checkpoint_steps = 3;
+    rest.keep_checkpoints = 100;
+    const Ran ran = Train(rest);
+    ASSERT_EQ(ran.epochs.size(), 1u);
+    EXPECT_EQ(ran.epochs[0].train.samples, kBefore + 80 - taken) << devices;
+    const double correct = ran.epochs[0].train.accuracy * static_cast<double>(kBefore + 80 - taken);
+    EXPECT_NEAR(correct, std::round(correct), 1e-6);
+    const Checkpoint later = ReadCheckpoint(PosixFiles(), folder / "step-00000003.safetensors");
+    EXPECT_EQ(later.info.sums.at("samples"), static_cast<double>(kBefore + taken / 2)) << devices;
+  }
+}
+
 TEST(Trainer, RefusesCheckpointsThatDoNotFit) {
   const SmallCifar data(32);
   const TemporaryFolder folder;
@@ -225,6 +261,30 @@ TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
   options.max_steps = 3;
   EXPECT_EQ(Train(options).epochs.back().steps, 3);
   EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("stand alone"));
+}
+
+// Of the two that the devices have.
+TEST(Trainer, SaysThatAThreadCannotBeStarted) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "it has more address space than that";
+  const SmallCifar data(80);
+  for (const char* devices : {"cpu:0,cpu:1", "sim:1ms,sim:1ms"}) {
+    EXPECT_EQ(InChild([&] {
+                Trainer trainer(Options(data, devices, 8));
+                constexpr size_t kStack = size_t{1} << 30;  // of new threads
+                pthread_attr_t attributes;
+                pthread_attr_init(&attributes);
+                pthread_attr_setstacksize(&attributes, kStack);
+                EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
+                LimitAddressSpace(kStack + kStack / 2);
+                const Error error = ErrorOf([&] { trainer.Run([](const EpochReport&) {}); });
+                EXPECT_EQ(error.kind(), ErrorKind::kIo);
+                EXPECT_THAT(error.what(), HasSubstr("a thread cannot be started: "));
+                EXPECT_THAT(error.what(), HasSubstr("ulimit -u"));
+                return !testing::Test::HasFailure();
+              }),
+              0)
+        << devices;
+  }
 }
 
 TEST(Trainer, NamesStepLayerAndTokenOfANumberThatIsNone) {

@@ -195,6 +195,12 @@ class Reader {
     if (place.launcher == Launcher::kTorchrun) CheckTorchAddress(place);
     if (Text("TORCHELASTIC_USE_AGENT_STORE") == "True" && place.port > 0) ++place.port;
     place.port = Number("RECPACK_PORT", 1, kMostPort).value_or(place.port);
+    if (place.port <= kMostPort || place.size == 1) return;
+    throw Wrong(
+        format("torchrun listens at MASTER_PORT={} itself, and there is no port {}", kMostPort,
+               place.port),
+        "set RECPACK_PORT to one that is free on rank 0's machine, or give torchrun a lower "
+        "--master-port");
   }
 
   static void CheckTorchAddress(const LaunchPlace& place) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/start_thread.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/nccl_communicator.h"
@@ -24,7 +25,7 @@ class OverNccl final : public Collective {
         host_(std::move(host)),
         device_(device),
         communicator_(*host_, device, options) {
-    watcher_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
+    watcher_ = StartThread<std::jthread>([this](const std::stop_token& stop) { Watch(stop); });
   }
 
   ~OverNccl() override {

@@ -17,7 +17,7 @@ namespace {
 
 // "RECPACK1" of a machine of the same byte order.
 constexpr uint64_t kMagic = 0x314B'4341'5043'4552;
-constexpr auto kPatience = std::chrono::seconds(2);          // with whoever has just connected
+constexpr auto kPatience = std::chrono::seconds(2);          // for what buffers hold to go through
 constexpr auto kRetry = std::chrono::milliseconds(50);       // until rank 0 listens
 constexpr auto kAttempt = std::chrono::milliseconds(5'000);  // to connect, before the next address
 
@@ -37,6 +37,24 @@ struct Hello {
 struct Listener {
   char host[60] = "";
   uint32_t port = 0;
+};
+
+// Who has connected, and has yet to say who it is: a stranger, or a rank that is slow or stopped.
+struct Guest {
+  Socket socket;
+  Hello hello = {};
+  size_t heard = 0;  // bytes of it
+
+  bool IsRank() const { return heard == sizeof hello && hello.magic == kMagic; }
+
+  // Takes in what has come. False: it is no rank, or has gone.
+  bool Hear() {
+    const std::span rest = MessageBytes(hello).subspan(heard);
+    const ssize_t came = recv(socket.fd(), rest.data(), rest.size(), MSG_DONTWAIT);
+    if (came < 0) return errno == EAGAIN || errno == EINTR;
+    heard += static_cast<size_t>(came);
+    return came > 0 && (heard < sizeof hello || IsRank());
+  }
 };
 
 Deadline Soon(Deadline deadline) {
@@ -178,7 +196,7 @@ class Rendezvous {
     Notice notice;
     if (!ReceiveAll(host, MessageBytes(notice), deadline_)) throw LostWhileConnecting(0);
     if (const auto failure = FailureOf(notice)) throw Error(*failure);
-    if (!ReceiveAll(host, std::as_writable_bytes(std::span(listeners_)), Soon(deadline_))) {
+    if (!ReceiveAll(host, std::as_writable_bytes(std::span(listeners_)), deadline_)) {
       throw LostWhileConnecting(0);
     }
     const SocketAddress address = PeerAddress(host);
@@ -234,29 +252,42 @@ class Rendezvous {
     listener_ = Socket();
   }
 
-  // The next connection of a rank. Those of strangers are closed.
+  // The next connection of a rank. Those of strangers are closed; who says nothing keeps none of
+  // the others waiting.
   std::pair<Socket, Hello> NextHello() {
     while (true) {
-      AwaitConnection();
-      Socket socket = Accept(listener_);
-      // It would wait there, and be told of again and again.
-      if (!socket && (errno == EMFILE || errno == ENFILE)) {
-        throw ConnectError(
-            format("rank {} cannot take in another rank: {}", where_.rank, std::strerror(errno)),
-            "raise the limit of open files (ulimit -n)");
+      for (size_t i = 0; i < guests_.size();) {
+        if (!guests_[i].Hear()) {
+          guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
+        } else if (guests_[i].IsRank()) {
+          std::pair rank(std::move(guests_[i].socket), guests_[i].hello);
+          guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
+          return rank;
+        } else {
+          ++i;
+        }
       }
-      Hello hello;
-      if (socket && ReceiveAll(socket, MessageBytes(hello), Soon(deadline_)) &&
-          hello.magic == kMagic) {
-        return {std::move(socket), hello};
-      }
+      if (AwaitGuest()) TakeIn();
     }
   }
 
-  // Throws if meanwhile a rank that is connected was lost.
-  void AwaitConnection() {
+  void TakeIn() {
+    Socket socket = Accept(listener_);
+    // It would wait there, and be told of again and again.
+    if (!socket && (errno == EMFILE || errno == ENFILE)) {
+      throw ConnectError(
+          format("rank {} cannot take in another rank: {}", where_.rank, std::strerror(errno)),
+          "raise the limit of open files (ulimit -n)");
+    }
+    if (socket) guests_.push_back({.socket = std::move(socket)});
+  }
+
+  // Until somebody says something, or connects: then true. Throws if meanwhile a rank that is
+  // connected was lost.
+  bool AwaitGuest() {
     std::vector<pollfd> waits = {{listener_.fd(), POLLIN, 0}};
     for (const Socket& socket : mesh_.control) waits.push_back({socket.fd(), POLLIN, 0});
+    for (const Guest& guest : guests_) waits.push_back({guest.socket.fd(), POLLIN, 0});
     while (poll(waits.data(), waits.size(), PollTime(deadline_)) <= 0) {
       if (std::chrono::steady_clock::now() < deadline_) continue;
       throw ConnectError(
@@ -272,6 +303,7 @@ class Rendezvous {
       const auto failure = came ? FailureOf(notice) : std::nullopt;
       throw failure ? *failure : LostWhileConnecting(other);
     }
+    return waits[0].revents != 0;
   }
 
   static Error LostWhileConnecting(int rank) {
@@ -282,6 +314,7 @@ class Rendezvous {
   const std::chrono::milliseconds timeout_;
   const Deadline deadline_;
   Socket listener_;
+  std::vector<Guest> guests_;
   std::vector<Listener> listeners_;
   TcpMesh mesh_;
 };

@@ -1,8 +1,6 @@
 #include "src/train/cpu/team.h"
 
-#include <pthread.h>
-#include <sched.h>
-
+#include "recpack/base/affinity.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
@@ -20,12 +18,8 @@ Team::Team(int threads, std::vector<int> processors)
 void Team::Attach() const {
   omp_set_num_threads(threads_);
   if (processors_.empty()) return;
-  For(static_cast<size_t>(threads_), [&](size_t i) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<size_t>(processors_[i % processors_.size()]), &set);
-    ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
-  });
+  For(static_cast<size_t>(threads_),
+      [&](size_t i) { BindThread(processors_[i % processors_.size()]); });
 }
 
 void Team::Run(size_t count, void (*body)(const void*, size_t), const void* context) const {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -32,6 +33,9 @@ struct WorldKind {
   std::string missing = {};  // why there is none here; empty: there is
   bool names_ranks = true;   // in failures; else their processes
   bool sees_calls = true;    // of each other; else only that one does not end
+  // How long ranks wait for one that does not come. Long where they wait as well for each other as
+  // their collectives are made: none may be too late for that on a machine that is busy.
+  std::chrono::milliseconds timeout{300};
 };
 
 inline void PrintTo(const WorldKind& kind, std::ostream* out) { *out << kind.name; }

@@ -97,6 +97,20 @@ TEST(Launch, WhereTorchrunListensItselfRank0TakesTheNextPort) {
   EXPECT_EQ(PlaceIn(With(agent, {{"RECPACK_PORT", "4000"}})).port, 4000);
 }
 
+TEST(Launch, WhereTorchrunHasTheLastPortThereIsNoNext) {
+  const Variables last =
+      With(kTorch, {{"TORCHELASTIC_USE_AGENT_STORE", "True"}, {"MASTER_PORT", "65535"}});
+  EXPECT_THAT(ErrorIn(last), HasSubstr("MASTER_PORT=65535 itself, and there is no port 65536"));
+  EXPECT_THAT(ErrorIn(last), HasSubstr("set RECPACK_PORT"));
+  EXPECT_EQ(PlaceIn(With(last, {{"RECPACK_PORT", "4000"}})).port, 4000);
+  EXPECT_EQ(PlaceIn(With(last, {{"MASTER_PORT", "65534"}})).port, 65535);
+  ExpectPlace(
+      PlaceIn(With(
+          last,
+          {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}})),
+      Launcher::kTorchrun, 0, 1, 0, 1);
+}
+
 TEST(Launch, RanksSetByHandAreOnOneMachineUnlessTheySayMore) {
   const Variables hand = {
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "4000"}};

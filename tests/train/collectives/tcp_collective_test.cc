@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <latch>
@@ -208,6 +209,7 @@ TEST(TcpCollective, WhereNoMoreFilesMayBeOpenedThatIsSaid) {
                   ErrorOf([&] { TcpCollective({.rank = 0, .size = 2, .port = port}); });
               EXPECT_THAT(error.what(), HasSubstr("rank 0 cannot take in another rank"));
               EXPECT_THAT(error.what(), HasSubstr("ulimit -n"));
+              kill(other, SIGKILL);  // its connection may have been reset: it would try on
               waitpid(other, nullptr, 0);
               return !testing::Test::HasFailure();
             }),
@@ -265,6 +267,57 @@ TEST(TcpCollective, ARankThatIsLostWhileOthersAreAwaitedIsNamed) {
     if (rank == 0) {
       EXPECT_THAT(error.what(), HasSubstr("rank 1 was lost"));
     }
+  });
+}
+
+Deadline InAMinute() { return std::chrono::steady_clock::now() + std::chrono::minutes(1); }
+
+// Brings what comes in on one to the other, until there is no more.
+void Forward(const Socket& from, const Socket& to) {
+  std::array<std::byte, 4096> bytes;
+  while (AwaitReadable(from, InAMinute())) {
+    const ssize_t came = recv(from.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (came <= 0) break;
+    SendAll(to, std::span(bytes).first(static_cast<size_t>(came)), InAMinute());
+  }
+  shutdown(to.fd(), SHUT_WR);
+}
+
+// Takes one connection on to that port at once, and later what is said on it: so a rank seems that
+// is stopped as it has connected.
+void TakeOnLate(const Socket& listener, int port) {
+  Socket near, far;
+  while (!near) {
+    if (!AwaitReadable(listener, InAMinute())) return;
+    near = Accept(listener);
+  }
+  while (!far) far = Connect(Resolve("127.0.0.1", port).front(), InAMinute());
+  const std::jthread back([&] { Forward(far, near); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  Forward(near, far);
+}
+
+TEST(TcpCollective, ARankThatIsStoppedAsItConnectsIsNoStranger) {
+  const int port = FreePort(), line = FreePort();
+  const Socket listener = Listen(Resolve("127.0.0.1", line).front());
+  ASSERT_TRUE(listener);
+  RunThreads(4, [&](int thread) {
+    if (thread >= 2) return TakeOnLate(listener, port);  // of rank 1, for calls and for arrays
+    const auto collective =
+        TcpCollective({.rank = thread, .size = 2, .port = thread == 0 ? port : line});
+    EXPECT_EQ(GatherValues(*collective, 7), (std::vector<uint64_t>{7, 7}));
+  });
+}
+
+TEST(TcpCollective, WhoSaysNothingKeepsNobodyWaiting) {
+  const int port = FreePort();
+  RunThreads(2, [&](int rank) {
+    std::vector<Socket> silent;
+    while (rank == 1 && silent.size() < 200) {
+      Socket socket = Connect(Resolve("127.0.0.1", port).front(), InAMinute());
+      if (socket) silent.push_back(std::move(socket));
+    }
+    TcpCollective({.rank = rank, .size = 2, .port = port})->Barrier();
   });
 }
 

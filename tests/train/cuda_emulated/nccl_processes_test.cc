@@ -57,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(EmulatedNcclProcesses, CollectiveContract,
                          testing::Values(WorldKind{
                              .name = "Processes",
                              .make = [] { return std::make_unique<ProcessesWorld>(); },
-                             .sees_calls = false}),
+                             .sees_calls = false,
+                             .timeout = std::chrono::seconds(5)}),
                          WorldName);
 
 // Of the last process, which is killed while the others are in the sum, nothing is asked.
