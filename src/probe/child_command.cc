@@ -153,13 +153,19 @@ std::optional<bool> ChildCommand::AnyRunning() {
 
 int ChildCommand::passed_on() const noexcept { return SignalForwarding::last(); }
 
+// The group gets it at once, those that have left the group one by one: none gets it twice, which
+// programs may take for another wish. A SIGKILL they may.
 void ChildCommand::Kill(int signal) {
+  const pid_t group = state_->end ? 0 : state_->process;
+  if (group > 0) ::kill(-group, signal);
   const auto send = [&] {
     const std::vector<int> all = Descendants("/proc", ::getpid());
-    for (const int process : all) ::kill(process, signal);
+    for (const int process : all) {
+      const bool had = group > 0 && signal != SIGKILL && ::getpgid(process) == group;
+      if (!had) ::kill(process, signal);
+    }
     return !all.empty();
   };
-  if (!state_->end) ::kill(-state_->process, signal);
   // Some may be started in the meantime. Those of other users, or in a call that cannot be
   // interrupted, are given up.
   constexpr int kMostRounds = 2000;

@@ -4,6 +4,7 @@
 
 #include "src/probe/exposition.h"
 #include "src/probe/metric_families.h"
+#include "src/probe/same_trainer.h"
 
 namespace recpack {
 namespace {
@@ -17,8 +18,7 @@ double Seconds(int64_t time) { return static_cast<double>(time) * 1e-9; }
 
 size_t Metrics::PlaceOf(const TrainerSteps& trainer) const {
   const auto found = std::find_if(counted_.begin(), counted_.end(), [&](const Counted& known) {
-    return known.process == trainer.process && known.device == trainer.device &&
-           (known.device != Event::kNoDevice || known.lane == trainer.lane);
+    return SameTrainer(known, trainer);
   });
   return static_cast<size_t>(found - counted_.begin());
 }

@@ -42,13 +42,15 @@ Estimate EstimateOf(const ReportMembers& members, double most) {
                  members);
 }
 
-// What has no limit is null.
-Estimate GainOf(const ReportMembers& members) {
-  const auto end = [&](const char* member) {
-    return members.OptionalNumber(member, 0, kMost)
-        .value_or(std::numeric_limits<double>::infinity());
+// What has no limit is null; where waits may be all of the time, earlier builds wrote 0 for it.
+Estimate GainOf(const ReportMembers& members, const Estimate& share) {
+  const auto end = [&](const char* member, double of_share) {
+    const std::optional<double> gain = members.NumberOrNull(member, 0, kMost);
+    const bool limited = gain && (*gain > 0 || of_share < 1);
+    return limited ? *gain : std::numeric_limits<double>::infinity();
   };
-  return Checked({end("value"), end("low"), end("high")}, members);
+  return Checked({end("value", share.value), end("low", share.low), end("high", share.high)},
+                 members);
 }
 
 Job JobOf(const ReportMembers& members) {
@@ -88,7 +90,7 @@ Verdict VerdictOf(const ReportMembers& members) {
   }
   if (verdict.band != Band::kUnknown) {
     verdict.input_share = EstimateOf(members.Object("input_share"), 1);
-    verdict.gain = GainOf(members.Object("gain"));
+    verdict.gain = GainOf(members.Object("gain"), verdict.input_share);
   } else if (members.Has("period")) {
     const ReportMembers period = members.Object("period");
     verdict.period = {.of = period.Text("of"),

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
+#include "recpack/base/plain_path.h"
 #include "recpack/probe/report.h"
 #include "src/base/format.h"
 
@@ -11,12 +12,6 @@ namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Without a slash at its end.
-fs::path Named(const std::string& folder) {
-  fs::path path = fs::absolute(folder).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
 
 void MakeFolder(const fs::path& folder) {
   std::error_code code;
@@ -91,7 +86,7 @@ void FillFolder(FileSystem& files, const fs::path& path, const std::vector<Repor
 }  // namespace
 
 void CheckReportFolder(const std::string& folder) {
-  const fs::path path = Named(folder);
+  const fs::path path = PlainPath(folder);
   const bool is_there = IsThere(path);
   if (is_there && !IsEmptyFolder(path)) throw IsTaken(path);
   if (!is_there) MakeFolder(path.parent_path());
@@ -101,7 +96,7 @@ void CheckReportFolder(const std::string& folder) {
 
 void WriteReportFiles(FileSystem& files, const std::string& folder,
                       const std::vector<ReportFile>& contents) {
-  const fs::path path = Named(folder);
+  const fs::path path = PlainPath(folder);
   try {
     IsThere(path) ? FillFolder(files, path, contents) : WriteNewFolder(files, path, contents);
   } catch (const Error& error) {

@@ -84,8 +84,9 @@ class ReportMembers {
     return static_cast<int>(Integer(member, least, most));
   }
 
-  std::optional<double> OptionalNumber(const char* member, double least, double most) const {
-    if (!Has(member)) return {};
+  // Nothing where it is null; it must be there.
+  std::optional<double> NumberOrNull(const char* member, double least, double most) const {
+    if (json_.contains(member) && !Has(member)) return {};
     return Number(member, least, most);
   }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "recpack/probe/steps.h"
+#include "src/probe/same_trainer.h"
 #include "src/probe/sorted_events.h"
 
 namespace recpack {
@@ -18,11 +19,6 @@ bool HasEnded(const TrainerSteps& trainer, int64_t now) {
   int64_t longest = 0;
   for (const StepRecord& step : trainer.steps) longest = std::max(longest, step.duration());
   return now - trainer.steps.back().end > std::max(kLongQuiet, kManySteps * longest);
-}
-
-bool SameTrainer(const TrainerSteps& a, const TrainerSteps& b) {
-  return a.process == b.process && a.device == b.device &&
-         (a.device != Event::kNoDevice || a.lane == b.lane);
 }
 
 // Puts the steps of `more` behind those that are there already, each once.

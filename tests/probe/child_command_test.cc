@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "src/base/format.h"
@@ -214,6 +215,31 @@ TEST(ChildCommandTest, KillsTheWholeTree) {
   child.Kill(SIGKILL);
   EXPECT_EQ(child.Wait(kLong)->signal, SIGKILL);
   EXPECT_EQ(child.AnyRunning(), false);
+}
+
+std::string All(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A second SIGTERM ends many programs at once that save something on the first.
+TEST(ChildCommandTest, ASignalReachesEachProcessOnce) {
+  const TemporaryFolder folder;
+  // Traps run in the order of signals' numbers: that of SIGWINCH behind a last SIGTERM.
+  std::ofstream(folder / "count") << format(
+      "trap \"echo term >> $1\" {}\ntrap 'exit 0' {}\necho > $1.ready\n"
+      "while :; do sleep 0.01; done\n",
+      SIGTERM, SIGWINCH);
+  ChildCommand child(
+      {"sh", "-c", format("cd {}; setsid sh count other & exec sh count own", folder.path())});
+  Text(folder / "own.ready");
+  Text(folder / "other.ready");
+  child.Kill(SIGTERM);
+  child.Kill(SIGWINCH);
+  EXPECT_EQ(child.Wait(kLong)->exit_code, 0);
+  while (child.AnyRunning().value_or(false)) ::usleep(1000);
+  EXPECT_EQ(All(folder / "own"), "term\n");
+  EXPECT_EQ(All(folder / "other"), "term\n");
 }
 
 // In a new session on a terminal of its own: what the process there prints, and its exit code.

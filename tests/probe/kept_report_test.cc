@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -124,6 +125,11 @@ TEST_F(KeptReports, MembersThatCannotBeAreNamed) {
       {"\"verdict\":\"highly input-bound\"", "\"verdict\":\"fine\"", "verdict.verdict"},
       {"\"input_share\":{\"value\":0.2", "\"input_share\":{\"value\":1.2", "input_share.value"},
       {"\"input_share\":{\"value\":0.2", "\"input_share\":{\"value\":0.1", "verdict.input_share"},
+      {"\"gain\":{\"value\":0.25", "\"gain\":{\"worth\":0.25", "'verdict.gain.value' is missing"},
+      {"\"low\":0.23,", "", "'verdict.gain.low' is missing"},
+      {"\"high\":0.28", "\"height\":0.28", "'verdict.gain.high' is missing"},
+      {"\"high\":0.28", "\"high\":\"much\"", "verdict.gain.high"},
+      {"\"low\":0.23", "\"low\":null", "verdict.gain"},
       {"\"upper_bound\":false", "\"upper_bound\":0", "verdict.upper_bound"},
       {"\"left_out\":10", "\"left_out\":-10", "verdict.left_out"},
       {"\"exchange\":0.0", "\"exchange\":2", "breakdown.exchange"},
@@ -139,6 +145,34 @@ TEST_F(KeptReports, MembersThatCannotBeAreNamed) {
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << to;
     EXPECT_THAT(error.what(), HasSubstr(saying)) << to;
   }
+}
+
+// Null; builds before wrote 0 where all of the time may be waits.
+TEST_F(KeptReports, AGainWithoutLimitIsOne) {
+  struct {
+    const char *share, *gain, *same;
+  } const cases[] = {
+      {R"({"value":0.6,"low":0.3,"high":1.0})", R"({"value":1.5,"low":0.4,"high":null})",
+       R"({"value":1.5,"low":0.4,"high":0})"},
+      {R"({"value":1.0,"low":1.0,"high":1.0})", R"({"value":null,"low":null,"high":null})",
+       R"({"value":0,"low":0,"high":0})"},
+  };
+  const std::string text = MadeText({});
+  const auto read = [&](const std::string& share, const std::string& gain) {
+    nlohmann::json json = nlohmann::json::parse(text);
+    json["verdict"]["input_share"] = nlohmann::json::parse(share);
+    json["verdict"]["gain"] = nlohmann::json::parse(gain);
+    return ReadReport(PosixFiles(), Write("report.json", json.dump())).verdict.gain;
+  };
+  for (const auto& [share, gain, same] : cases) {
+    const Estimate now = read(share, gain), before = read(share, same);
+    EXPECT_TRUE(std::isinf(now.high)) << gain;
+    EXPECT_EQ(before.value, now.value) << same;
+    EXPECT_EQ(before.low, now.low) << same;
+    EXPECT_EQ(before.high, now.high) << same;
+  }
+  const Estimate none = read(R"({"value":0,"low":0,"high":0})", R"({"value":0,"low":0,"high":0})");
+  EXPECT_EQ(none.high, 0) << "nothing to gain is no gain without limit";
 }
 
 TEST_F(KeptReports, AFileThatIsNotThere) {

@@ -132,6 +132,21 @@ TEST(Metrics, CountersGrowByStepsThatAreNew) {
               HasSubstr(Line("recprobe_steps_total", "", "70")));
 }
 
+TEST(Metrics, ADeviceIsOneTrainerWhicheverThreadTellsOfIt) {
+  for (const auto& [device, steps] :
+       {std::pair(uint16_t{0}, "50"), {uint16_t{Event::kNoDevice}, "100"}}) {
+    Metrics metrics(kLabels);
+    Evidence evidence = Training(50);
+    std::string text;
+    for (const uint32_t lane : {5U, 6U}) {
+      evidence.trainers[0].lane = lane;
+      evidence.trainers[0].device = device;
+      text = metrics.Text(evidence, Decide(evidence), {}, 1000 * kSecond);
+    }
+    EXPECT_THAT(text, HasSubstr(Line("recprobe_steps_total", "", steps))) << device;
+  }
+}
+
 TEST(Metrics, KnowsWhereStepsAreMissingSinceTheCallBefore) {
   Metrics metrics(kLabels);
   const auto take = [&](const Evidence& evidence) {

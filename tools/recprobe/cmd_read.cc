@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "recpack/base/error.h"
+#include "recpack/base/plain_path.h"
 #include "recpack/probe/kineto_trace.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/trace_summary.h"
@@ -53,12 +54,6 @@ Told Read(const std::string& path) {
   return told;
 }
 
-// "kept" of "runs/kept/".
-std::string NameOf(const std::string& path) {
-  const auto whole = std::filesystem::absolute(path).lexically_normal();
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-}
-
 Evidence EvidenceOf(const Told& told, int64_t last) {
   return {.trainers = StepsOf(told.events, last),
           .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
@@ -82,7 +77,7 @@ void RunRead(const Flags& flags) {
     std::printf("%s%s", VerdictText(verdict).c_str(), TraceText(summary, flags.rows).c_str());
   }
   if (!flags.report.wanted()) return;
-  told.job.name = flags.job.empty() ? NameOf(flags.trace) : flags.job;
+  told.job.name = flags.job.empty() ? PlainPath(flags.trace).filename().string() : flags.job;
   told.job.seconds = static_cast<double>(std::max<int64_t>(0, last - first)) * 1e-9;
   const Report report = MakeReport({.recprobe = RECPACK_VERSION,
                                     .job = std::move(told.job),
