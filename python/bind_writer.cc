@@ -2,9 +2,11 @@
 #include <nanobind/stl/string.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "python/bind.h"
@@ -18,11 +20,19 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
+// So that the program may change its folder before the shard has its name. What cannot be made
+// absolute stays, and fails where it is made use of.
+std::string Absolute(const std::string& path) {
+  std::error_code code;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, code);
+  return code ? path : absolute.string();
+}
+
 // One thread at a time, by the GIL or the bindings' locks.
 class ShardWriter {
  public:
   ShardWriter(const std::string& path, const std::string& compression, int level, bool sync)
-      : path_(path), sync_(sync), file_(path + ".tmp-" + std::to_string(::getpid())) {
+      : path_(Absolute(path)), sync_(sync), file_(path_ + ".tmp-" + std::to_string(::getpid())) {
     WriterOptions options;
     options.compression = ParseCompression(compression);
     options.level = level;

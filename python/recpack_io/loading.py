@@ -239,15 +239,17 @@ class Loader:
     def __iter__(self) -> Iterator[Batch]:
         if self._inside:
             self._begin(self._epoch + 1)
-        yield from iter(self._next, None)  # which keeps none of them
+        while batches := self._next():
+            yield batches.pop()  # no variable keeps it while the program works on it
         self._epoch, self._inside = self._core.epoch(), False
 
-    def _next(self):
+    def _next(self) -> list[Any]:
+        """The next batch, alone in a list; at the epoch's end there is none in it."""
         core = self._core.next()
         if core is None:
-            return None
+            return []
         self._inside, self._epoch = True, core.epoch
-        return self._batch_type(core)
+        return [self._batch_type(core)]
 
     @property
     def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:

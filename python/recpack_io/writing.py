@@ -25,7 +25,8 @@ class Writer:
         with recpack_io.Writer("train-00000-of-00001.tfrecord") as writer:
             writer.write({"image": jpeg, "label": 3, "box": np.array([0.1, 0.2, 0.9, 0.8])})
 
-    path: of the shard. It is there once it was closed: an exception inside `with` leaves nothing, and
+    path: of the shard; a relative one is within the folder that the program is in when it opens the
+        writer. It is there once it was closed: an exception inside `with` leaves nothing, and
         a shard that was there before as it was.
     compression: "none", "gzip" or "zlib", of `level` 1 (fast) to 9 (small).
     sync: wait until the shard would survive a power cut.

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 from unittest import mock
 
 import numpy as np
@@ -201,6 +202,27 @@ class Epochs(Loading):
                        batch_size=4).state_dict()
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'another data set'):
             self.loader().load_state_dict(state)
+
+
+class BatchTypes(Loading):
+    def test_what_compares_in_its_own_way(self):
+        """As arrays do, and what has no say on None."""
+        class Incomparable:
+            def __eq__(self, other):
+                raise TypeError('not to be compared')
+        for kind in (lambda core: core.numpy('image'), lambda core: Incomparable(), lambda core: None):
+            loader = self.loader(batch_type=kind)
+            for _ in range(2):
+                self.assertEqual(sum(1 for _ in loader), len(loader))
+
+    def test_no_batch_is_kept(self):
+        class Mine:
+            def __init__(self, core):
+                self.core = core
+        batches = iter(self.loader(batch_type=Mine))
+        for _ in range(2):
+            given = weakref.ref(next(batches))
+            self.assertIsNone(given())
 
 
 class Plain(AheadLoader):

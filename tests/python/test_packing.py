@@ -1,4 +1,5 @@
 """recpack_io.pack(): paths as `recpack pack` packs them, and what Python makes."""
+import os
 import signal
 import subprocess
 import sys
@@ -7,6 +8,21 @@ import threading
 import recpack_io
 from ctrl_c import ctrl_c
 from support import CIFAR, COMPRESSIONS, InFolder, golden_rows, main, pack, recpack, recpack_json
+
+
+# Reads a pipe that its third argument names, behind Ctrl-C.
+LET_GO_WHEN_INTERRUPTED = '''
+interrupted = threading.Event()
+def interrupt(number, frame):
+    interrupted.set()
+    raise KeyboardInterrupt
+def let_go():
+    interrupted.wait()
+    os.open(sys.argv[3], os.O_RDONLY | os.O_NONBLOCK)
+signal.signal(signal.SIGINT, interrupt)
+sys.setswitchinterval(60)  # let_go() waits until the main thread waits again
+threading.Thread(target=let_go, daemon=True).start()
+'''
 
 
 def rows(count, begin=0):
@@ -256,21 +272,44 @@ class Paths(Packing):
             self.pack(self.folder / 'unknown')
         self.holds_nothing()
 
+    def hold(self, shards):
+        """A job of one thread and so many shards does not go past the second one before somebody
+        reads this pipe: it is where that one's sidecar is written."""
+        pipe = self.out / '.recpack' / f'train-00001-of-{shards:05}.tfrecord.json'
+        pipe.parent.mkdir(parents=True)
+        os.mkfifo(pipe)
+        return pipe
+
     def test_ends_where_progress_raises_and_goes_on(self):
-        source = self.files(4000)  # a shard each
+        source, held, raised, ends = self.files(400), self.hold(400), threading.Event(), []
 
         def stop(done, total):
             self.assertIs(threading.current_thread(), threading.main_thread())
+            raised.set()
             raise RuntimeError(f'{done} of {total}')
+
+        def let_go():
+            raised.wait()
+            ends.append(os.open(held, os.O_RDONLY | os.O_NONBLOCK))
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(60)  # let_go() waits until the main thread has raised, and waits itself
+        other = threading.Thread(target=let_go, daemon=True)
+        other.start()
         with self.assertRaisesRegex(RuntimeError, ' of '):
-            self.pack(source, shard_bytes=1, progress=stop)
+            self.pack(source, shard_bytes=1, threads=1, progress=stop)
+        other.join()
+        os.close(ends[0])
         self.assertFalse((self.out / 'manifest.json').exists())
-        self.assertEqual(self.pack(source, shard_bytes=1).records, 4000)
+        held.unlink()
+        with self.assertRaises(recpack_io.NotFoundError):
+            recpack_io.open(self.out)
+        self.assertEqual(self.pack(source, shard_bytes=1).records, 400)
         recpack('verify', self.out)
 
     def test_ctrl_c(self):
-        done = ctrl_c(self.folder, 'recpack_io.pack(sys.argv[1], sys.argv[2], shard_bytes=1)',
-                      self.files(4000), self.out, seconds=0.2)
+        held = self.hold(400)
+        done = ctrl_c(self.folder, 'recpack_io.pack(sys.argv[1], sys.argv[2], shard_bytes=1, threads=1)',
+                      self.files(400), self.out, held, begin=LET_GO_WHEN_INTERRUPTED)
         self.assertEqual(done.stdout, 'interrupted\n', done.stderr)
         self.assertFalse((self.out / 'manifest.json').exists())
 

@@ -197,6 +197,20 @@ class Files(Writing):
         del writer
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_a_program_that_changes_its_folder(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        (self.folder / 'other').mkdir()
+        for end in 'close', 'discard':
+            os.chdir(self.folder)
+            writer = recpack_io.Writer('relative')
+            writer.write({'a': 1})
+            os.chdir('other')
+            getattr(writer, end)()
+            self.assertEqual(os.listdir('.'), [], end)
+            self.assertEqual(sorted(os.listdir('..')),
+                             ['other', 'relative'] if end == 'close' else ['other'])
+            (self.folder / 'relative').unlink(missing_ok=True)
+
     def test_closed(self):
         writer = recpack_io.Writer(self.shard)
         writer.close()
