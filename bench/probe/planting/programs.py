@@ -11,11 +11,12 @@ from .trainings import Placed, Python, Rectrain, Trainer, Unavailable, run
 
 
 class Programs:
-    def __init__(self, build: pathlib.Path, work: pathlib.Path, venvs: pathlib.Path):
+    def __init__(self, build: pathlib.Path, work: pathlib.Path, venvs: pathlib.Path,
+                 photos: int = 300):
         self.build, self.work, self.venvs = build, work, venvs
         self.made = {}
         self.data = work / 'shards'
-        run([build / 'tests/bench/planted_trainer', work / 'photos', '--photos', 300])
+        run([build / 'tests/bench/planted_trainer', work / 'photos', '--photos', photos])
         run([build / 'tools/recpack/recpack', 'pack', work / 'photos', self.data, '--no-sync'])
 
     def of(self, case: Case):
