@@ -12,6 +12,7 @@
 #include "python/bind.h"
 #include "python/contents.h"
 #include "python/dataset.h"
+#include "python/given_path.h"
 #include "python/record.h"
 #include "python/text.h"
 
@@ -104,7 +105,7 @@ void BindDataset(nb::module_& module) {
              std::string fields, int64_t label_offset, bool verify) {
             std::vector<std::string> paths;
             paths.reserve(given.size());
-            for (const nb::object& path : given) paths.push_back(NameFrom(path));
+            for (const nb::object& path : given) paths.push_back(AbsolutePattern(NameFrom(path)));
             const nb::gil_scoped_release unlocked;
             new (self) OpenDataset(
                 {std::move(paths), std::move(split), std::move(fields), label_offset, verify});
@@ -158,7 +159,7 @@ void BindDataset(nb::module_& module) {
           "What was left out and the like, a line each.")
       .def_prop_ro(
           "path", [](const OpenDataset& open) { return NameOf(open.dataset().path()); },
-          "What was opened.")
+          "What was opened, from the root on.")
       .def_prop_ro(
           "split", [](const OpenDataset& open) { return NameOf(open.dataset().split()); },
           "Name of the split.")

@@ -16,9 +16,11 @@
 
 #include "python/bind.h"
 #include "python/example_values.h"
+#include "python/given_path.h"
 #include "python/options.h"
 #include "python/text.h"
 #include "recpack/base/error.h"
+#include "recpack/base/start_thread.h"
 #include "recpack/dataset/notices.h"
 #include "recpack/dataset/open_source.h"
 #include "recpack/dataset/pack.h"
@@ -66,7 +68,7 @@ SourceFlags SourceFlagsOf(nb::dict& given) {
 
 PackOptions PackOptionsOf(nb::dict& given) {
   PackOptions options;
-  options.out = Take<std::string>(given, "out");
+  options.out = Absolute(Take<std::string>(given, "out"));
   options.plan.shard_bytes = Take<uint64_t>(given, "shard_bytes");
   options.plan.shards = Take<uint64_t>(given, "shards");
   options.plan.limit = Take<uint64_t>(given, "limit");
@@ -91,7 +93,7 @@ class Job {
   // stop() true, and is thrown once `work` has ended.
   template <typename Work, typename Look>
   void Run(const Work& work, const Look& look) {
-    std::thread thread([&] {
+    auto thread = StartThread([&] {
       try {
         work();
       } catch (...) {
@@ -192,7 +194,7 @@ class Stream {
   explicit Stream(const nb::dict& options) {
     nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
     PackStreamOptions pack;
-    pack.out = Take<std::string>(given, "out");
+    pack.out = Absolute(Take<std::string>(given, "out"));
     pack.shard_bytes = Take<uint64_t>(given, "shard_bytes");
     pack.writer = WriterOptionsOf(given);
     pack.class_names = Take<std::vector<std::string>>(given, "class_names");

@@ -2,15 +2,14 @@
 #include <nanobind/stl/string.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "python/bind.h"
 #include "python/example_values.h"
+#include "python/given_path.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/temporaries.h"
@@ -19,14 +18,6 @@
 namespace recpack::python {
 namespace nb = nanobind;
 namespace {
-
-// So that the program may change its folder before the shard has its name. What cannot be made
-// absolute stays, and fails where it is made use of.
-std::string Absolute(const std::string& path) {
-  std::error_code code;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, code);
-  return code ? path : absolute.string();
-}
 
 // One thread at a time, by the GIL or the bindings' locks.
 class ShardWriter {

@@ -1,5 +1,6 @@
 #include "python/shared_slabs.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -47,7 +48,12 @@ void SharedSlabs::Free(void* start) noexcept {
 }
 
 SharedSlabs& ProcessSlabs() {
-  static SharedSlabs* const slabs = new SharedSlabs;
+  static auto* const slabs = new SharedSlabs;
+  // Whatever other threads do, no child begins with a lock that nobody opens.
+  static const int registered = ::pthread_atfork([] { slabs->mutex_.lock(); },     // before,
+                                                 [] { slabs->mutex_.unlock(); },   // in the parent,
+                                                 [] { slabs->mutex_.unlock(); });  // in the child
+  (void)registered;
   return *slabs;
 }
 

@@ -12,7 +12,8 @@
 
 namespace recpack::python {
 
-// Any thread. A child that is forked sees what its parent writes into them.
+// Any thread. A child that is forked sees what its parent writes into them, and may let go of them
+// and make its own.
 class SharedSlabs final : public SlabAllocator {
  public:
   struct Slab {
@@ -28,6 +29,9 @@ class SharedSlabs final : public SlabAllocator {
   std::optional<Slab> Find(const void* start);
 
  private:
+  friend SharedSlabs& ProcessSlabs();
+
+  SharedSlabs() = default;
   void Free(void* start) noexcept;
 
   std::mutex mutex_;

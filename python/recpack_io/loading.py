@@ -120,6 +120,13 @@ def place_of_process() -> tuple[int, int]:
     return 0, 1
 
 
+def _given_path(path: str | os.PathLike[str]) -> str:
+    """What it means now: it is opened anew where the loader begins anew, and by then the program may
+    have changed its folder."""
+    path = os.fspath(path)
+    return os.path.join(os.getcwd(), path) if path and not os.path.isabs(path) else path
+
+
 class Loader:
     """Batches of a data set, epoch by epoch: each `for batch in loader` is one epoch.
 
@@ -194,7 +201,7 @@ class Loader:
             'max_live_batches': max_live_batches, 'cache': cache,
             'cache_bytes': 0 if cache == 'none' else cache_bytes,
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
-            'ledger': os.fspath(ledger), 'verify': verify}
+            'ledger': _given_path(ledger), 'verify': verify}
         self._batch_type = batch_type
         _open[id(self)] = weakref.ref(self)
         self._begin(epoch=0)

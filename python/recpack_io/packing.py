@@ -96,7 +96,7 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
          progress: Progress | None = None, class_names: Sequence[str] | None = None,
          **path_options: Unpack[PathOptions]) -> PackResult:
     """Packs a data set into the folder `out`: shards, index and manifest, for open() and
-    `recpack verify`.
+    `recpack verify`. A relative one is within the folder that the program is in now.
 
     source: a path, packed as `recpack pack` does (it says what it takes, and goes on where it was
         interrupted); or an iterable of records as Writer.write() takes them, in their order, once; or

@@ -64,7 +64,8 @@ def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
          fields: str | dict[str, str] = '', label_offset: int = 0, verify: bool = True) -> Dataset:
     """Opens shards, or what `recpack pack` takes (class folders, uncompressed tars, lists, CIFAR).
 
-    path: a folder, a manifest, a shard, a pattern such as "train-*", or a list of these.
+    path: a folder, a manifest, a shard, a pattern such as "train-*", or a list of these; relative
+        ones are within the folder that the program is in now.
     split: "train" unless said otherwise, or the only one there is.
     fields: features found under other names: {"image": "jpg;jpeg", "label": "cls"}.
     label_offset: the number of the first class: 1 for labels 1 to N.

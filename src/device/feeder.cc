@@ -72,18 +72,8 @@ bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options
          });
 }
 
-// Ends the feeder's wait for a batch that nobody takes any more.
-struct Stopped {};
-
-using StopFlag = std::shared_ptr<std::atomic<bool>>;
-
-LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs,
-                       const StopFlag& stop) {
+LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
   const auto lanes = static_cast<uint32_t>(target.devices.size());
-  options.while_waiting = [stop, look = std::move(options.while_waiting)] {
-    if (*stop) throw Stopped();
-    if (look) look();
-  };
   options.max_live_batches = 0;  // the gate waits, and slabs stay near their devices
   if (target.uses_host()) {
     options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
@@ -109,14 +99,12 @@ struct Queue {
 }  // namespace
 
 struct DeviceFeeder::State {
-  // `to_stop`: ends the loader's Next().
-  State(Target to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from,
-        StopFlag to_stop)
-      : stop(std::move(to_stop)),
-        target(std::move(to)),
+  State(Target to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from)
+      : target(std::move(to)),
         slabs(std::move(own_slabs)),
         loader(std::move(from)),
         layout(LayOut(*loader)) {
+    RefuseEpochsWithoutSteps();
     const size_t prefetch = loader->options().prefetch, most = loader->options().max_live_batches;
     gate = std::make_shared<Gate>(most == 0 ? prefetch : std::min(prefetch, most));
     if (target.uses_host()) {
@@ -145,7 +133,7 @@ struct DeviceFeeder::State {
   }
 
   ~State() {
-    *stop = true;
+    loader->WaitNoMore();
     gate->Stop();
     for (const Queue& queue : queues) queue.lane->pool()->Stop();
     {
@@ -158,15 +146,24 @@ struct DeviceFeeder::State {
     queues.clear();
   }
 
+  // Their ends alone would fill the queues.
+  void RefuseEpochsWithoutSteps() const {
+    const uint64_t batches = loader->steps_per_epoch();
+    if (loader->options().last_batch != LastBatch::kDrop || batches >= target.devices.size())
+      return;
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        format("an epoch of {} batches is no step of {} consumers", batches, target.devices.size()),
+        {}, "make batches smaller, name fewer devices, or pad or keep the last one");
+  }
+
   void Run() {
     InputWaitSpan::ThisThreadFetchesAhead();
     try {
       while (BringStep()) {
         if (releaser && releaser->failure()) std::rethrow_exception(releaser->failure());
       }
-    } catch (const Stopped&) {
-      return;  // nobody waits
-    } catch (...) {
+    } catch (...) {  // also where the feeder goes: nobody asks then
       const std::lock_guard lock(mutex);
       failure = std::current_exception();
     }
@@ -341,7 +338,6 @@ struct DeviceFeeder::State {
                 {}, "take one batch of each device a step");
   }
 
-  const StopFlag stop;
   Target target;
   std::unique_ptr<SlabAllocator> slabs;
   std::unique_ptr<Loader> loader;
@@ -367,15 +363,12 @@ DeviceFeeder::DeviceFeeder(const Mixture& samples, LoaderOptions loader,
   Target target = TargetOf(options);
   std::unique_ptr<SlabAllocator> slabs;
   if (target.runtime) slabs = std::make_unique<PinnedSlabs>(*target.runtime, target.devices);
-  const auto stop = std::make_shared<std::atomic<bool>>(false);
-  auto made =
-      std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get(), stop));
-  state_ = std::make_unique<State>(std::move(target), std::move(slabs), std::move(made), stop);
+  auto made = std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get()));
+  state_ = std::make_unique<State>(std::move(target), std::move(slabs), std::move(made));
 }
 
 DeviceFeeder::DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options)
-    : state_(std::make_unique<State>(TargetOf(options), nullptr, std::move(loader),
-                                     std::make_shared<std::atomic<bool>>(false))) {}
+    : state_(std::make_unique<State>(TargetOf(options), nullptr, std::move(loader))) {}
 
 DeviceFeeder::~DeviceFeeder() = default;
 

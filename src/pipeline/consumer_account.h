@@ -32,10 +32,12 @@ class ConsumerAccount {
   };
   Waiting Wait() { return Waiting(page_.consumer); }
 
-  // Batches that are ready beyond those given.
+  // Batches that are ready beyond those given. One is counted as written a moment after it can be
+  // taken.
   uint64_t Ready() const noexcept {
-    return page_.ring.written.load(std::memory_order_relaxed) -
-           page_.consumer.batches.load(std::memory_order_relaxed);
+    const uint64_t written = page_.ring.written.load(std::memory_order_relaxed);
+    const uint64_t given = page_.consumer.batches.load(std::memory_order_relaxed);
+    return written > given ? written - given : 0;
   }
 
   // A live batch was given; `ready` when it was asked for.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recpack/base/patience.h"
 #include "recpack/base/start_thread.h"
 
 namespace recpack {
@@ -19,9 +20,16 @@ void Crew::Start(std::shared_ptr<void> alive, std::function<void()> run) {
 }
 
 void Crew::End(std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto ends = [&](const std::future<void>& ended) {
+    while (ended.wait_until(deadline) != std::future_status::ready) {
+      if (!Overslept(deadline)) return false;
+      deadline = std::chrono::steady_clock::now() + patience;
+    }
+    return true;
+  };
   for (Member& member : members_) {
-    if (member.ended.wait_until(deadline) == std::future_status::ready) {
+    if (ends(member.ended)) {
       member.thread.join();
     } else {
       member.thread.detach();

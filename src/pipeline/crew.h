@@ -15,8 +15,8 @@ class Crew {
   // Runs `run` on a thread of its own. `alive` is held until it returns.
   void Start(std::shared_ptr<void> alive, std::function<void()> run);
 
-  // Joins the threads that end within `patience`; the others are left to themselves, with what was
-  // held for them. Each thread was told to end before.
+  // Joins the threads that end within `patience`, in which the process ran; the others are left to
+  // themselves, with what was held for them. Each thread was told to end before.
   void End(std::chrono::milliseconds patience);
 
   // Where the threads are not there: in a forked child.

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
 constexpr std::chrono::milliseconds kBetweenLooks{100};
+// A deadline still fits a clock then.
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
 constexpr uint32_t kMostChunkSamples = 64;
 constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
 // Smaller records are copied from mappings, which costs less than asking the kernel for each.
@@ -80,6 +82,7 @@ LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const Resu
       samples.bytes() / samples.records() < kSmallRecordBytes) {
     options.source.backend = SourceOptions::Backend::kMapped;
   }
+  options.stall_timeout = std::min(options.stall_timeout, kLongestTimeout);
   options.order = token.order;
   options.seed = token.seed;
   options.epoch = token.epoch;
@@ -215,6 +218,9 @@ struct Loader::State {
     if (ring->Ready(batch)) return;
     const auto waiting = account->Wait();
     if (WaitLooking(batch)) return;
+    if (ring->waits_no_more()) {
+      Refuse("the loader was told to wait for no batch", "ask it for none any more");
+    }
     stalled = true;
     ThrowStall(workers, Snapshot(page->blocks(), MonotonicNow()), plan.options.stall_timeout);
   }
@@ -240,13 +246,14 @@ struct Loader::State {
     if (batch >= 2 && held >= 2) ring->Replace(batch - 1);
   }
 
-  // Whether the batch came within the timeout.
+  // Whether the batch came within the timeout, and before WaitNoMore().
   bool WaitLooking(uint64_t batch) {
     const auto& look = plan.options.while_waiting;
     if (!look) return ring->WaitUntilReady(batch, plan.options.stall_timeout);
     std::chrono::milliseconds left = plan.options.stall_timeout;
     while (left > kBetweenLooks) {
       if (ring->WaitUntilReady(batch, kBetweenLooks)) return true;
+      if (ring->waits_no_more()) return false;
       look();
       left -= kBetweenLooks;
     }
@@ -308,6 +315,8 @@ Loader::Loader(const Mixture& samples, LoaderOptions options) {
 }
 
 Loader::~Loader() { state_->Stop(); }
+
+void Loader::WaitNoMore() noexcept { state_->ring->WaitNoMore(); }
 
 LoaderMode Loader::NextMode() {
   const auto& gain = state_->gain;

@@ -95,7 +95,16 @@ void Ring::Fail(uint64_t batch, uint64_t position, std::exception_ptr failure) {
 
 bool Ring::WaitUntilReady(uint64_t batch, std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  return WaitPatiently(ready_, lock, timeout, [&] { return Ready(batch); });
+  const auto over = [&] { return waits_no_more_ || Ready(batch); };
+  return WaitPatiently(ready_, lock, timeout, over) && Ready(batch);
+}
+
+void Ring::WaitNoMore() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    waits_no_more_ = true;
+  }
+  ready_.notify_all();
 }
 
 std::shared_ptr<void> Ring::Give(uint64_t batch) {

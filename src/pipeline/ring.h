@@ -84,8 +84,13 @@ class Ring : public std::enable_shared_from_this<Ring> {
   // Consumer: whether the batch is whole.
   bool Ready(uint64_t batch) { return !HeldFor(batch) && slot(batch).unfinished == 0; }
 
-  // Consumer: waits until the batch is whole; false: it took longer than `timeout`.
+  // Consumer: waits until the batch is whole; false: it took longer than `timeout`, or WaitNoMore()
+  // was called.
   bool WaitUntilReady(uint64_t batch, std::chrono::milliseconds timeout);
+
+  // Any thread: the consumer waits for no batch any more.
+  void WaitNoMore() noexcept;
+  bool waits_no_more() const noexcept { return waits_no_more_; }
 
   // Consumer: the batch, which is whole, is held until the result is gone, on any thread and also
   // after the ring. Its memory is then written anew.
@@ -120,6 +125,7 @@ class Ring : public std::enable_shared_from_this<Ring> {
   std::atomic<uint32_t> held_ = 0;
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> paused_ = false;
+  std::atomic<bool> waits_no_more_ = false;
   std::atomic<uint32_t> extra_ = 0;    // chunks
   std::atomic<uint32_t> changes_ = 0;  // of what waiting workers look at
   std::mutex mutex_;

@@ -111,17 +111,22 @@ TEST(FeederFailures, AFeederMayBeDestroyedAtAnyTime) {
 // It leaves its loader at once, which alone waits for the disk.
 TEST(FeederFailures, AFeederThatGoesWaitsForNoBatch) {
   const SmallSplit split(60);
-  StuckFiles files(split.shard(0));
   LoaderOptions options = SmallOptions();
   options.order.kind = OrderKind::kSequential;
   options.source.backend = SourceOptions::Backend::kPread;
-  auto feeder = std::make_unique<DeviceFeeder>(Dataset::Open(split.folder(), {.files = &files}),
-                                               options, DeviceFeederOptions{.runtime = nullptr});
-  AwaitRest();  // stuck
-  ASSERT_EQ(ReadStats(::getpid()).loaders.size(), 1u);
-  const std::jthread owner([&] { feeder.reset(); });
-  while (!ReadStats(::getpid()).loaders.empty()) std::this_thread::yield();
-  files.LetGo();
+  const DeviceFeederOptions host{.runtime = nullptr};
+  for (const bool own_loader : {true, false}) {
+    StuckFiles files(split.shard(0));
+    const Dataset dataset = Dataset::Open(split.folder(), {.files = &files});
+    auto feeder = own_loader ? std::make_unique<DeviceFeeder>(dataset, options, host)
+                             : std::make_unique<DeviceFeeder>(
+                                   std::make_unique<Loader>(dataset, options), host);
+    AwaitRest();  // stuck
+    ASSERT_EQ(ReadStats(::getpid()).loaders.size(), 1u);
+    const std::jthread owner([&] { feeder.reset(); });
+    while (!ReadStats(::getpid()).loaders.empty()) std::this_thread::yield();
+    files.LetGo();
+  }
 }
 
 TEST(FeederFailures, ABatchMayOutliveItsFeeder) {

@@ -230,6 +230,27 @@ TEST(Feeder, AllDevicesMakeEquallyManySteps) {
   }
 }
 
+// Its consumers would get one end of an epoch after the other.
+TEST(Feeder, RefusesEpochsWithoutAStep) {
+  const SmallSplit split(20);  // two batches
+  const Dataset dataset = Dataset::Open(split.folder());
+  const DeviceFeederOptions three{.runtime = nullptr, .devices = {0, 1, 2}};
+  try {
+    DeviceFeeder(dataset, SmallOptions(), three);
+    FAIL() << "two batches made a step of three";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("an epoch of 2 batches is no step of 3 consumers"));
+  }
+  for (const LastBatch rule : {LastBatch::kPad, LastBatch::kKeep}) {
+    LoaderOptions options = SmallOptions();
+    options.last_batch = rule;
+    DeviceFeeder feeder(dataset, options, three);
+    EXPECT_EQ(feeder.steps_per_epoch(), 1u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(feeder.Next(i));
+  }
+}
+
 TEST(Feeder, ATokenGoesOnBehindTheStep) {
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <semaphore>
 #include <thread>
 
 #include "recpack/base/random.h"
@@ -155,6 +157,33 @@ TEST_F(HeldBatches, MemoryIsUsedAgain) {
   EXPECT_EQ(slabs_.alive(), made);
   EXPECT_EQ(loader.stats().slabs, static_cast<uint32_t>(made));
   EXPECT_EQ(loader.stats().held, 6u);
+}
+
+// Of two that come back while the worker is busy: the last one, or that whose turn it is.
+TEST_F(HeldBatches, WhichSlabComesNext) {
+  for (const uint32_t most : {30u, 0u}) {
+    std::counting_semaphore<> samples(0);  // that may be made
+    std::atomic<int> begun = 0;
+    LoaderOptions options = Options(3, most);
+    options.threads = 1;
+    options.fields.emplace_back(FunctionField{.arrays = {{.name = "gate", .type = ValueType::kU8}},
+                                              .call = [&](SampleView& sample) {
+                                                ++begun;
+                                                samples.acquire();
+                                                *sample.out[0] = 0;
+                                              }});
+    Loader loader(samples_, options);
+    const auto slab_of = [](const Batch& batch) { return batch.Raw(size_t{0}); };
+    samples.release(16);
+    std::optional<Batch> first = Take(loader), second = Take(loader);
+    const void* const last = most == 0 ? slab_of(*first) : slab_of(*second);
+    while (begun < 17) std::this_thread::yield();  // the third batch has its slab
+    first.reset();
+    second.reset();
+    samples.release(1000);
+    const Batch third = Take(loader);
+    EXPECT_EQ(slab_of(Take(loader)), last) << most;
+  }
 }
 
 TEST_F(HeldBatches, TheRingStaysFullWhileSomeAreHeld) {

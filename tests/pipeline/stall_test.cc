@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <memory>
 #include <thread>
 
 #include "recpack/pipeline/loader.h"
@@ -93,6 +95,47 @@ TEST(Stall, ALoaderGoesOnWhereTheDiskDoes) {
   EXPECT_EQ(taken, Take(expected, 6));
 }
 
+TEST(Stall, WhoIsToldToWaitsNoMore) {
+  const SmallSplit split(60);
+  for (const bool looks : {false, true}) {
+    StuckFiles files(split.shard(1));
+    LoaderOptions options = Options(10, std::chrono::minutes(5));
+    if (looks) options.while_waiting = [] {};
+    Loader loader(Dataset::Open(split.folder(), {.files = &files}), options);
+    auto taken = Take(loader, 2);
+    {
+      const std::jthread other([&, consumer = ::gettid()] {
+        AwaitSleepOf(consumer);
+        loader.WaitNoMore();
+      });
+      const Error error = ErrorOf([&] { loader.Next(); });
+      EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+      EXPECT_THAT(error.what(), HasSubstr("told to wait for no batch"));
+    }
+    EXPECT_THROW(loader.Next(), Error);
+    files.LetGo();
+    Settled(loader);
+    EXPECT_EQ(Take(loader, 1).front().ids.front(), 20u) << "what is there is given";
+  }
+}
+
+// A deadline that no clock has would be over at once, and the readers left to themselves.
+TEST(Stall, NoTimeoutIsTooLong) {
+  const SmallSplit split(60);
+  StuckFiles files(split.shard(0));
+  auto loader = std::make_unique<Loader>(Dataset::Open(split.folder(), {.files = &files}),
+                                         Options(10, milliseconds::max()));
+  AwaitRest();  // stuck
+  std::atomic<bool> gone = false;
+  const std::jthread owner([&] {
+    loader.reset();
+    gone = true;
+  });
+  AwaitRest();
+  EXPECT_FALSE(gone);
+  files.LetGo();
+}
+
 // As a job or a container that is suspended: its workers could do nothing meanwhile.
 TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
   const SmallSplit split(60);
@@ -106,6 +149,30 @@ TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
                 if (::read(resumed, &byte, 1) == 1) files.LetGo();
               });
               return loader.Next().has_value();
+            }),
+            0);
+}
+
+// Its readers would be left to themselves, with what they use.
+TEST(Stall, ALoaderThatGoesWhileTheProcessIsStoppedJoinsItsReaders) {
+  const SmallSplit split(60);
+  EXPECT_EQ(InChild([&] {
+              StuckFiles files(split.shard(0));
+              std::optional<Loader> loader;
+              loader.emplace(Dataset::Open(split.folder(), {.files = &files}),
+                             Options(10, milliseconds(1500)));
+              AwaitRest();  // stuck
+              const int resumed = StopInAMoment(4);
+              std::atomic<bool> let_go = false;
+              const std::jthread disk([&] {
+                char byte = 0;
+                if (::read(resumed, &byte, 1) != 1) return;
+                std::this_thread::sleep_for(milliseconds(300));
+                let_go = true;
+                files.LetGo();
+              });
+              loader.reset();
+              return let_go.load();
             }),
             0);
 }

@@ -11,6 +11,7 @@
 
 #include "recpack/base/clock.h"
 #include "recpack/base/error.h"
+#include "src/pipeline/consumer_account.h"
 #include "src/pipeline/stats_page.h"
 #include "tests/base/forked.h"
 #include "tests/pipeline/settled.h"
@@ -52,6 +53,16 @@ TEST(Stats, CountWhatWasDone) {
     EXPECT_GT(sum, stats.age / 2);
     EXPECT_LE(sum, stats.age + std::chrono::seconds(1));
   }
+}
+
+// A worker is stopped where it has made a batch ready and has not yet counted it.
+TEST(Stats, WhatIsReadyIsNeverBelowNone) {
+  StatsPage page({.workers = 1, .slots = 2, .batch_size = 8, .batch_bytes = 64});
+  ConsumerAccount account(page.blocks());
+  account.Give(8, account.Ready());
+  EXPECT_EQ(account.Ready(), 0u);
+  page.blocks().ring.written = 3;
+  EXPECT_EQ(account.Ready(), 2u);
 }
 
 TEST(Stats, WaitsThatLastAreCountedUpToNow) {

@@ -310,6 +310,21 @@ class Damaged(Loading):
         self.assertEqual(seen, 8 * len(loader))
         self.assertEqual(len((self.folder / 'ledger').read_text().splitlines()), 1)
 
+        # A relative one stays where it is, also where the loader begins anew.
+        self.addCleanup(os.chdir, os.getcwd())
+        (self.folder / 'other').mkdir()
+        os.chdir(self.folder)
+        loader = self.loader(on_bad_record='substitute', max_bad_share=0.5, ledger='relative',
+                             last_batch='pad')
+        os.chdir('other')
+        for epoch in 0, 1:
+            loader.set_epoch(epoch)
+            for _ in loader:
+                pass
+            loader.set_epoch(7)
+        self.assertEqual(os.listdir('.'), [])
+        self.assertEqual(len((self.folder / 'relative').read_text().splitlines()), 2)
+
 
 if __name__ == '__main__':
     main()

@@ -110,6 +110,21 @@ class Records(Packing):
         batch = next(iter(loader))
         self.assertEqual(batch['label'].tolist(), [label for _, label in golden_rows('train')[:8]])
 
+    def test_a_program_that_changes_its_folder(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        other = self.folder / 'other'
+        other.mkdir()
+        os.chdir(self.folder)
+
+        def moving():
+            yield from rows(100)
+            os.chdir(other)
+            yield from rows(100, 100)
+        recpack_io.pack(moving(), 'out', shard_bytes=1000, sync=False)
+        self.assertEqual(os.listdir(other), [])
+        self.assertEqual(numbers(self.out), list(range(200)))
+        recpack('verify', self.out)
+
     def test_a_record_larger_than_a_shard(self):
         result = self.pack([{'a': b'x' * size} for size in (10, 5000, 10)], shard_bytes=1000)
         self.assertEqual(result.shards, 3)
@@ -305,6 +320,18 @@ class Paths(Packing):
             recpack_io.open(self.out)
         self.assertEqual(self.pack(source, shard_bytes=1).records, 400)
         recpack('verify', self.out)
+
+    def test_no_thread_can_be_started(self):
+        done = subprocess.run([sys.executable, '-c', '''
+import resource, sys, recpack_io
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + (1 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (used, used))
+try:
+    recpack_io.pack(sys.argv[1], sys.argv[2])
+except recpack_io.IoError as error:
+    print(error)
+''', CIFAR, self.out], text=True, capture_output=True, check=False)
+        self.assertIn('a thread cannot be started', done.stdout, done.stderr)
 
     def test_ctrl_c(self):
         held = self.hold(400)

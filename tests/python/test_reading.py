@@ -117,6 +117,29 @@ class Reading(InFolder):
             recpack_io.open(path + '/nothing')
         self.assertEqual(caught.exception.path, path + '/nothing')
 
+    def test_a_program_that_changes_its_folder(self):
+        """Shards and files are opened when they are read."""
+        self.addCleanup(os.chdir, os.getcwd())
+        for name in 'coffee', 'tea':
+            (self.folder / 'photos' / name).mkdir(parents=True)
+            shutil.copy(GOLDEN / 'image' / 'orientation1.jpg', self.folder / 'photos' / name)
+        for path in 'shards', 'shards/train-*', ['shards'], './photos':
+            os.chdir(self.folder)
+            expected = dict(recpack_io.open(path)[0])
+            dataset = recpack_io.open(path)
+            os.chdir('/')
+            for opened in dataset, pickle.loads(pickle.dumps(dataset)):
+                np.testing.assert_equal(dict(opened[0]), expected)
+                self.assertTrue(os.path.exists(opened.place_of(0)[0]))
+
+    def test_a_folder_whose_name_looks_like_a_pattern(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        odd = self.folder / '{1..2}[a]*'
+        shutil.copytree(self.folder / 'shards', odd / 'shards')
+        os.chdir(odd)
+        for path in 'shards', 'shards/train-*':
+            self.assertEqual(len(recpack_io.open(path)), len(self.rows), path)
+
     def test_pickled_for_spawned_and_forked_workers(self):
         self.assertEqual(pickle.loads(pickle.dumps(self.dataset)).digest, self.dataset.digest)
         first_label(self.dataset)  # readers are there when the process forks

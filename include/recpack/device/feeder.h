@@ -39,8 +39,8 @@ class DeviceFeeder {
  public:
   // Makes the loader of a data set, a view of one or a mixture: with pinned slabs near the devices,
   // pictures left to the devices, and `prefetch` rounded up to what they need. Throws as Loader,
-  // and Error (kDevice) for a device that is not there and memory that is not to be had, saying
-  // what to lower.
+  // Error (kInvalidArgument) where LastBatch::kDrop leaves no step of an epoch, and Error (kDevice)
+  // for a device that is not there and memory that is not to be had, saying what to lower.
   DeviceFeeder(const Mixture& samples, LoaderOptions loader, DeviceFeederOptions options = {});
 
   // Of a loader that gives pictures finished or for devices to finish. Its slabs must be pinned

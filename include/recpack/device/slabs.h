@@ -19,7 +19,8 @@ int NumaNodeOf(const std::string& pci_bus, const std::string& sysfs = "/sys");
 // room. Returns false where the kernel refuses: the memory is as good then, only further away.
 bool PreferNode(void* memory, size_t bytes, int node) noexcept;
 
-// Pinned slabs: slab i is near to device i modulo their number, as a DeviceFeeder deals batches.
+// Pinned slabs: slab i is near to device i modulo their number, as a DeviceFeeder deals batches
+// where its loader's slabs go round (LoaderOptions::max_live_batches 0).
 class PinnedSlabs final : public SlabAllocator {
  public:
   // `runtime` outlives all slabs. Throws Error (kDevice).

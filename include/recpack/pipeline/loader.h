@@ -82,7 +82,7 @@ struct LoaderOptions {
   // Whether it takes part where `recprobe gain` has batches repeated or made up (docs/gain.md). Off
   // for what is no training: evaluation then stays what it is.
   bool in_gain_runs = true;
-  std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);
+  std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);  // a year at most
   // Called by Next() about ten times a second while it waits, to look for signals say. What it
   // throws leaves Next(); asked again, that waits for the same batch.
   std::function<void()> while_waiting;
@@ -114,6 +114,8 @@ class Loader {
   // not come back from a read within stall_timeout, or a second after Next() gave up on it, is left
   // to itself, and keeps the slabs, data set and slab allocator in use.
   ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
 
   // The next batch; nothing at the end of each epoch, after which the next one goes on. Waits for
   // it. Throws what happened to the sample with the lowest position that failed, with its place;
@@ -123,6 +125,10 @@ class Loader {
   // where nothing came for stall_timeout, naming what is waited for; asked again it waits again. In
   // a child forked since the loader was made it throws: threads are not inherited.
   std::optional<Batch> Next();
+
+  // Any thread: a Next() that waits ends, and from now on one that would have to wait throws Error
+  // (kInvalidArgument). For whoever is to join the consumer's thread before it destroys the loader.
+  void WaitNoMore() noexcept;
 
   // What the next batch will be, as things stand: live, but in experiments.
   LoaderMode NextMode();
