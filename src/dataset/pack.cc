@@ -164,9 +164,12 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   if (result.shards_found > 0) meter.Add(ledger.planned_bytes_found());
   PackMissing(job, ledger);
   ledger.ListSkipped();
-  result.skip_limit_exceeded = job.skipped > job.skip_limit;
-  result.complete =
-      !result.skip_limit_exceeded && FinishPack(source, plan, folder, options, result.manifest);
+  const PackFinish finish =
+      job.skipped > job.skip_limit
+          ? PackFinish::kTooManySkipped
+          : FinishPack(source, plan, folder, options, job.skip_limit, result.manifest);
+  result.skip_limit_exceeded = finish == PackFinish::kTooManySkipped;
+  result.complete = finish == PackFinish::kDone;
   return result;
 }
 

@@ -455,6 +455,28 @@ TEST(PackTest, TasksTogetherMakeWhatOneMakes) {
   EXPECT_EQ(parts, whole);
 }
 
+// Each task is within the limit, all together are not.
+TEST(PackTest, SkippedItemsOfAllTasksCountTogether) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.before_read = [](size_t split, uint64_t item) {
+    if (split == 0 && item % 100 == 5) throw Error(ErrorKind::kCorrupt, "broken");
+  };
+  PackOptions options = Options(folder);
+  options.skip_bad_items = true;
+  options.max_skip = 9 / 1100.0;
+  options.tasks = 2;
+  EXPECT_FALSE(Pack(source, options).skip_limit_exceeded);
+  options.task = 1;
+  const PackResult last = Pack(source, options);
+  EXPECT_TRUE(last.skip_limit_exceeded);
+  EXPECT_FALSE(last.complete);
+  EXPECT_LT(last.skipped.size(), 9u);
+  EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
+  options.max_skip = 10 / 1100.0;
+  EXPECT_TRUE(Pack(source, options).complete);
+}
+
 // Names of the temporary files, in order.
 std::vector<std::string> Temporaries(const std::string& out) {
   std::vector<std::string> names;
