@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,9 @@
 #include "recpack/dataset/build_index.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/verify.h"
+#include "recpack/example/builder.h"
 #include "recpack/record/index.h"
+#include "recpack/record/writer.h"
 #include "tests/base/real_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"
@@ -244,6 +248,48 @@ TEST_F(RepairTest, AWrongLengthOrOffsetInTheIndexIsAFinding) {
     EXPECT_NE(found.findings[0].reason.find("recpack index"), std::string::npos);
     BuildIndexes(FindLayout(out_), {});
     EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());
+  }
+}
+
+// Where all records have one length, nothing else tells a record that is read for another.
+TEST_F(RepairTest, AWrongFlushPointInTheIndexIsAFinding) {
+  const std::string out = folder_ / "flushed";
+  const std::string path = out + "/train.recindex";
+  std::filesystem::create_directory(out);
+  RecordWriter writer(PosixFiles().Create(out + "/train-00000-of-00001.tfrecord"),
+                      {.compression = Compression::kGzip, .flush_interval = 1000});
+  for (int i = 0; i < 1000; ++i) {
+    ExampleBuilder features;
+    const std::string text = std::to_string(10'000 + i);
+    features.AddBytes("text", AsBytes(text));
+    ByteBuffer payload(features.ByteSize());
+    features.SerializeTo(payload.data());
+    writer.Write(payload);
+  }
+  writer.Finish(false);
+  const auto verify_with = [&](const std::function<void(FlushPoint&)>& change) {
+    ShardEntries entries = writer.entries();
+    change(entries.flush_points.at(7));
+    IndexWriter index(PosixFiles().Create(path));
+    index.AddShard(entries);
+    index.Finish(false);
+    return Verify(FindLayout(out), {}).findings;
+  };
+  EXPECT_TRUE(verify_with([](FlushPoint&) {}).empty());
+  EXPECT_TRUE(verify_with([](FlushPoint& point) { point.first_record = 100'000; }).empty());
+  const std::function<void(FlushPoint&)> kWrong[] = {
+      [](FlushPoint& point) { ++point.first_record; },
+      [](FlushPoint& point) { --point.first_record; },
+      [](FlushPoint& point) { point.file_offset += 3; },
+      [&](FlushPoint& point) { point.file_offset = writer.entries().flush_points[8].file_offset; }};
+  for (const auto& wrong : kWrong) {
+    const auto found = verify_with(wrong);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].path, path);
+    EXPECT_NE(found[0].reason.find("flush points"), std::string::npos) << found[0].reason;
+    EXPECT_NE(found[0].reason.find("recpack index"), std::string::npos) << found[0].reason;
+    BuildIndexes(FindLayout(out), {});
+    EXPECT_TRUE(Verify(FindLayout(out), {}).findings.empty());
   }
 }
 
