@@ -21,11 +21,21 @@
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
 #include "src/dataset/side_files.h"
+#include "src/dataset/system_errors.h"
 
 namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Lost is what is damaged, not what may be whole once the system lets us read it.
+void EndIfRefused(const Error& error) {
+  if (!IsRefused(error)) return;
+  const std::string advice = error.advice().empty() ? "" : error.advice() + "; ";
+  throw Error(error.kind(), error.reason(), error.place(),
+              advice + "it may be whole: nothing is told to be lost, repair into another folder",
+              error.error_number());
+}
 
 // The index's word on each shard of the split, where an index is there and fits; else nothing.
 class KnownEntries {
@@ -66,6 +76,7 @@ bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
   try {
     return reader.Next(record);
   } catch (const Error& error) {
+    EndIfRefused(error);
     if (error.kind() != ErrorKind::kIo) throw;
     reach.failure = error.reason();
     return false;
@@ -147,17 +158,17 @@ RepairedShard RepairShard(const std::string& path, const std::shared_ptr<const S
                           const RepairOptions& options, ShardEntries& entries) {
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   const std::string& out = options.out;
-  if (!files.Exists(path)) {
-    return ReplaceShard(path, "the shard is not there", known.get(), out, entries);
-  }
   std::optional<RecordReader> reader;
   try {
     reader.emplace(
         files.OpenForReading(path),
         ReaderOptions{.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known});
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kIo) throw;
-    return ReplaceShard(path, error.reason(), known.get(), out, entries);
+    EndIfRefused(error);
+    const bool missing = error.kind() == ErrorKind::kNotFound;
+    if (!missing && error.kind() != ErrorKind::kIo) throw;
+    return ReplaceShard(path, missing ? "the shard is not there" : error.reason(), known.get(), out,
+                        entries);
   }
   const std::string file = fs::path(path).filename();
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
@@ -244,6 +255,7 @@ void CopySideFiles(const Layout& layout, const std::string& out, Manifest& manif
     try {
       bytes = ReadSideFile(layout.folder, file);
     } catch (const Error& error) {
+      EndIfRefused(error);
       lost.push_back({.path = layout.folder + "/" + file.file,
                       .end = file.bytes,
                       .records = 0,
@@ -262,6 +274,7 @@ void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
       lost.push_back({.path = unfinished->plan, .records = {}, .reason = unfinished->Reason()});
     }
   } catch (const Error& error) {
+    EndIfRefused(error);
     lost.push_back({.path = error.place().path, .records = {}, .reason = error.reason()});
   }
 }

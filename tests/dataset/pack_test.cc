@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -453,6 +454,27 @@ TEST(PackTest, TasksTogetherMakeWhatOneMakes) {
   EXPECT_EQ(parts.erase("manifest.json"), 1u);
   EXPECT_EQ(whole.erase("manifest.json"), 1u);
   EXPECT_EQ(parts, whole);
+}
+
+TEST(PackTest, WhatSaysNothingOfTheItemIsNotSkipped) {
+  const TemporaryFolder folder;
+  FakeSource source({{"train", 1000}});
+  source.before_read = [](size_t, uint64_t item) {
+    if (item == 77) throw SystemError("cannot open", "item 77", EMFILE);
+  };
+  PackOptions options = Options(folder);
+  options.skip_bad_items = true;
+  options.max_skip = 0.5;
+  for (const bool team : {false, true}) {
+    source.take_work = team;
+    options.threads = team ? 6 : 1;
+    options.plan.shards = 1;
+    const std::string failure = FailureOf([&] { Pack(source, options); });
+    EXPECT_THAT(failure, HasSubstr("item 77"));
+    EXPECT_THAT(failure, HasSubstr("ulimit -n"));
+  }
+  source.before_read = {};
+  EXPECT_TRUE(Pack(source, options).skipped.empty());
 }
 
 // Each task is within the limit, all together are not.

@@ -199,6 +199,62 @@ TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneCannotBeReadAtAll) {
   EXPECT_TRUE(Verify(FindLayout(folder_ / "saved"), {}).findings.empty());
 }
 
+// Answers with an error where one file is opened, or once it is read.
+class RefusingDisk final : public RealFiles {
+ public:
+  RefusingDisk(std::string path, int error_number, bool opens)
+      : path_(std::move(path)), error_number_(error_number), opens_(opens) {}
+
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    if (path != path_) return RealFiles::OpenForReading(path);
+    if (!opens_) throw SystemError("cannot open", path, error_number_);
+    return std::make_unique<File>(RealFiles::OpenForReading(path), error_number_);
+  }
+
+ private:
+  class File final : public ReadThrough {
+   public:
+    File(std::unique_ptr<ReadableFile> file, int error_number)
+        : ReadThrough(std::move(file)), error_number_(error_number) {}
+    size_t ReadAt(uint64_t, std::span<uint8_t>) const override {
+      throw SystemError("cannot read", path(), error_number_);
+    }
+
+   private:
+    int error_number_;
+  };
+
+  std::string path_;
+  int error_number_;
+  bool opens_;
+};
+
+TEST_F(RepairTest, OnlyWhatIsDamagedIsLost) {
+  for (const bool opens : {false, true}) {
+    for (const int error_number : {EACCES, EPERM, EMFILE, ENFILE, ENOMEM, ESTALE, ETIMEDOUT}) {
+      RefusingDisk disk(shard_, error_number, opens);
+      const TemporaryFolder saved;
+      try {
+        Repair(FindLayout(out_), {.out = saved.path(), .files = &disk});
+        FAIL() << error_number;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.error_number(), error_number);
+        EXPECT_EQ(error.place().path, shard_);
+        EXPECT_NE(error.advice().find("may be whole"), std::string::npos) << error.what();
+      }
+      EXPECT_FALSE(std::filesystem::exists(saved / "manifest.json"));
+      EXPECT_FALSE(std::filesystem::exists(saved / kLedgerName));
+    }
+    for (const int error_number : {EIO, EUCLEAN}) {
+      RefusingDisk disk(shard_, error_number, opens);
+      const TemporaryFolder saved;
+      const RepairResult result = Repair(FindLayout(out_), {.out = saved.path(), .files = &disk});
+      ASSERT_EQ(result.lost.size(), 1u) << error_number;
+      EXPECT_EQ(result.lost[0].records, Index::Open(out_ + "/train.recindex").shard(0).records);
+    }
+  }
+}
+
 TEST_F(RepairTest, ASideFileThatCannotBeReadIsLost) {
   PackOptions options;
   options.out = folder_ / "sides";

@@ -29,7 +29,8 @@ struct PackOptions {
   int threads = 0;
   // Leave bad items out and list them, up to this share of the planned items; else the first one
   // stops the job. Of all tasks: each stops at that many of its own, and where they are more
-  // together no manifest is written.
+  // together no manifest is written. What says nothing of an item, such as too many open files,
+  // stops the job all the same.
   bool skip_bad_items = false;
   double max_skip = 0.001;
   // This process packs the shards whose number leaves `task` when divided by `tasks`.
