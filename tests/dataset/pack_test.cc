@@ -786,6 +786,23 @@ TEST(PackTest, WritesDaliIndexes) {
   EXPECT_TRUE(text.starts_with("0 "));
 }
 
+// Offsets of the uncompressed bytes would lead DALI to anywhere in the file.
+TEST(PackTest, RefusesADaliIndexOfCompressedShards) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.dali_index = true;
+  options.writer.compression = Compression::kGzip;
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("DALI"));
+  EXPECT_FALSE(fs::exists(options.out));
+  options.dali_index = false;
+  Pack(Source1(), options);
+  const auto before = Contents(options.out);
+  PackOptions more = Appending(folder);
+  more.dali_index = true;
+  EXPECT_THAT(FailureOf([&] { Pack(FakeSource({{"train", 7}}), more); }), HasSubstr("DALI"));
+  EXPECT_EQ(Contents(options.out), before);
+}
+
 TEST(PackTest, ReportsProgressUpToTheEnd) {
   const TemporaryFolder folder;
   PackOptions options = Options(folder);

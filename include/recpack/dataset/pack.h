@@ -38,7 +38,7 @@ struct PackOptions {
   uint32_t tasks = 1;
   bool append = false;      // add to the data set that is in `out`
   bool overwrite = false;   // remove what an earlier pack made in `out` first
-  bool dali_index = false;  // also SHARD.idx in DALI's text form
+  bool dali_index = false;  // also SHARD.idx in DALI's text form; of plain shards only
   FileSystem* files = &PosixFiles();
   // Called with the plan before the first shard is written.
   std::function<void(const Plan& plan)> planned = {};
