@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
 #include "src/dataset/side_files.h"
+#include "src/dataset/split_folders.h"
 #include "src/dataset/system_errors.h"
 
 namespace recpack {
@@ -279,6 +282,21 @@ void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
   }
 }
 
+// One of the two would take the place of the other.
+void RefuseNamesakes(const Layout& layout) {
+  std::set<std::string> names;
+  for (const LayoutSplit& split : layout.splits) {
+    if (split.shards.empty() || LieTogether(split.shards)) continue;
+    for (const std::string shard : split.shards) {
+      const std::string name = fs::path(shard).filename();
+      if (names.insert(name).second) continue;
+      throw Error(ErrorKind::kInvalidArgument,
+                  format("another shard is called {}, too, and all are saved in one folder", name),
+                  {.path = shard}, "repair them folder by folder");
+    }
+  }
+}
+
 void PrepareFolder(const std::string& out) {
   MakeFolder(out, true);
   if (!fs::is_empty(out)) {
@@ -290,6 +308,7 @@ void PrepareFolder(const std::string& out) {
 }  // namespace
 
 RepairResult Repair(const Layout& layout, const RepairOptions& options) {
+  RefuseNamesakes(layout);
   PrepareFolder(options.out);
   std::mutex mutex;
   uint64_t bytes_done = 0;

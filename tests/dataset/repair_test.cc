@@ -420,6 +420,23 @@ TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   }
 }
 
+// Of shards of one name only one would be saved.
+TEST_F(RepairTest, RefusesShardsOfOneName) {
+  std::filesystem::copy(out_, folder_ / "other");
+  const std::string both = folder_ / "{out,other}/*.tfrecord";
+  try {
+    Repair(FindLayout(both), {.out = folder_ / "saved"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_NE(error.reason().find("train-00000-of-00002.tfrecord"), std::string::npos);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
+  std::filesystem::remove(folder_ / "other/train-00000-of-00002.tfrecord");
+  std::filesystem::remove(out_ + "/train-00001-of-00002.tfrecord");
+  EXPECT_EQ(Repair(FindLayout(both), {.out = folder_ / "saved"}).records, 400u);
+}
+
 TEST_F(RepairTest, RefusesAFolderThatIsNotEmpty) {
   EXPECT_THROW(Repair(FindLayout(out_), {.out = out_}), Error);
 }
