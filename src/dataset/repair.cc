@@ -157,12 +157,24 @@ RepairedShard ReplaceShard(const std::string& path, const std::string& why,
   return repaired;
 }
 
-RepairedShard RepairShard(const std::string& path, const std::shared_ptr<const ShardEntries>& known,
+// The index may be of shards that had these names before: how one is compressed its first bytes
+// tell, unless they are damaged.
+bool MayBeOf(const ShardEntries& known, std::unique_ptr<ReadableFile> file) {
+  uint8_t header[kFrameHeaderBytes] = {};
+  if (file->ReadAt(0, header) == sizeof header && FrameHeaderHolds(header)) {
+    return known.compression == Compression::kNone;
+  }
+  const Compression told = RecordReader(std::move(file), {}).compression();
+  return told == Compression::kNone || told == known.compression;
+}
+
+RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
                           const RepairOptions& options, ShardEntries& entries) {
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   const std::string& out = options.out;
   std::optional<RecordReader> reader;
   try {
+    if (known && !MayBeOf(*known, files.OpenForReading(path))) known = nullptr;
     reader.emplace(
         files.OpenForReading(path),
         ReaderOptions{.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known});

@@ -410,6 +410,24 @@ TEST_F(RepairTest, FindsAShardsEntriesWhereverTheIndexListsThem) {
   EXPECT_EQ(result.lost[0].records, lost);
 }
 
+// By an index that says otherwise how they are compressed, nothing at all would be read.
+TEST_F(RepairTest, AnIndexOfShardsThatWereCompressedOtherwiseIsNotTheirs) {
+  PackOptions options;
+  options.out = folder_ / "compressed";
+  options.sync = false;
+  options.plan.shards = 2;
+  options.writer.compression = Compression::kGzip;
+  Pack(FakeSource({{"train", 400}}), options);
+  std::filesystem::rename(out_ + "/train.recindex", folder_ / "plain.recindex");
+  std::filesystem::rename(options.out + "/train.recindex", out_ + "/train.recindex");
+  std::filesystem::rename(folder_ / "plain.recindex", options.out + "/train.recindex");
+  for (const std::string& folder : {out_, options.out}) {
+    const RepairResult result = Repair(FindLayout(folder), {.out = folder + " saved"});
+    EXPECT_EQ(result.records, 400u) << folder;
+    EXPECT_TRUE(result.lost.empty()) << folder;
+  }
+}
+
 TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   Damage(Locate(20).offset + 15, '\x7e');
   const auto before = std::filesystem::last_write_time(out_ + "/train.recindex");
