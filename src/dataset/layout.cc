@@ -14,6 +14,7 @@
 #include "src/dataset/folders.h"
 #include "src/dataset/path_pattern.h"
 #include "src/dataset/split_folders.h"
+#include "src/dataset/text_split.h"
 
 namespace recpack {
 namespace {
@@ -39,7 +40,7 @@ std::string SplitOfName(const std::string& name) {
 }
 
 Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
-  std::ranges::sort(paths);
+  SortAndUnite(paths);  // parts of a pattern may overlap
   std::map<std::string, NameList> splits;
   for (const auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};

@@ -41,6 +41,15 @@ TEST(LayoutTest, APatternLeavesSideFilesOut) {
   EXPECT_EQ(layout.splits[0].shards.size(), 1u);
 }
 
+TEST(LayoutTest, PartsOfAPatternMayOverlap) {
+  const TemporaryFolder folder;
+  Touch(folder / "train-00000-of-00002.tfrecord");
+  Touch(folder / "train-00001-of-00002.tfrecord");
+  const Layout layout = FindLayout(folder / "{train*,*1-of*}");
+  ASSERT_EQ(layout.splits.size(), 1u);
+  EXPECT_EQ(layout.splits[0].shards.size(), 2u);
+}
+
 TEST(LayoutTest, ARangeMayEndAtTheLargestNumber) {
   const TemporaryFolder folder;
   const Layout layout =
