@@ -142,10 +142,14 @@ using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped, bool, std::vect
 
 Packed PackedOf(const Source& source, const PackResult& result) {
   if (result.skip_limit_exceeded) {
-    throw Error(
-        ErrorKind::kCorrupt,
-        "more items are bad than may be skipped; the first: " + result.skipped.front().reason,
-        {.path = result.skipped.front().item}, "mend them, or raise max_skip");
+    const std::string reason = "more items are bad than may be skipped";
+    const std::string advice = "mend them, or raise max_skip";
+    if (result.skipped.empty()) {
+      throw Error(ErrorKind::kCorrupt, reason + ": those of the other tasks", {}, advice);
+    }
+    const SkippedItem& first = result.skipped.front();
+    throw Error(ErrorKind::kCorrupt, reason + "; the first: " + first.reason, {.path = first.item},
+                advice);
   }
   Skipped skipped;
   skipped.reserve(result.skipped.size());

@@ -123,7 +123,8 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
         rewritten losslessly, so that crops decode alone. check_images: decode every image.
     max_tokens, vocabulary (how many) or vocabulary_file, seed (of the splits): of reviews.
     shuffle: a seed, None, or "auto": 0 where items lie by class. limit: records of each split.
-    max_skip: share of bad items that are left out and listed; 0: the first one is an error.
+    max_skip: share of all items, of all tasks together, that may be bad: they are left out and listed.
+        0: the first one is an error.
     append: add to what `out` holds. task: (0, 4): the first of four parts, each a process, on a
         machine of its own say. dali_index: write NVIDIA DALI's, too.
     work_folder: of temporary files, such as unpacked archives.

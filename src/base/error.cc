@@ -39,20 +39,24 @@ const char* ErrorKindName(ErrorKind kind) {
   return "unknown";
 }
 
-Error::Error(ErrorKind kind, std::string reason, Place place, std::string advice)
+Error::Error(ErrorKind kind, std::string reason, Place place, std::string advice, int error_number)
     : kind_(kind),
       reason_(std::move(reason)),
       place_(std::move(place)),
       advice_(std::move(advice)),
-      what_(Compose(reason_, place_, advice_)) {}
+      what_(Compose(reason_, place_, advice_)),
+      error_number_(error_number) {}
 
 Error SystemError(const std::string& what_failed, const std::string& path, int error_number) {
   const ErrorKind kind = error_number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo;
   std::string advice;
   if (error_number == ENOSPC) advice = "free some space and run the same command again";
   if (error_number == EACCES || error_number == EPERM) advice = "check the permissions";
+  if (error_number == EMFILE || error_number == ENFILE) {
+    advice = "raise the limit of open files (ulimit -n)";
+  }
   return Error(kind, format("{}: {}", what_failed, std::strerror(error_number)), {.path = path},
-               advice);
+               advice, error_number);
 }
 
 }  // namespace recpack

@@ -100,10 +100,15 @@ void WriteDaliIndexes(const std::string& name, const PackOptions& options) {
   }
 }
 
-bool AllComplete(const Plan& plan, const PackFolder& folder) {
-  return std::ranges::all_of(plan.shards.files(), [&](const std::string& file) {
-    return folder.FindComplete(file).has_value();
-  });
+// Items that all shards of the plan leave out; nothing where some are missing.
+std::optional<uint64_t> SkippedInAll(const Plan& plan, const PackFolder& folder) {
+  uint64_t skipped = 0;
+  for (const auto& file : plan.shards.files()) {
+    const auto sidecar = folder.FindComplete(file);
+    if (!sidecar) return {};
+    skipped += sidecar->skipped.size();
+  }
+  return skipped;
 }
 
 // The shards of each index, by its file name: what the manifest lists and what the plan adds to it.
@@ -150,11 +155,13 @@ std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder&
 
 }  // namespace
 
-bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
-                const PackOptions& options, Manifest& manifest) {
+PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
+                      const PackOptions& options, uint64_t skip_limit, Manifest& manifest) {
   manifest = StartManifest(source, plan, folder, options);
-  if (Lists(manifest, plan)) return true;  // an append that was made before
-  if (!AllComplete(plan, folder)) return false;
+  if (Lists(manifest, plan)) return PackFinish::kDone;  // an append that was made before
+  const auto skipped = SkippedInAll(plan, folder);
+  if (!skipped) return PackFinish::kShardsMissing;
+  if (*skipped > skip_limit) return PackFinish::kTooManySkipped;
   const Descriptor turn = folder.TakeTurn();
   if (auto grown = ManifestWithAppended(plan, folder, options)) {
     manifest = std::move(*grown);
@@ -163,11 +170,11 @@ bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
     WriteIndexes(manifest, plan, folder, options);
     if (options.append) {
       manifest = ReadManifest(*options.files, options.out);
-      if (Lists(manifest, plan)) return true;  // another task was faster
+      if (Lists(manifest, plan)) return PackFinish::kDone;  // another task was faster
     }
     for (const auto& shard : plan.shards) {
       const auto sidecar = folder.FindComplete(shard.file);
-      if (!sidecar) return false;
+      if (!sidecar) return PackFinish::kShardsMissing;
       AddShard(plan.splits[shard.split].name, *sidecar, manifest);
     }
   }
@@ -178,7 +185,7 @@ bool FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
     std::filesystem::remove(folder.IndexPartPath(file), ignored);
   }
   folder.RemoveStaleTemporaries(plan);
-  return true;
+  return PackFinish::kDone;
 }
 
 }  // namespace recpack

@@ -3,8 +3,10 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "src/dataset/folders.h"
 #include "src/dataset/path_pattern.h"
 #include "src/dataset/split_folders.h"
+#include "src/dataset/text_split.h"
 
 namespace recpack {
 namespace {
@@ -39,7 +42,7 @@ std::string SplitOfName(const std::string& name) {
 }
 
 Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
-  std::ranges::sort(paths);
+  SortAndUnite(paths);  // parts of a pattern may overlap
   std::map<std::string, NameList> splits;
   for (const auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};
@@ -80,15 +83,30 @@ Layout FromFolder(const std::string& folder) {
   return GroupBySplit(std::move(paths), folder);
 }
 
-std::vector<std::string> Glob(const std::string& pattern) {
+// What glob() could not read in this thread, which it passes on to a function without a context.
+thread_local std::optional<Error> unread_folder;
+
+// Else it would leave out what is in there, as if there were nothing.
+int StopAtUnread(const char* folder, int error_number) {
+  if (error_number == ENOENT || error_number == ENOTDIR) return 0;
+  unread_folder = SystemError("cannot list", folder, error_number);
+  return 1;
+}
+
+std::vector<std::string> ShellGlob(const std::string& pattern) {
   glob_t found = {};
+  const int result = ::glob(pattern.c_str(), GLOB_BRACE | GLOB_TILDE, &StopAtUnread, &found);
   std::vector<std::string> paths;
-  if (pattern.find("..") != pattern.npos && pattern.find('{') != pattern.npos) {
-    paths = ExpandPathPattern(pattern);  // a range of numbers, which glob() does not know
-  } else if (::glob(pattern.c_str(), GLOB_BRACE | GLOB_TILDE, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
+  if (result == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
+  if (unread_folder) throw *std::exchange(unread_folder, std::nullopt);
+  return paths;
+}
+
+std::vector<std::string> Glob(const std::string& pattern) {
+  // A range of numbers is what glob() does not know.
+  const bool range = pattern.find("..") != pattern.npos && pattern.find('{') != pattern.npos;
+  std::vector<std::string> paths = range ? ExpandPathPattern(pattern) : ShellGlob(pattern);
   std::erase_if(paths, [](const auto& path) { return IsSideFile(fs::path(path).filename()); });
   return paths;
 }

@@ -6,6 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/dataset/field_values.h"
+#include "src/dataset/json_digits.h"
 
 namespace recpack {
 namespace {
@@ -84,8 +85,8 @@ void AddJsonValue(const Json& value, ListCell& cell) {
     type = ListType::kInt64;
     cell.texts.push_back(value.get<bool>() ? "1" : "0");
   } else {
-    cell.texts.push_back(value.dump());
-    if (value.is_number()) type = NarrowestType(cell.texts.back());
+    cell.texts.push_back(TextOfDigits(value));
+    if (IsNumberOfDigits(value)) type = NarrowestType(cell.texts.back());
   }
   cell.type = std::max(cell.type, type);
 }
@@ -101,7 +102,7 @@ void ReadJsonCell(const Json& value, ListCell& cell) {
 }
 
 Json ParseObject(std::string_view row) {
-  Json object = Json::parse(row, nullptr, false);
+  Json object = ParseJsonDigits(row);
   if (object.is_discarded()) FailCorrupt("is no JSON");
   if (!object.is_object()) FailCorrupt("is no JSON object");
   return object;

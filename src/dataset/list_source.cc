@@ -88,8 +88,8 @@ class ListReader final : public ItemReader {
       const std::string& path = error.place().path;
       const std::string reason =
           path.empty() ? error.reason() : format("{}: {}", path, error.reason());
-      throw AtLine(Error(error.kind(), reason, {}, error.advice()), source_.table().list_path,
-                   entry.row.line);
+      throw AtLine(Error(error.kind(), reason, {}, error.advice(), error.error_number()),
+                   source_.table().list_path, entry.row.line);
     }
   }
 

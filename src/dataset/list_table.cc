@@ -347,7 +347,7 @@ std::vector<std::pair<std::string, ListType>> ParseListTypes(std::string_view te
 
 Error AtLine(const Error& error, const std::string& list_path, uint32_t line) {
   return Error(error.kind(), error.reason(), {.path = recpack::format("{}:{}", list_path, line)},
-               error.advice());
+               error.advice(), error.error_number());
 }
 
 }  // namespace recpack

@@ -118,6 +118,23 @@ void PackMissing(JobState& job, Ledger& ledger) {
   });
 }
 
+bool HasCompressed(const Manifest& manifest) {
+  for (const ManifestSplit& split : manifest.splits) {
+    for (const ManifestShard& shard : split.shards) {
+      if (shard.compression != Compression::kNone) return true;
+    }
+  }
+  return false;
+}
+
+// At the end, when it would be written, is too late.
+void CheckDaliIndex(const PackOptions& options, bool compressed) {
+  if (!options.dali_index || !compressed) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              "shards are compressed, and DALI, which is to have an index, reads them as they are",
+              {.path = options.out}, "leave out DALI's index, or pack without compression");
+}
+
 }  // namespace
 
 Plan PlanPack(const Source& source, const PackOptions& options) {
@@ -148,8 +165,12 @@ PackResult Pack(const Source& source, const PackOptions& options) {
                 "pack all of it together, without --append");
   }
   CheckPlannable(source, options.plan);  // before the folder is made
+  CheckDaliIndex(options, options.writer.compression != Compression::kNone);
   PackFolder folder(options);
-  if (folder.base()) CheckAppend(source, *folder.base(), options.out);  // not when all is packed
+  if (folder.base()) {  // not when all is packed
+    CheckDaliIndex(options, HasCompressed(*folder.base()));
+    CheckAppend(source, *folder.base(), options.out);
+  }
   PackResult result{.plan = AdoptPlan(source, options, folder)};
   const Plan& plan = result.plan;
   if (options.planned) options.planned(plan);
@@ -164,9 +185,12 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   if (result.shards_found > 0) meter.Add(ledger.planned_bytes_found());
   PackMissing(job, ledger);
   ledger.ListSkipped();
-  result.skip_limit_exceeded = job.skipped > job.skip_limit;
-  result.complete =
-      !result.skip_limit_exceeded && FinishPack(source, plan, folder, options, result.manifest);
+  const PackFinish finish =
+      job.skipped > job.skip_limit
+          ? PackFinish::kTooManySkipped
+          : FinishPack(source, plan, folder, options, job.skip_limit, result.manifest);
+  result.skip_limit_exceeded = finish == PackFinish::kTooManySkipped;
+  result.complete = finish == PackFinish::kDone;
   return result;
 }
 

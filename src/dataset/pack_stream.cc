@@ -217,7 +217,7 @@ Manifest PackStream::Finish() {
     state.Publish(state.shards[i], plan.shards.files()[i], made);
   }
   Manifest manifest;
-  FinishPack(source, plan, state.folder, state.options, manifest);
+  FinishPack(source, plan, state.folder, state.options, 0, manifest);
   for (TemporaryFile& file : made) file.Keep();
   return manifest;
 }

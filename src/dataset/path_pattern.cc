@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_set>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -94,6 +95,8 @@ std::vector<std::string> ExpandPathPattern(const std::string& path) {
   std::vector<std::string> patterns, names;
   ExpandBraces(path, patterns);
   for (const std::string& pattern : patterns) ExpandGlob(pattern, names);
+  std::unordered_set<std::string> seen;
+  std::erase_if(names, [&](const std::string& name) { return !seen.insert(name).second; });
   return names;
 }
 

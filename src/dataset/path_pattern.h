@@ -9,9 +9,9 @@ namespace recpack {
 
 // The files that `path` means: a file or folder that exists under exactly this name; else every
 // alternative of its braces ("a-{000..012}.tar", "{x,y}.tar"), in their order, each with its glob
-// (*, ?, [...]) expanded in sorted order. A name without a pattern comes back as it is. Throws
-// Error: kNotFound for a glob that matches nothing, kInvalidArgument for a range that is none or
-// gives more than a million names.
+// (*, ?, [...]) expanded in sorted order; a file of several alternatives comes once, with the
+// first. A name without a pattern comes back as it is. Throws Error: kNotFound for a glob that
+// matches nothing, kInvalidArgument for a range that is none or gives more than a million names.
 std::vector<std::string> ExpandPathPattern(const std::string& path);
 
 // The files directly in `folder` whose names `wanted` says yes to: paths, sorted; hidden ones are

@@ -21,7 +21,7 @@ void PreparedItems::Start(size_t split) {
 }
 
 void PreparedItems::Encode(Sample& sample, PreparedItem& item) {
-  const bool finished = !sample.payload.empty();
+  const bool finished = sample.is_finished();
   const size_t size = finished ? sample.payload.size() : sample.features.ByteSize();
   const size_t end = used_ + kFrameBytes + size;
   if (end > frames_.size()) frames_.resize(std::max(end, 2 * frames_.size()));

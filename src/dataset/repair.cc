@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -21,11 +23,22 @@
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"
 #include "src/dataset/side_files.h"
+#include "src/dataset/split_folders.h"
+#include "src/dataset/system_errors.h"
 
 namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Lost is what is damaged, not what may be whole once the system lets us read it.
+void EndIfRefused(const Error& error) {
+  if (!IsRefused(error)) return;
+  const std::string advice = error.advice().empty() ? "" : error.advice() + "; ";
+  throw Error(error.kind(), error.reason(), error.place(),
+              advice + "it may be whole: nothing is told to be lost, repair into another folder",
+              error.error_number());
+}
 
 // The index's word on each shard of the split, where an index is there and fits; else nothing.
 class KnownEntries {
@@ -66,6 +79,7 @@ bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
   try {
     return reader.Next(record);
   } catch (const Error& error) {
+    EndIfRefused(error);
     if (error.kind() != ErrorKind::kIo) throw;
     reach.failure = error.reason();
     return false;
@@ -143,21 +157,33 @@ RepairedShard ReplaceShard(const std::string& path, const std::string& why,
   return repaired;
 }
 
-RepairedShard RepairShard(const std::string& path, const std::shared_ptr<const ShardEntries>& known,
+// The index may be of shards that had these names before: how one is compressed its first bytes
+// tell, unless they are damaged.
+bool MayBeOf(const ShardEntries& known, std::unique_ptr<ReadableFile> file) {
+  uint8_t header[kFrameHeaderBytes] = {};
+  if (file->ReadAt(0, header) == sizeof header && FrameHeaderHolds(header)) {
+    return known.compression == Compression::kNone;
+  }
+  const Compression told = RecordReader(std::move(file), {}).compression();
+  return told == Compression::kNone || told == known.compression;
+}
+
+RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
                           const RepairOptions& options, ShardEntries& entries) {
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   const std::string& out = options.out;
-  if (!files.Exists(path)) {
-    return ReplaceShard(path, "the shard is not there", known.get(), out, entries);
-  }
   std::optional<RecordReader> reader;
   try {
+    if (known && !MayBeOf(*known, files.OpenForReading(path))) known = nullptr;
     reader.emplace(
         files.OpenForReading(path),
         ReaderOptions{.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known});
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kIo) throw;
-    return ReplaceShard(path, error.reason(), known.get(), out, entries);
+    EndIfRefused(error);
+    const bool missing = error.kind() == ErrorKind::kNotFound;
+    if (!missing && error.kind() != ErrorKind::kIo) throw;
+    return ReplaceShard(path, missing ? "the shard is not there" : error.reason(), known.get(), out,
+                        entries);
   }
   const std::string file = fs::path(path).filename();
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
@@ -244,6 +270,7 @@ void CopySideFiles(const Layout& layout, const std::string& out, Manifest& manif
     try {
       bytes = ReadSideFile(layout.folder, file);
     } catch (const Error& error) {
+      EndIfRefused(error);
       lost.push_back({.path = layout.folder + "/" + file.file,
                       .end = file.bytes,
                       .records = 0,
@@ -262,7 +289,23 @@ void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
       lost.push_back({.path = unfinished->plan, .records = {}, .reason = unfinished->Reason()});
     }
   } catch (const Error& error) {
+    EndIfRefused(error);
     lost.push_back({.path = error.place().path, .records = {}, .reason = error.reason()});
+  }
+}
+
+// One of the two would take the place of the other.
+void RefuseNamesakes(const Layout& layout) {
+  std::set<std::string> names;
+  for (const LayoutSplit& split : layout.splits) {
+    if (split.shards.empty() || LieTogether(split.shards)) continue;
+    for (const std::string shard : split.shards) {
+      const std::string name = fs::path(shard).filename();
+      if (names.insert(name).second) continue;
+      throw Error(ErrorKind::kInvalidArgument,
+                  format("another shard is called {}, too, and all are saved in one folder", name),
+                  {.path = shard}, "repair them folder by folder");
+    }
   }
 }
 
@@ -277,6 +320,7 @@ void PrepareFolder(const std::string& out) {
 }  // namespace
 
 RepairResult Repair(const Layout& layout, const RepairOptions& options) {
+  RefuseNamesakes(layout);
   PrepareFolder(options.out);
   std::mutex mutex;
   uint64_t bytes_done = 0;

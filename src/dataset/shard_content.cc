@@ -5,6 +5,7 @@
 
 #include "recpack/record/framing.h"
 #include "src/dataset/manifest_schema.h"
+#include "src/dataset/system_errors.h"
 #include "src/dataset/write_sample.h"
 
 namespace recpack {
@@ -79,9 +80,10 @@ bool ShardContent::WritePrepared(const PreparedItem& item) {
   return true;
 }
 
-// Notes the bad item, or throws its error where none may be skipped. False where it was one too
-// many.
+// Notes the bad item, or throws its error where none may be skipped, or where it is not the item's.
+// False where it was one too many.
 bool ShardContent::Skip(uint64_t item, const Error& error) {
+  if (IsOfLimit(error)) throw error;
   if (!job_.options.skip_bad_items) throw WithWayOut(error);
   sidecar_.skipped.push_back({.split = job_.plan.splits[shard_.split].name,
                               .item = job_.source.ItemName(shard_.split, item),

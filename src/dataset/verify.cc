@@ -70,7 +70,7 @@ void ReadRecords(const VerifyOptions& options, ShardTask& task) {
   RecordReader reader(PosixFiles().OpenForReading(task.path),
                       {.on_damage = ReaderOptions::OnDamage::kResynchronise});
   ExampleView view;
-  IndexCheck index(task.indexed, std::string(NameOf(task.path)), task.bytes);
+  IndexCheck index(task.indexed, task.path, task.bytes);
   for (Record record; reader.Next(record);) {
     ++task.records;
     if (!reader.damages().empty()) index.Stop();

@@ -6,10 +6,9 @@
 namespace recpack {
 
 ByteView WriteSample(Sample& sample, RecordWriter& writer) {
-  const bool finished = !sample.payload.empty();
   const std::span<uint8_t> room =
-      writer.Begin(finished ? sample.payload.size() : sample.features.ByteSize());
-  if (finished) {
+      writer.Begin(sample.is_finished() ? sample.payload.size() : sample.features.ByteSize());
+  if (sample.is_finished()) {
     std::ranges::copy(sample.payload, room.begin());
   } else {
     sample.features.SerializeTo(room.data());

@@ -28,7 +28,7 @@ class ItemSampleSource final : public SampleSource {
     }
     item_.Clear();
     reader_->Read(split_, id, item_);
-    if (!item_.payload.empty()) return item_.payload;
+    if (item_.is_finished()) return item_.payload;
     const size_t bytes = item_.features.ByteSize();
     if (memory.size() < bytes) memory.resize(bytes);
     item_.features.SerializeTo(memory.data());

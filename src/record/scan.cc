@@ -110,6 +110,10 @@ ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) 
 }
 
 std::string DaliIndexText(const ShardEntries& entries) {
+  if (entries.compression != Compression::kNone) {
+    throw Error(ErrorKind::kUnsupported, "is compressed, and DALI reads shards as they are",
+                {.path = entries.name}, "leave out DALI's index, or pack without compression");
+  }
   std::string text;
   uint64_t offset = 0;
   for (const uint32_t length : entries.lengths) {

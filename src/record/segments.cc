@@ -30,7 +30,7 @@ size_t ReadMore(ByteSource& source, std::span<uint8_t> out, const RecordLocation
     throw Error(
         error.kind(), error.reason(),
         {.path = error.place().path, .offset = error.place().offset, .ordinal = location.ordinal},
-        error.advice());
+        error.advice(), error.error_number());
   }
 }
 

@@ -54,7 +54,7 @@ class Shards(CliTest):
             (self.out / f'{split}.recindex').unlink()
         self.assertEqual(self.json('ls', self.out)['splits'], before['splits'])
 
-    def test_ls_and_loaders_say_where_a_pack_was_not_finished(self):
+    def test_commands_and_loaders_say_where_a_pack_was_not_finished(self):
         self.assertNotIn('unfinished', self.json('ls', self.out))
         (self.out / 'manifest.json').unlink()
         self.assertNotIn('unfinished', self.json('ls', self.out))  # all shards are there
@@ -63,6 +63,9 @@ class Shards(CliTest):
         self.assertEqual(json.loads(said.stdout)['unfinished'],
                          {'planned_shards': 6, 'missing_shards': 1})
         self.assertIn('plans 6 shards, of which 1 are not there', said.stderr)
+        for reads in (['cat', self.out], ['sheet', self.out, self.folder / 'sheet.png'],
+                      ['index', self.out, '--out', self.folder / 'indexes']):
+            self.assertIn('plans 6 shards, of which 1 are not there', self.run_recpack(*reads).stderr)
         batches = ['--recipe', 'cifar10-eval', '--batch-size', '8']
         saying = ['unfinished pack', '1 of 6', 'recpack pack', '*.tfrecord']
         self.fails('batches', self.out, *batches, saying=saying)
@@ -74,6 +77,7 @@ class Shards(CliTest):
         said = self.run_recpack('ls', self.out, '--json')
         self.assertIn('plan.json', said.stderr)
         self.assertNotIn('unfinished', json.loads(said.stdout))
+        self.assertIn('plan.json', self.run_recpack('cat', self.out).stderr)
         shutil.rmtree(self.out / '.recpack')  # as others' folders
         self.assertNotIn('note: ', self.run_recpack('ls', self.out, '--classes').stderr)
         self.run_recpack('batches', self.out, *batches)

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "recpack/base/error.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/survey.h"
@@ -39,6 +41,32 @@ TEST(LayoutTest, APatternLeavesSideFilesOut) {
   const Layout layout = FindLayout(folder / "train*");
   ASSERT_EQ(layout.splits.size(), 1u);
   EXPECT_EQ(layout.splits[0].shards.size(), 1u);
+}
+
+TEST(LayoutTest, PartsOfAPatternMayOverlap) {
+  const TemporaryFolder folder;
+  Touch(folder / "train-00000-of-00002.tfrecord");
+  Touch(folder / "train-00001-of-00002.tfrecord");
+  const Layout layout = FindLayout(folder / "{train*,*1-of*}");
+  ASSERT_EQ(layout.splits.size(), 1u);
+  EXPECT_EQ(layout.splits[0].shards.size(), 2u);
+}
+
+// What a folder holds that cannot be read would be missing without a word.
+TEST(LayoutTest, AFolderOfAPatternThatCannotBeReadIsAnError) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  Touch(folder / "a/x.tfrecord");
+  EXPECT_EQ(FindLayout(folder / "{a,nothing}/*.tfrecord").splits.size(), 1u);
+  std::filesystem::create_symlink("b", folder / "b");  // goes round in circles
+  try {
+    FindLayout(folder / "{a,b}/*.tfrecord");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_EQ(error.place().path, folder / "b");
+  }
+  EXPECT_EQ(FindLayout(folder / "a/*.tfrecord").splits.size(), 1u);
 }
 
 TEST(LayoutTest, ARangeMayEndAtTheLargestNumber) {

@@ -156,6 +156,12 @@ TEST_F(ListSourceTest, AColumnOfWholeNumbersBeyond64BitsIsRefused) {
       {"l.jsonl",
        "{\"path\": \"c.txt\", \"id\": 1}\n"
        "{\"path\": \"c.txt\", \"id\": [2, 18446744073709551615]}\n"},
+      {"l.jsonl",
+       "{\"path\": \"c.txt\", \"id\": 1}\n"
+       "{\"path\": \"c.txt\", \"id\": 18446744073709551616}\n"},
+      {"l.jsonl",
+       "{\"path\": \"c.txt\", \"id\": 1}\n"
+       "{\"path\": \"c.txt\", \"id\": [2, -123456789012345678901234567890]}\n"},
   };
   for (const auto& one : kCases) {
     const Error error = ErrorOfOpening(one.name, one.text);
@@ -183,6 +189,28 @@ TEST_F(ListSourceTest, AWholeNumberBeyond64BitsIsKeptAsItsColumnSays) {
   MakeFile(folder_ / "9223372036854775808", "d");
   const auto names = Open("l.csv", "path,split\n9223372036854775808,9223372036854775808\n");
   EXPECT_EQ(ReadItem(*names, 0, 0).text("image/encoded"), "d");
+}
+
+TEST_F(ListSourceTest, NumbersOfJsonKeepTheirDigitsAsBytes) {
+  const auto source =
+      Open("l.jsonl",
+           "{\"path\": \"c.txt\", \"id\": 123456789012345678901234567890, \"x\": 1.50,"
+           " \"all\": {\"b\": [18446744073709551616, -2, 1E3], \"a\": {\"\\\"\": null}, \"b\": "
+           "[], \"c\": [18446744073709551616, -2, {}, 1E3, \"\\n\", true]}}\n"
+           "{\"path\": \"c.txt\", \"id\": [1, 18446744073709551616], \"x\": 2}\n",
+           {.types = {{"id", ListType::kBytes}, {"x", ListType::kBytes}}});
+  const TestItem item = ReadItem(*source, 0, 0);
+  EXPECT_EQ(item.text("id"), "123456789012345678901234567890");
+  EXPECT_EQ(item.text("x"), "1.50");
+  EXPECT_EQ(item.text("all"),
+            "{\"a\":{\"\\\"\":null},\"b\":[],\"c\":[18446744073709551616,-2,{},1E3,\"\\n\",true]}");
+  EXPECT_THAT(ReadItem(*source, 0, 1).bytes.at("id"), ElementsAre("1", "18446744073709551616"));
+}
+
+TEST_F(ListSourceTest, NumbersOfJsonInOtherNotationsAreFloats) {
+  const auto source =
+      Open("l.jsonl", "{\"path\": \"c.txt\", \"x\": [1, 1e30, 18446744073709551616]}\n");
+  EXPECT_THAT(ReadItem(*source, 0, 0).floats.at("x"), ElementsAre(1.0f, 1e30f, 0x1p64f));
 }
 
 TEST(ParseListTypesTest, ReadsColumnsAndTypes) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -455,6 +456,49 @@ TEST(PackTest, TasksTogetherMakeWhatOneMakes) {
   EXPECT_EQ(parts, whole);
 }
 
+TEST(PackTest, WhatSaysNothingOfTheItemIsNotSkipped) {
+  const TemporaryFolder folder;
+  FakeSource source({{"train", 1000}});
+  source.before_read = [](size_t, uint64_t item) {
+    if (item == 77) throw SystemError("cannot open", "item 77", EMFILE);
+  };
+  PackOptions options = Options(folder);
+  options.skip_bad_items = true;
+  options.max_skip = 0.5;
+  for (const bool team : {false, true}) {
+    source.take_work = team;
+    options.threads = team ? 6 : 1;
+    options.plan.shards = 1;
+    const std::string failure = FailureOf([&] { Pack(source, options); });
+    EXPECT_THAT(failure, HasSubstr("item 77"));
+    EXPECT_THAT(failure, HasSubstr("ulimit -n"));
+  }
+  source.before_read = {};
+  EXPECT_TRUE(Pack(source, options).skipped.empty());
+}
+
+// Each task is within the limit, all together are not.
+TEST(PackTest, SkippedItemsOfAllTasksCountTogether) {
+  const TemporaryFolder folder;
+  FakeSource source = Source1();
+  source.before_read = [](size_t split, uint64_t item) {
+    if (split == 0 && item % 100 == 5) throw Error(ErrorKind::kCorrupt, "broken");
+  };
+  PackOptions options = Options(folder);
+  options.skip_bad_items = true;
+  options.max_skip = 9 / 1100.0;
+  options.tasks = 2;
+  EXPECT_FALSE(Pack(source, options).skip_limit_exceeded);
+  options.task = 1;
+  const PackResult last = Pack(source, options);
+  EXPECT_TRUE(last.skip_limit_exceeded);
+  EXPECT_FALSE(last.complete);
+  EXPECT_LT(last.skipped.size(), 9u);
+  EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
+  options.max_skip = 10 / 1100.0;
+  EXPECT_TRUE(Pack(source, options).complete);
+}
+
 // Names of the temporary files, in order.
 std::vector<std::string> Temporaries(const std::string& out) {
   std::vector<std::string> names;
@@ -740,6 +784,23 @@ TEST(PackTest, WritesDaliIndexes) {
   const std::string_view text = AsText(bytes);
   EXPECT_EQ(std::ranges::count(text, '\n'), 1000);
   EXPECT_TRUE(text.starts_with("0 "));
+}
+
+// Offsets of the uncompressed bytes would lead DALI to anywhere in the file.
+TEST(PackTest, RefusesADaliIndexOfCompressedShards) {
+  const TemporaryFolder folder;
+  PackOptions options = Options(folder);
+  options.dali_index = true;
+  options.writer.compression = Compression::kGzip;
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("DALI"));
+  EXPECT_FALSE(fs::exists(options.out));
+  options.dali_index = false;
+  Pack(Source1(), options);
+  const auto before = Contents(options.out);
+  PackOptions more = Appending(folder);
+  more.dali_index = true;
+  EXPECT_THAT(FailureOf([&] { Pack(FakeSource({{"train", 7}}), more); }), HasSubstr("DALI"));
+  EXPECT_EQ(Contents(options.out), before);
 }
 
 TEST(PackTest, ReportsProgressUpToTheEnd) {

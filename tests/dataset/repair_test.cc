@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,9 @@
 #include "recpack/dataset/build_index.h"
 #include "recpack/dataset/pack.h"
 #include "recpack/dataset/verify.h"
+#include "recpack/example/builder.h"
 #include "recpack/record/index.h"
+#include "recpack/record/writer.h"
 #include "tests/base/real_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"
@@ -195,6 +199,62 @@ TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneCannotBeReadAtAll) {
   EXPECT_TRUE(Verify(FindLayout(folder_ / "saved"), {}).findings.empty());
 }
 
+// Answers with an error where one file is opened, or once it is read.
+class RefusingDisk final : public RealFiles {
+ public:
+  RefusingDisk(std::string path, int error_number, bool opens)
+      : path_(std::move(path)), error_number_(error_number), opens_(opens) {}
+
+  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
+    if (path != path_) return RealFiles::OpenForReading(path);
+    if (!opens_) throw SystemError("cannot open", path, error_number_);
+    return std::make_unique<File>(RealFiles::OpenForReading(path), error_number_);
+  }
+
+ private:
+  class File final : public ReadThrough {
+   public:
+    File(std::unique_ptr<ReadableFile> file, int error_number)
+        : ReadThrough(std::move(file)), error_number_(error_number) {}
+    size_t ReadAt(uint64_t, std::span<uint8_t>) const override {
+      throw SystemError("cannot read", path(), error_number_);
+    }
+
+   private:
+    int error_number_;
+  };
+
+  std::string path_;
+  int error_number_;
+  bool opens_;
+};
+
+TEST_F(RepairTest, OnlyWhatIsDamagedIsLost) {
+  for (const bool opens : {false, true}) {
+    for (const int error_number : {EACCES, EPERM, EMFILE, ENFILE, ENOMEM, ESTALE, ETIMEDOUT}) {
+      RefusingDisk disk(shard_, error_number, opens);
+      const TemporaryFolder saved;
+      try {
+        Repair(FindLayout(out_), {.out = saved.path(), .files = &disk});
+        FAIL() << error_number;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.error_number(), error_number);
+        EXPECT_EQ(error.place().path, shard_);
+        EXPECT_NE(error.advice().find("may be whole"), std::string::npos) << error.what();
+      }
+      EXPECT_FALSE(std::filesystem::exists(saved / "manifest.json"));
+      EXPECT_FALSE(std::filesystem::exists(saved / kLedgerName));
+    }
+    for (const int error_number : {EIO, EUCLEAN}) {
+      RefusingDisk disk(shard_, error_number, opens);
+      const TemporaryFolder saved;
+      const RepairResult result = Repair(FindLayout(out_), {.out = saved.path(), .files = &disk});
+      ASSERT_EQ(result.lost.size(), 1u) << error_number;
+      EXPECT_EQ(result.lost[0].records, Index::Open(out_ + "/train.recindex").shard(0).records);
+    }
+  }
+}
+
 TEST_F(RepairTest, ASideFileThatCannotBeReadIsLost) {
   PackOptions options;
   options.out = folder_ / "sides";
@@ -244,6 +304,48 @@ TEST_F(RepairTest, AWrongLengthOrOffsetInTheIndexIsAFinding) {
     EXPECT_NE(found.findings[0].reason.find("recpack index"), std::string::npos);
     BuildIndexes(FindLayout(out_), {});
     EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());
+  }
+}
+
+// Where all records have one length, nothing else tells a record that is read for another.
+TEST_F(RepairTest, AWrongFlushPointInTheIndexIsAFinding) {
+  const std::string out = folder_ / "flushed";
+  const std::string path = out + "/train.recindex";
+  std::filesystem::create_directory(out);
+  RecordWriter writer(PosixFiles().Create(out + "/train-00000-of-00001.tfrecord"),
+                      {.compression = Compression::kGzip, .flush_interval = 1000});
+  for (int i = 0; i < 1000; ++i) {
+    ExampleBuilder features;
+    const std::string text = std::to_string(10'000 + i);
+    features.AddBytes("text", AsBytes(text));
+    ByteBuffer payload(features.ByteSize());
+    features.SerializeTo(payload.data());
+    writer.Write(payload);
+  }
+  writer.Finish(false);
+  const auto verify_with = [&](const std::function<void(FlushPoint&)>& change) {
+    ShardEntries entries = writer.entries();
+    change(entries.flush_points.at(7));
+    IndexWriter index(PosixFiles().Create(path));
+    index.AddShard(entries);
+    index.Finish(false);
+    return Verify(FindLayout(out), {}).findings;
+  };
+  EXPECT_TRUE(verify_with([](FlushPoint&) {}).empty());
+  EXPECT_TRUE(verify_with([](FlushPoint& point) { point.first_record = 100'000; }).empty());
+  const std::function<void(FlushPoint&)> kWrong[] = {
+      [](FlushPoint& point) { ++point.first_record; },
+      [](FlushPoint& point) { --point.first_record; },
+      [](FlushPoint& point) { point.file_offset += 3; },
+      [&](FlushPoint& point) { point.file_offset = writer.entries().flush_points[8].file_offset; }};
+  for (const auto& wrong : kWrong) {
+    const auto found = verify_with(wrong);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].path, path);
+    EXPECT_NE(found[0].reason.find("flush points"), std::string::npos) << found[0].reason;
+    EXPECT_NE(found[0].reason.find("recpack index"), std::string::npos) << found[0].reason;
+    BuildIndexes(FindLayout(out), {});
+    EXPECT_TRUE(Verify(FindLayout(out), {}).findings.empty());
   }
 }
 
@@ -308,6 +410,24 @@ TEST_F(RepairTest, FindsAShardsEntriesWhereverTheIndexListsThem) {
   EXPECT_EQ(result.lost[0].records, lost);
 }
 
+// By an index that says otherwise how they are compressed, nothing at all would be read.
+TEST_F(RepairTest, AnIndexOfShardsThatWereCompressedOtherwiseIsNotTheirs) {
+  PackOptions options;
+  options.out = folder_ / "compressed";
+  options.sync = false;
+  options.plan.shards = 2;
+  options.writer.compression = Compression::kGzip;
+  Pack(FakeSource({{"train", 400}}), options);
+  std::filesystem::rename(out_ + "/train.recindex", folder_ / "plain.recindex");
+  std::filesystem::rename(options.out + "/train.recindex", out_ + "/train.recindex");
+  std::filesystem::rename(folder_ / "plain.recindex", options.out + "/train.recindex");
+  for (const std::string& folder : {out_, options.out}) {
+    const RepairResult result = Repair(FindLayout(folder), {.out = folder + " saved"});
+    EXPECT_EQ(result.records, 400u) << folder;
+    EXPECT_TRUE(result.lost.empty()) << folder;
+  }
+}
+
 TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   Damage(Locate(20).offset + 15, '\x7e');
   const auto before = std::filesystem::last_write_time(out_ + "/train.recindex");
@@ -316,6 +436,23 @@ TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   for (const auto& entry : std::filesystem::directory_iterator(out_)) {
     EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos);
   }
+}
+
+// Of shards of one name only one would be saved.
+TEST_F(RepairTest, RefusesShardsOfOneName) {
+  std::filesystem::copy(out_, folder_ / "other");
+  const std::string both = folder_ / "{out,other}/*.tfrecord";
+  try {
+    Repair(FindLayout(both), {.out = folder_ / "saved"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_NE(error.reason().find("train-00000-of-00002.tfrecord"), std::string::npos);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
+  std::filesystem::remove(folder_ / "other/train-00000-of-00002.tfrecord");
+  std::filesystem::remove(out_ + "/train-00001-of-00002.tfrecord");
+  EXPECT_EQ(Repair(FindLayout(both), {.out = folder_ / "saved"}).records, 400u);
 }
 
 TEST_F(RepairTest, RefusesAFolderThatIsNotEmpty) {

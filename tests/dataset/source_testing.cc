@@ -96,7 +96,7 @@ TestItem ReadItem(const Source& source, size_t split, uint64_t item) {
   const auto reader = source.NewReader();
   reader->Read(split, item, sample);
   std::string record(AsText(sample.payload));
-  if (sample.payload.data() == nullptr) {
+  if (!sample.is_finished()) {
     record.resize(sample.features.ByteSize());
     sample.features.SerializeTo(reinterpret_cast<uint8_t*>(record.data()));
   }

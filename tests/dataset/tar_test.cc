@@ -166,6 +166,9 @@ TEST_F(TarSourceTest, ExpandsBracesAndGlobs) {
   EXPECT_EQ(ReadItem(*braces, 0, 0).text("t"), "9");
   EXPECT_EQ(OpenTar({.path = folder_ / "s-*.tar"})->splits()[0].items, 4u);
   EXPECT_EQ(OpenTar({.path = folder_ / "s-{08,11}.tar"})->splits()[0].items, 2u);
+  const auto overlapping = OpenTar({.path = folder_ / "s-{11,*}.tar"});
+  EXPECT_EQ(overlapping->splits()[0].items, 4u);
+  EXPECT_EQ(ReadItem(*overlapping, 0, 0).text("t"), "11");
   EXPECT_EQ(ErrorOf([&] { OpenTar({.path = folder_ / "s-{08..13}.tar"}); }).kind(),
             ErrorKind::kNotFound);
   EXPECT_EQ(ErrorOf([&] { OpenTar({.path = folder_ / "t-*.tar"}); }).kind(), ErrorKind::kNotFound);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "recpack/dataset/pack.h"
 #include "recpack/image/encode.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
@@ -155,6 +156,17 @@ TEST_F(TfrecordSourceTest, PayloadsNeedNotBeExamples) {
   EXPECT_EQ(unfiltered.place().ordinal, 0u);
   const auto changing = Open({.label_offset = 1});
   EXPECT_EQ(ErrorOf([&] { ReadItem(*changing, 0, 0); }).kind(), ErrorKind::kCorrupt);
+}
+
+// An empty tf.train.Example is one of two bytes.
+TEST_F(TfrecordSourceTest, EmptyRecordsArePackedAsTheyAre) {
+  Write("a.tfrecord", {"", "x", ""});
+  PackOptions options;
+  options.out = folder_ / "out";
+  options.sync = false;
+  Pack(*Open({.path = folder_ / "a.tfrecord"}), options);
+  EXPECT_EQ(ReadWholeFile(PosixFiles(), folder_ / "out/all-00000-of-00001.tfrecord"),
+            ReadWholeFile(PosixFiles(), folder_ / "a.tfrecord"));
 }
 
 TEST_F(TfrecordSourceTest, TakesTheIndexBesideTheShardsUnlessItIsStale) {

@@ -235,6 +235,9 @@ TEST(IndexOpen, SaysThatAFileIsMissing) {
 TEST(DaliIndex, IsALineARecord) {
   EXPECT_EQ(DaliIndexText(MakeEntries("a", {10, 0, 5})), "0 26\n26 16\n42 21\n");
   EXPECT_EQ(DaliIndexText(MakeEntries("a", {})), "");
+  ShardEntries compressed = MakeEntries("a", {10});
+  compressed.compression = Compression::kGzip;
+  EXPECT_THROW(DaliIndexText(compressed), Error);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "recpack/example/view.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -81,6 +82,7 @@ void Print(std::string_view text) {
 
 void RunCat(const CatFlags& flags) {
   Layout layout = FindLayout(flags.path);
+  NoteUnfinished(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   const LayoutSplit& split = layout.splits.front();
   const Index index = IndexOfSplit(split);

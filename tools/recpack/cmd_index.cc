@@ -4,6 +4,7 @@
 
 #include "recpack/dataset/build_index.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
@@ -33,6 +34,7 @@ void AddIndex(CLI::App& app, int& exit_code) {
   index->add_flag("--json", flags->json, "Print one JSON object");
   index->callback([flags, &exit_code] {
     const Layout layout = FindLayout(flags->path);
+    if (!flags->quiet) NoteUnfinished(layout);
     flags->options.verify = !flags->no_verify;
     ProgressBar bar("indexing", flags->quiet, layout);
     flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };

@@ -2,14 +2,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
-#include "recpack/base/error.h"
 #include "recpack/dataset/layout.h"
 #include "recpack/dataset/survey.h"
-#include "recpack/dataset/unfinished.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -108,21 +106,6 @@ Manifest Find(const Layout& layout, const LsFlags& flags) {
                  "--classes reads all records and counts them\n");
   }
   return std::move(survey.manifest);
-}
-
-// Says so where shards of the pack are missing.
-std::optional<UnfinishedPack> NoteUnfinished(const Layout& layout) {
-  try {
-    auto unfinished = FindUnfinished(layout);
-    if (unfinished) {
-      std::fprintf(stderr, "note: %s %s\n", unfinished->plan.c_str(), unfinished->Reason().c_str());
-    }
-    return unfinished;
-  } catch (const Error& error) {  // what is there is listed all the same
-    std::fprintf(stderr, "note: it cannot be told whether the pack was finished: %s\n",
-                 error.what());
-    return {};
-  }
 }
 
 void RunLs(const LsFlags& flags) {

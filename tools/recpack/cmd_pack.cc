@@ -174,15 +174,16 @@ void PrintSummary(const PackResult& result, const PackFlags& flags, double secon
   }
 }
 
-void ListSkipped(const PackResult& result) {
+void ListSkipped(const PackResult& result, const PackOptions& options) {
   for (const auto& item : result.skipped) {
     std::fprintf(stderr, "skipped %s: %s\n", item.item.c_str(), item.reason.c_str());
   }
   if (result.skip_limit_exceeded) {
     std::fprintf(
         stderr,
-        "recpack: more items are bad than --max-skip allows; the manifest was not written. "
-        "Mend them, or raise --max-skip and run the same command again\n");
+        "recpack: more items%s are bad than --max-skip allows; the manifest was not written. "
+        "Mend them, or raise --max-skip and run the same command again\n",
+        options.tasks > 1 ? " of all tasks together" : "");
   }
 }
 
@@ -250,7 +251,7 @@ int RunPack(const PackFlags& flags) {
   } else if (!flags.quiet) {
     PrintSummary(result, flags, seconds);
   }
-  if (!flags.json) ListSkipped(result);
+  if (!flags.json) ListSkipped(result, options);
   if (!flags.quiet) PrintNotices(*source, result.manifest);
   return result.skip_limit_exceeded ? kFinding : kDone;
 }
@@ -327,7 +328,8 @@ static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
       ->excludes(append);
   pack.add_option("--on-error", flags.on_error, "fail, or skip bad items")
       ->check(CLI::IsMember({"fail", "skip"}));
-  pack.add_option("--max-skip", flags.max_skip, "Share of bad items to bear (default 0.1%)");
+  pack.add_option("--max-skip", flags.max_skip,
+                  "Share of all items that may be bad (default 0.1%)");
   pack.add_option("--work-folder", flags.source.work_folder,
                   "For temporary files: unpacked archives, tokens of reviews (default: TMPDIR or "
                   "/tmp)");

@@ -9,6 +9,7 @@
 #include "src/base/format.h"
 #include "tools/recpack/batch_sheet.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
@@ -46,6 +47,7 @@ std::string Draw(SheetFlags& flags, Image& sheet) {
     return "the batch behind the token";
   }
   Layout layout = FindLayout(flags.path);
+  if (!flags.quiet) NoteUnfinished(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   flags.options.raw_shape = ParseShape(flags.shape);
   sheet = DrawSheet(layout, layout.splits.front(), flags.options);

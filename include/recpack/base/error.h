@@ -31,12 +31,15 @@ struct Place {
 class Error : public std::exception {
  public:
   // `reason` says what happened, `advice` what the user can do about it (may be empty).
-  Error(ErrorKind kind, std::string reason, Place place = {}, std::string advice = {});
+  // `error_number`: the operating system's word on it, an errno value; 0 where it has none.
+  Error(ErrorKind kind, std::string reason, Place place = {}, std::string advice = {},
+        int error_number = 0);
 
   ErrorKind kind() const noexcept { return kind_; }
   const std::string& reason() const noexcept { return reason_; }
   const Place& place() const noexcept { return place_; }
   const std::string& advice() const noexcept { return advice_; }
+  int error_number() const noexcept { return error_number_; }
   const char* what() const noexcept override { return what_.c_str(); }
 
  private:
@@ -45,6 +48,7 @@ class Error : public std::exception {
   Place place_;
   std::string advice_;
   std::string what_;
+  int error_number_;
 };
 
 // An I/O error that carries the text of `error_number` (an errno value). ENOENT becomes kNotFound.

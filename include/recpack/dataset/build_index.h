@@ -28,7 +28,7 @@ struct BuiltIndex {
 // kInvalidArgument where `out` is to hold one over several folders, or where a manifest beside the
 // shards says that the split has more of them than the layout names. Memory: the lengths (4 bytes a
 // record) of as many shards as there are threads. Throws Error: kCorrupt at the first damaged
-// shard, kIo.
+// shard, kUnsupported where DALI is to read a compressed one, kIo.
 std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptions& options);
 
 }  // namespace recpack

@@ -25,9 +25,10 @@ struct Layout {
 };
 
 // `path` is a folder with a manifest, a folder of TFRecord files, a pattern (a glob, or with
-// braces: "x-{000..012}.tfrecord", "{a,b}/*.tfrecord"), one shard, or a manifest. Without a
-// manifest, splits are told by the names: what stands before "-00000-of-00012", else "all". Throws
-// Error: kNotFound where nothing is there, naming what was looked for.
+// braces: "x-{000..012}.tfrecord", "{a,b}/*.tfrecord"; what several parts of it match counts once),
+// one shard, or a manifest. Without a manifest, splits are told by the names: what stands before
+// "-00000-of-00012", else "all". Throws Error: kNotFound where nothing is there, naming what was
+// looked for; kIo where a folder of a pattern cannot be read.
 Layout FindLayout(const std::string& path);
 
 // The splits of all of them, in one: of each split the shards in the order in which the layouts

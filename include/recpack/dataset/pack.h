@@ -28,7 +28,9 @@ struct PackOptions {
   // records of one (Source::items_take_work). Does not change a byte of the output.
   int threads = 0;
   // Leave bad items out and list them, up to this share of the planned items; else the first one
-  // stops the job.
+  // stops the job. Of all tasks: each stops at that many of its own, and where they are more
+  // together no manifest is written. What says nothing of an item, such as too many open files,
+  // stops the job all the same.
   bool skip_bad_items = false;
   double max_skip = 0.001;
   // This process packs the shards whose number leaves `task` when divided by `tasks`.
@@ -36,7 +38,7 @@ struct PackOptions {
   uint32_t tasks = 1;
   bool append = false;      // add to the data set that is in `out`
   bool overwrite = false;   // remove what an earlier pack made in `out` first
-  bool dali_index = false;  // also SHARD.idx in DALI's text form
+  bool dali_index = false;  // also SHARD.idx in DALI's text form; of plain shards only
   FileSystem* files = &PosixFiles();
   // Called with the plan before the first shard is written.
   std::function<void(const Plan& plan)> planned = {};
@@ -51,9 +53,10 @@ struct PackResult {
   uint64_t shards = 0;               // made or found by this call; see VisitPackedShards
   uint64_t records = 0;              // in them
   uint64_t bytes = 0;
-  uint64_t shards_found = 0;         // already complete when the call began
-  bool complete = true;              // false: shards of other tasks are missing, no manifest yet
-  bool skip_limit_exceeded = false;  // no manifest; `skipped` says why
+  uint64_t shards_found = 0;  // already complete when the call began
+  bool complete = true;       // false: shards of other tasks are missing, no manifest yet
+  // No manifest; `skipped` says why, as far as it was this task.
+  bool skip_limit_exceeded = false;
 };
 
 // Makes the plan (or takes up one that was interrupted), writes the missing shards, then index and

@@ -20,8 +20,10 @@ struct SourceSplit {
 // Views inside live until the next Read() of the reader that filled it.
 struct Sample {
   ExampleBuilder features;
-  ByteView payload;
+  ByteView payload;    // data() is null where there is none; a record may be empty
   int64_t label = -1;  // class, for the histogram of the manifest; -1: none
+
+  bool is_finished() const noexcept { return payload.data() != nullptr; }
 
   // Keeps the memory of `features`.
   void Clear() {

@@ -89,7 +89,8 @@ class Index {
 // at the first damage. Compressed shards of our writer get their flush points; others have none.
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
 
-// One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes.
+// One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes. Throws
+// Error (kUnsupported) for a compressed shard: DALI reads files as they are.
 std::string DaliIndexText(const ShardEntries& entries);
 
 }  // namespace recpack
