@@ -53,19 +53,6 @@ class Options(Packing):
         self.assertEqual(records[0].keys(), ['image/class/label', 'number'])
         self.assertEqual({int(record['image/class/label'][0]) for record in records}, {0, 1})
 
-    def test_bad_items_of_all_tasks_count_together(self):
-        source = self.files(30)
-        for bad in '0.txt', '28.txt':  # of the first shard, and of the second
-            (source / 'a' / bad).write_bytes(b'')
-        options = {'shards': 3, 'shuffle': None, 'max_skip': 0.04}  # one
-        for task in 0, 1:
-            done = self.pack(source, task=(task, 3), **options)
-            self.assertEqual((len(done.skipped), done.complete), (1, False))
-        with self.assertRaisesRegex(recpack_io.CorruptError, 'other tasks.*max_skip'):
-            self.pack(source, task=(2, 3), **options)
-        self.assertFalse((self.out / 'manifest.json').exists())
-        self.assertTrue(self.pack(source, task=(2, 3), **options | {'max_skip': 0.1}).complete)
-
     def test_columns(self):
         (self.folder / 'list.csv').write_text('path,zip\nlist.csv,01\nlist.csv,02\n')
         self.same(self.folder / 'list.csv', {'columns': {'zip': 'bytes'}}, '--column', 'zip=bytes')
