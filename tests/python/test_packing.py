@@ -254,6 +254,19 @@ class Paths(Packing):
             path.write_text(f'text {number}')
         return self.folder / 'texts'
 
+    def test_bad_items_of_all_tasks_count_together(self):
+        source = self.files(30)
+        for bad in '0.txt', '28.txt':  # of the first shard, and of the second
+            (source / 'a' / bad).write_bytes(b'')
+        options = {'shards': 3, 'shuffle': None, 'max_skip': 0.04}  # one
+        for task in 0, 1:
+            done = self.pack(source, task=(task, 3), **options)
+            self.assertEqual((len(done.skipped), done.complete), (1, False))
+        with self.assertRaisesRegex(recpack_io.CorruptError, 'other tasks.*max_skip'):
+            self.pack(source, task=(2, 3), **options)
+        self.assertFalse((self.out / 'manifest.json').exists())
+        self.assertTrue(self.pack(source, task=(2, 3), **options | {'max_skip': 0.1}).complete)
+
     def test_class_folders_are_shuffled_unless_told(self):
         source = self.files(40)
         for shuffle, flags in ({}, ()), ({'shuffle': None}, ('--shuffle', 'off')):
