@@ -47,6 +47,10 @@ Error::Error(ErrorKind kind, std::string reason, Place place, std::string advice
       what_(Compose(reason_, place_, advice_)),
       error_number_(error_number) {}
 
+Error Error::At(Place place) const {
+  return Error(kind_, reason_, std::move(place), advice_, error_number_);
+}
+
 Error SystemError(const std::string& what_failed, const std::string& path, int error_number) {
   const ErrorKind kind = error_number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo;
   std::string advice;

@@ -171,7 +171,7 @@ void WritePiecesAtomically(FileSystem& files, const std::string& path,
     files.Rename(temporary, path, durable);
   } catch (const Error& error) {
     ::unlink(temporary.c_str());
-    throw Error(error.kind(), error.reason(), {.path = path}, error.advice(), error.error_number());
+    throw error.At({.path = path});
   }
 }
 

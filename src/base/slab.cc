@@ -3,7 +3,8 @@
 #include <sys/mman.h>
 
 #include <cstdlib>
-#include <new>
+
+#include "recpack/base/out_of_memory.h"
 
 namespace recpack {
 namespace {
@@ -17,7 +18,7 @@ class Host : public SlabAllocator {
     const size_t alignment = bytes >= kHugePage ? kHugePage : kPage;
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
-    if (memory == nullptr) throw std::bad_alloc();
+    if (memory == nullptr) throw HostMemoryError(bytes);
     if (alignment == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a wish
     return {memory, std::free};
   }

@@ -2,16 +2,21 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
 
+#include "tests/base/forked.h"
+#include "tests/base/sanitizers.h"
+
 namespace recpack {
 
-// From now on this process gets no more than that beyond what it has: best in a child. Sanitizers
-// have more than any such limit.
+// From now on this process gets no more than that beyond what it has: best in a child, and where
+// CanLimitAddressSpace().
 inline void LimitAddressSpace(uint64_t more_bytes) {
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -19,6 +24,28 @@ inline void LimitAddressSpace(uint64_t more_bytes) {
   EXPECT_EQ(::getrlimit(RLIMIT_AS, &limit), 0);
   limit.rlim_cur = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) + more_bytes;
   EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+// Not where sanitizers have more than any such limit, nor in emulators of one process (qemu-user),
+// which take a limit and do not keep it.
+inline bool CanLimitAddressSpace() {
+  if (kAddressSanitizer || kThreadSanitizer) return false;
+  constexpr size_t kMore = size_t{1} << 30;
+  return InChild([] {
+           LimitAddressSpace(kMore / 2);
+           return ::mmap(nullptr, kMore, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+                  MAP_FAILED;
+         }) == 0;
+}
+
+// From now on this process can start one more thread.
+inline void LeaveRoomForOneThread() {
+  constexpr size_t kStack = size_t{1} << 30;  // of new threads
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStack);
+  EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
+  LimitAddressSpace(kStack + kStack / 2);
 }
 
 }  // namespace recpack

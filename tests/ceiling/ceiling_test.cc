@@ -12,7 +12,6 @@
 #include "recpack/record/writer.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
-#include "tests/base/sanitizers.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
@@ -59,7 +58,7 @@ TEST(Ceiling, WhatCannotBeMeasuredSaysWhy) {
 
 // As where a container may have few; those that have started do not wait for the others.
 TEST(Ceiling, ThreadsThatCannotBeStartedAreToldOf) {
-  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "it has more address space than that";
+  if (!CanLimitAddressSpace()) GTEST_SKIP() << "address space has no limit here";
   EXPECT_EQ(InChild([] {
               LimitAddressSpace(256U << 20);  // for some stacks
               const Rate rate = ComputeCeiling({.threads = 4096, .time = kShort.time});

@@ -42,6 +42,9 @@ class Error : public std::exception {
   int error_number() const noexcept { return error_number_; }
   const char* what() const noexcept override { return what_.c_str(); }
 
+  // The same, elsewhere.
+  Error At(Place place) const;
+
  private:
   ErrorKind kind_;
   std::string reason_;

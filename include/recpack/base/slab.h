@@ -12,8 +12,8 @@ class SlabAllocator {
  public:
   virtual ~SlabAllocator() = default;
 
-  // At least `bytes` bytes, aligned to 4096. Owned by the result. Throws std::bad_alloc, or Error
-  // where the memory is a device's.
+  // At least `bytes` bytes, aligned to 4096. Owned by the result. Throws std::bad_alloc
+  // (HostMemoryError says how many bytes), or Error where the memory is a device's.
   virtual std::shared_ptr<void> Allocate(size_t bytes) = 0;
 };
 

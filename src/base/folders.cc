@@ -1,0 +1,32 @@
+#include "recpack/base/folders.h"
+
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "recpack/base/sync_folder.h"
+
+namespace recpack {
+
+namespace fs = std::filesystem;
+
+void MakeFolder(const std::string& path, bool durable) {
+  std::vector<fs::path> missing;
+  if (durable) {
+    for (fs::path at = path; !at.empty() && !fs::exists(StatusOf(at)); at = at.parent_path()) {
+      missing.push_back(at);
+    }
+  }
+  std::error_code code;
+  fs::create_directories(path, code);
+  if (code) throw SystemError("cannot make the folder", path, code.value());
+  for (const fs::path& made : missing) SyncFolder(made.parent_path());
+}
+
+fs::file_status StatusOf(const std::string& path) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (status.type() == fs::file_type::none) throw SystemError("cannot look at", path, code.value());
+  return status;
+}
+
+}  // namespace recpack
