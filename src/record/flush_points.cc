@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
-#include "src/record/frame_look.h"
+#include "src/record/frame_lengths.h"
 #include "src/record/window.h"
 
 namespace recpack {
@@ -186,16 +186,7 @@ std::optional<FlushedStream> ReadFlushedStream(const ReadableFile& file, Compres
   FlushedStream stream;
   std::vector<Mark> marks;
   Window window(std::make_unique<FlushedSource>(file, first, compression, marks), kWindowBytes);
-  const uint64_t most_bytes = file.Size() * kMostDeflated;
-  ByteView payload;
-  std::string reason;
-  for (;;) {
-    const FrameState frame = LookAtFrame(window, verify, most_bytes, payload, reason);
-    if (frame == FrameState::kEnd) break;
-    if (frame == FrameState::kDamaged || payload.size() > kMaxPayloadBytes) return {};
-    stream.lengths.push_back(static_cast<uint32_t>(payload.size()));
-    window.Skip(payload.size() + kFrameBytes);
-  }
+  stream.lengths = ReadLengths(window, verify, file.Size() * kMostDeflated, file.path());
   stream.flush_points = PointsAt(marks, stream.lengths);
   return stream;
 } catch (const Error& error) {

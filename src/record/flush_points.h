@@ -22,8 +22,8 @@ struct FlushedStream {
 };
 
 // A stream of ours, read once from its header to the end of its file; nothing where it is one of
-// others or damaged anywhere, which RecordReader tells apart. `verify`: check CRCs of payloads,
-// too.
+// others or damaged anywhere, which who reads it in order tells apart. `verify`: check CRCs of
+// payloads, too. Throws Error (kUnsupported) for a record that an index cannot hold.
 //
 // That its flush points are no look-alikes is shown, not guessed: each stretch between two of them
 // is inflated with nothing of what stands before it, where a reference to that is an error.

@@ -7,7 +7,7 @@
 
 namespace recpack {
 
-FrameState LookAtFrame(Window& window, bool verify, uint64_t most_bytes, ByteView& payload,
+FrameState LookAtFrame(Window& window, FrameCrcs crcs, uint64_t most_bytes, ByteView& payload,
                        std::string& reason) {
   if (!window.Ensure(kFrameHeaderBytes)) {
     if (window.bytes().empty()) return FrameState::kEnd;
@@ -16,7 +16,7 @@ FrameState LookAtFrame(Window& window, bool verify, uint64_t most_bytes, ByteVie
     return FrameState::kDamaged;
   }
   const uint64_t length = FrameLength(window.data());
-  if (verify && !FrameHeaderHolds(window.data())) {
+  if (crcs != FrameCrcs::kNone && !FrameHeaderHolds(window.data())) {
     reason = "the CRC of the length does not match";
     return FrameState::kDamaged;
   }
@@ -26,7 +26,7 @@ FrameState LookAtFrame(Window& window, bool verify, uint64_t most_bytes, ByteVie
     return FrameState::kDamaged;
   }
   payload = {window.data() + kFrameHeaderBytes, length};
-  if (verify && !FramePayloadHolds(payload)) {
+  if (crcs == FrameCrcs::kAll && !FramePayloadHolds(payload)) {
     reason = "the CRC of the payload does not match";
     return FrameState::kDamaged;
   }

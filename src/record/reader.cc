@@ -11,8 +11,6 @@
 namespace recpack {
 namespace {
 
-constexpr char kAdvice[] = "recpack verify lists all damage, recpack repair saves what is whole";
-
 Compression CompressionOf(const ReadableFile& file, const ReaderOptions& options) {
   if (options.entries) return options.entries->compression;
   // A piece may begin with a damaged header that looks like that of a compressed file.
@@ -52,7 +50,7 @@ RecordReader::State::State(std::unique_ptr<ReadableFile> opened, ReaderOptions g
 
 void RecordReader::State::Fail(const std::string& reason, uint64_t offset) const {
   throw Error(ErrorKind::kCorrupt, reason,
-              {.path = file->path(), .offset = offset, .ordinal = ordinal}, kAdvice);
+              {.path = file->path(), .offset = offset, .ordinal = ordinal}, kDamageAdvice);
 }
 
 RecordReader::RecordReader(std::unique_ptr<ReadableFile> file, ReaderOptions options)

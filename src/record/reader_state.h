@@ -17,7 +17,8 @@ struct RecordReader::State {
   State(std::unique_ptr<ReadableFile> opened, ReaderOptions given);
 
   FrameState Look(Record& record, std::string& reason) {
-    return LookAtFrame(window, options.verify, most_bytes, record.payload, reason);
+    const FrameCrcs crcs = options.verify ? FrameCrcs::kAll : FrameCrcs::kNone;
+    return LookAtFrame(window, crcs, most_bytes, record.payload, reason);
   }
 
   // Moves behind the damage at the window's start and notes it.

@@ -106,7 +106,7 @@ void RecordReader::State::SearchFrame(Damage& damage) {
     if (length > most_bytes - std::min(most_bytes, window.offset())) continue;
     ByteView ignored;
     std::string reason;
-    if (LookAtFrame(window, true, most_bytes, ignored, reason) == FrameState::kWhole) {
+    if (LookAtFrame(window, FrameCrcs::kAll, most_bytes, ignored, reason) == FrameState::kWhole) {
       ++ordinal;
       entries_hold = false;
       return;
@@ -121,7 +121,8 @@ bool RecordReader::State::TryFlushPoint(uint64_t at) {
   ByteView ignored;
   std::string reason;
   try {
-    if (LookAtFrame(probe, true, most_bytes, ignored, reason) != FrameState::kWhole) return false;
+    if (LookAtFrame(probe, FrameCrcs::kAll, most_bytes, ignored, reason) != FrameState::kWhole)
+      return false;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kCorrupt) throw;
     return false;

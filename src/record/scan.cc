@@ -5,10 +5,11 @@
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
 #include "recpack/record/index.h"
-#include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/record/byte_source.h"
 #include "src/record/flush_points.h"
+#include "src/record/frame_lengths.h"
+#include "src/record/frame_look.h"
 
 namespace recpack {
 namespace {
@@ -18,16 +19,7 @@ constexpr size_t kReadBytes = size_t{256} << 10;
 // What is read where records are so long that headers are all that is wanted.
 constexpr size_t kSkimBytes = 512;
 constexpr uint64_t kLongRecord = 24 << 10;
-
-uint32_t CheckedLength(uint64_t length, const std::string& path, uint64_t offset, size_t ordinal) {
-  if (length > kMaxPayloadBytes) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        format("a record of {} bytes is longer than 4 GiB, the most an index can hold", length),
-        {.path = path, .offset = offset, .ordinal = ordinal});
-  }
-  return static_cast<uint32_t>(length);
-}
+constexpr size_t kWindowBytes = size_t{1} << 20;
 
 // Goes from header to header of an uncompressed shard; payloads are not looked at.
 class HeaderScan {
@@ -69,8 +61,7 @@ class HeaderScan {
 
   [[noreturn]] void Fail(const std::string& reason, uint64_t offset, size_t ordinal) const {
     throw Error(ErrorKind::kCorrupt, reason,
-                {.path = file_.path(), .offset = offset, .ordinal = ordinal},
-                "recpack verify lists all damage, recpack repair saves what is whole");
+                {.path = file_.path(), .offset = offset, .ordinal = ordinal}, kDamageAdvice);
   }
 
   const ReadableFile& file_;
@@ -81,13 +72,11 @@ class HeaderScan {
   size_t have_ = 0;
 };
 
-void ReadLengths(std::unique_ptr<ReadableFile> file, bool verify, ShardEntries& entries) {
-  const std::string path = file->path();
-  RecordReader reader(std::move(file), {.verify = verify});
-  for (Record record; reader.Next(record);) {
-    entries.lengths.push_back(
-        CheckedLength(record.payload.size(), path, record.offset, record.ordinal));
-  }
+// Goes over all bytes, inflated where they are compressed.
+std::vector<uint32_t> ReadThrough(const ReadableFile& file, Compression compression, bool verify) {
+  const uint64_t most_bytes = file.Size() * (compression == Compression::kNone ? 1 : kMostDeflated);
+  Window window(MakeByteSource(file, compression), std::min<uint64_t>(kWindowBytes, most_bytes));
+  return ReadLengths(window, verify, most_bytes, file.path());
 }
 
 }  // namespace
@@ -104,7 +93,7 @@ ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) 
     entries.lengths = std::move(stream->lengths);
     entries.flush_points = std::move(stream->flush_points);
   } else {
-    ReadLengths(std::move(file), verify, entries);
+    entries.lengths = ReadThrough(*file, entries.compression, verify);
   }
   return entries;
 }

@@ -27,10 +27,8 @@ size_t ReadMore(ByteSource& source, std::span<uint8_t> out, const RecordLocation
   try {
     return source.Read(out);
   } catch (const Error& error) {
-    throw Error(
-        error.kind(), error.reason(),
-        {.path = error.place().path, .offset = error.place().offset, .ordinal = location.ordinal},
-        error.advice(), error.error_number());
+    throw error.At(
+        {.path = error.place().path, .offset = error.place().offset, .ordinal = location.ordinal});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/record/fetcher.h"
+#include "src/record/frame_look.h"
 #include "src/record/segments.h"
 #include "src/record/shard_files.h"
 
@@ -204,7 +205,7 @@ void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& lo
   }
   if (!FramePayloadHolds(frame.subspan(kFrameHeaderBytes, location.length))) {
     throw Error(ErrorKind::kCorrupt, "the CRC of the payload does not match", place(),
-                "recpack verify lists all damage, recpack repair saves what is whole");
+                kDamageAdvice);
   }
 }
 

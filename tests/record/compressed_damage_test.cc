@@ -1,7 +1,6 @@
 // Damage to compressed shards: the grain is the stretch between two flush points.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/record/counting_files.h"
+#include "tests/record/deflated.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {
@@ -26,20 +26,6 @@ std::vector<ByteBuffer> Compressible() {
     for (uint8_t& byte : payload) byte = static_cast<uint8_t>('a' + byte % 5);
   }
   return payloads;
-}
-
-ByteBuffer Deflated(ByteView bytes, int window_bits) {
-  ByteBuffer out(bytes.size() + 1000);
-  z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  stream.next_in = const_cast<Bytef*>(bytes.data());
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = out.data();
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(out.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 ByteBuffer Gzip(ByteView bytes) { return Deflated(bytes, 15 + 16); }

@@ -6,6 +6,7 @@
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/record/counting_files.h"
+#include "tests/record/deflated.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {
@@ -114,6 +115,15 @@ TEST_P(Scan, DamagedLengthIsAnError) {
   Shard shard = WriteShard(MakePayloads(3, 30));
   shard.bytes[46 + 2] ^= 1;
   ExpectCorrupt(shard.bytes, 46, 1);
+}
+
+TEST_P(Scan, DamagedCrcOfALengthIsAnErrorWhateverTheCompression) {
+  ByteBuffer bytes = WriteShard(MakePayloads(3, 30)).bytes;
+  bytes[46 + 8] ^= 1;
+  ExpectCorrupt(bytes, 46, 1);
+  for (const int window_bits : {15, 31}) {
+    for (const bool ours : {false, true}) ExpectCorrupt(Deflated(bytes, window_bits, ours), 46, 1);
+  }
 }
 
 TEST_P(Scan, LengthPastTheEndIsAnError) {
