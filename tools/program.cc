@@ -12,6 +12,17 @@
 namespace recpack::tool {
 namespace {
 
+// `holds`: of the number.
+CLI::Validator Checked(const char* name, const char* what, bool (*holds)(double)) {
+  return {[=](const std::string& text) {
+            double number = 0;
+            const bool is_number = CLI::detail::lexical_cast(text, number);
+            return is_number && holds(number) ? ""
+                                              : std::string("must be ") + what + ", not " + text;
+          },
+          name};
+}
+
 // CLI11 alone would only say that a command is missing.
 void RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "-";
@@ -59,6 +70,14 @@ bool OutputIsWritten(const char* name) {
 }
 
 }  // namespace
+
+CLI::Validator Positive() {
+  return Checked("POSITIVE", "above 0", [](double number) { return number > 0; });
+}
+
+CLI::Validator NotNegative() {
+  return Checked("NONNEGATIVE", "0 or above", [](double number) { return number >= 0; });
+}
 
 int RunProgram(const char* name, const char* about, const std::vector<AddCommand>& commands,
                int argc, char** argv, const OnFailure& on_failure) {

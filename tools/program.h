@@ -16,6 +16,11 @@ inline constexpr int kFailure = 2;
 // Adds a command to the program, which sets the exit code when it was chosen and has run.
 using AddCommand = void (*)(CLI::App& app, int& exit_code);
 
+// Checks of options: a number above 0; one that is not below it. CLI11's own say "not in range 0 to
+// 1797693...".
+CLI::Validator Positive();
+CLI::Validator NotNegative();
+
 // Is told what went wrong, once that was said on stderr.
 using OnFailure = std::function<void(const std::string& reason)>;
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/folders.h"
 #include "src/base/format.h"
-#include "src/dataset/folders.h"
 #include "src/dataset/index_split.h"
 #include "src/dataset/split_folders.h"
 

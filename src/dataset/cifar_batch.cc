@@ -42,6 +42,12 @@ std::string ShapeText(const std::vector<uint64_t>& shape) {
   return text;
 }
 
+// Of what has but one extent above 1 every order is the same.
+bool IsInCOrder(const PickleArray& array) {
+  return array.c_order ||
+         std::ranges::count_if(array.shape, [](uint64_t extent) { return extent > 1; }) <= 1;
+}
+
 const PickleArray& PixelArray(const CifarFile& file, const PickleDocument& document) {
   const PickleValue& data = Entry(file, document, "data");
   const char* save = "save it as a C-ordered uint8 array of shape (rows, 3072)";
@@ -54,13 +60,14 @@ const PickleArray& PixelArray(const CifarFile& file, const PickleDocument& docum
            format("its data is of the NumPy type \"{}\", not uint8", array.type), save,
            data.offset);
   }
+  if (!IsInCOrder(array)) {
+    Refuse(file, ErrorKind::kUnsupported,
+           "its data is not in C order, such as an array that was transposed", save, data.offset);
+  }
   if (!IsImageShape(array.shape)) {
     Refuse(file, ErrorKind::kUnsupported,
            format("its data has the shape ({}), not (rows, 3072)", ShapeText(array.shape)), save,
            data.offset);
-  }
-  if (array.fortran_order && array.shape[0] > 1) {
-    Refuse(file, ErrorKind::kUnsupported, "its data is in Fortran order", save, data.offset);
   }
   return array;
 }

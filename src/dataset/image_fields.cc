@@ -1,6 +1,7 @@
 #include "src/dataset/image_fields.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/image/encode.h"
@@ -135,7 +136,7 @@ ImageView ImageFields::Process(ByteView bytes, std::string_view name) {
   } catch (const Error& error) {
     Place place = error.place();
     place.path = name;
-    throw Error(error.kind(), error.reason(), place, error.advice());
+    throw error.At(std::move(place));
   }
 }
 

@@ -120,7 +120,7 @@ ImagenetLabels ReadImagenetDevkit(const std::string& path) {
   try {
     return LabelsOf(files, path);
   } catch (const Error& error) {
-    throw Error(error.kind(), error.reason(), {.path = path}, error.advice());
+    throw error.At({.path = path});
   }
 }
 

@@ -8,13 +8,13 @@
 #include <map>
 #include <optional>
 #include <regex>
-#include <set>
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/folders.h"
 #include "src/base/format.h"
-#include "src/dataset/folders.h"
 #include "src/dataset/path_pattern.h"
+#include "src/dataset/paths_once.h"
 #include "src/dataset/split_folders.h"
 #include "src/dataset/text_split.h"
 
@@ -133,14 +133,11 @@ Layout FindLayout(const std::string& path) {
 Layout JoinLayouts(std::vector<Layout> layouts) {
   if (layouts.size() == 1) return std::move(layouts.front());
   std::map<std::string, NameList> splits;
-  std::set<std::string> seen;
+  PathsOnce paths;
   for (const Layout& layout : layouts) {
     for (const LayoutSplit& split : layout.splits) {
       for (const std::string shard : split.shards) {
-        if (!seen.insert(fs::path(shard).lexically_normal()).second) {
-          throw Error(ErrorKind::kInvalidArgument, "is listed twice", {.path = shard},
-                      "name each shard once");
-        }
+        paths.AddOrThrow(shard, "shard");
         splits[split.name].push_back(shard);
       }
     }

@@ -346,8 +346,7 @@ std::vector<std::pair<std::string, ListType>> ParseListTypes(std::string_view te
 }
 
 Error AtLine(const Error& error, const std::string& list_path, uint32_t line) {
-  return Error(error.kind(), error.reason(), {.path = recpack::format("{}:{}", list_path, line)},
-               error.advice(), error.error_number());
+  return error.At({.path = recpack::format("{}:{}", list_path, line)});
 }
 
 }  // namespace recpack

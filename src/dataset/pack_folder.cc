@@ -8,9 +8,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file_lock.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/temporaries.h"
 #include "src/base/format.h"
-#include "src/dataset/folders.h"
 #include "src/dataset/sidecar.h"
 
 namespace recpack {

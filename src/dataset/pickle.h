@@ -43,7 +43,7 @@ struct PickleValue {
 struct PickleArray {
   std::string type;  // NumPy's kind and item size: "u1", "i8", ...
   bool big_endian = false;
-  bool fortran_order = false;
+  bool c_order = true;  // the last index is the fastest; else `shape` tells no item's place
   std::vector<uint64_t> shape;
   PickleValue data;  // kBytes, as long as type and shape say; anything for objects (type "O8")
 };

@@ -210,7 +210,7 @@ void PickleMachine::MakeFromBuffer(const Items& arguments) {
   RequireArguments(arguments, 4, "_frombuffer");
   auto array = std::make_unique<PickleArray>();
   SetArray(*array, arguments[2], arguments[1], arguments[0]);
-  array->fortran_order = Text(arguments[3]) == "F";
+  array->c_order = Text(arguments[3]) == "C";  // "F", and "K" with the order of the axes
   PushNode(PickleKind::kArray);
   NodeOf(stack_.back()).array = std::move(array);
 }
@@ -229,7 +229,10 @@ void PickleMachine::Build() {
 void PickleMachine::BuildArray(Node& array, std::span<const PickleValue> state) {
   RequireArguments(state, 5, "an array's state");
   SetArray(*array.array, state[1], state[2], state[4]);
-  array.array->fortran_order = state[3].number != 0;
+  if (state[3].kind != PickleKind::kBool && state[3].kind != PickleKind::kInt) {
+    Corrupt("an array does not say whether it is in Fortran order");
+  }
+  array.array->c_order = state[3].number == 0;
 }
 
 // (version, byte order, ...)

@@ -1,5 +1,6 @@
 #include "recpack/dataset/recognise.h"
 
+#include "recpack/base/folders.h"
 #include "recpack/dataset/cifar.h"
 #include "recpack/dataset/folder.h"
 #include "recpack/dataset/imagenet.h"
@@ -7,7 +8,6 @@
 #include "recpack/dataset/reviews.h"
 #include "recpack/dataset/tar.h"
 #include "recpack/dataset/tfrecord.h"
-#include "src/dataset/folders.h"
 
 namespace recpack {
 

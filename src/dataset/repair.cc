@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/parallel.h"
 #include "recpack/dataset/unfinished.h"
 #include "recpack/record/framing.h"
@@ -18,7 +19,6 @@
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
-#include "src/dataset/folders.h"
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/json.h"
 #include "src/dataset/ordered_index.h"

@@ -15,7 +15,7 @@ namespace {
 Error WithWayOut(const Error& error) {
   const std::string advice = error.advice().empty() ? "" : error.advice() + "; ";
   return Error(error.kind(), error.reason(), error.place(),
-               advice + "--on-error skip leaves bad items out");
+               advice + "--on-error skip leaves bad items out", error.error_number());
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/folders.h"
 #include "src/base/format.h"
-#include "src/dataset/folders.h"
 #include "src/dataset/stand_in_picture.h"
 
 namespace recpack {

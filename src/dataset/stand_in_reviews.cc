@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/permutation.h"
 #include "recpack/base/random.h"
 #include "src/base/format.h"
-#include "src/dataset/folders.h"
 
 namespace recpack {
 namespace {

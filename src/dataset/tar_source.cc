@@ -9,6 +9,7 @@
 #include "src/dataset/field_values.h"
 #include "src/dataset/image_fields.h"
 #include "src/dataset/path_pattern.h"
+#include "src/dataset/paths_once.h"
 #include "src/dataset/read_buffer.h"
 #include "src/dataset/tar_samples.h"
 #include "src/dataset/tar_volumes.h"
@@ -40,6 +41,8 @@ std::vector<std::string> TarPaths(const std::string& path) {
     }
   }
   if (paths.empty()) throw Error(ErrorKind::kNotFound, "holds no tar archives", {.path = path});
+  PathsOnce once;  // parts of a pattern may overlap
+  std::erase_if(paths, [&](const std::string& archive) { return !once.Add(archive); });
   return paths;
 }
 
@@ -48,6 +51,8 @@ std::vector<std::string> AllTarPaths(const TarOptions& options) {
   for (const std::string& further : options.further_paths) {
     std::ranges::move(TarPaths(further), std::back_inserter(paths));
   }
+  PathsOnce once;
+  for (const std::string& path : paths) once.AddOrThrow(path, "archive");
   return paths;
 }
 

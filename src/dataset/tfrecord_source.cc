@@ -96,7 +96,7 @@ class TfrecordReader final : public ItemReader {
     try {
       example_.Parse(payload);
     } catch (const Error& error) {
-      throw Error(error.kind(), error.reason(), {.path = name}, error.advice());
+      throw error.At({.path = name});
     }
     rebuilder_.Rebuild(example_, name, sample);
   }

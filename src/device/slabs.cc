@@ -9,7 +9,8 @@
 #include <array>
 #include <cctype>
 #include <fstream>
-#include <new>
+
+#include "recpack/base/out_of_memory.h"
 
 namespace recpack {
 namespace {
@@ -50,7 +51,7 @@ std::shared_ptr<void> PinnedSlabs::Allocate(size_t bytes) {
   const size_t size = std::max((bytes + unit - 1) / unit, size_t{1}) * unit;
   void* const memory =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
+  if (memory == MAP_FAILED) throw HostMemoryError(bytes);
   try {
     ::madvise(memory, size, MADV_HUGEPAGE);  // a wish, as the next
     PreferNode(memory, size, node);

@@ -10,8 +10,7 @@ void RethrowWithPlace(const Dataset& dataset, uint64_t id) {
     throw;
   } catch (const Error& error) {
     if (!error.place().path.empty()) throw;
-    std::throw_with_nested(
-        Error(error.kind(), error.reason(), dataset.PlaceOf(id), error.advice()));
+    std::throw_with_nested(error.At(dataset.PlaceOf(id)));
   } catch (const std::exception& error) {
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id)));
   } catch (...) {

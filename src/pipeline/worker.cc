@@ -25,8 +25,8 @@ constexpr int kSubstituteTries = 8;
   try {
     throw;
   } catch (const Error& error) {
-    std::throw_with_nested(
-        Error(error.kind(), where(error.reason()), error.place(), error.advice()));
+    std::throw_with_nested(Error(error.kind(), where(error.reason()), error.place(), error.advice(),
+                                 error.error_number()));
   } catch (const std::exception& error) {
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument, where(error.what())));
   } catch (...) {

@@ -406,14 +406,26 @@ TEST(CifarTest, APickleWithoutDataIsCorrupt) {
 
 TEST(CifarTest, ArraysOfOtherKindsAreRefusedWithTheReason) {
   const std::pair<const char*, const char*> kCases[] = {
-      {"data_fortran", "Fortran order"},     {"data_fortran_5", "Fortran order"},
-      {"data_float", "\"f4\", not uint8"},   {"data_channels_last", "shape (2, 32, 32, 3)"},
-      {"data_list", "is not a NumPy array"}, {"command", "which is not executed"}};
+      {"data_fortran", "not in C order"},     {"data_fortran_5", "not in C order"},
+      {"data_fortran_one", "not in C order"}, {"data_swapped_5", "not in C order"},
+      {"data_float", "\"f4\", not uint8"},    {"data_channels_last", "shape (2, 32, 32, 3)"},
+      {"data_list", "is not a NumPy array"},  {"command", "which is not executed"}};
   for (const auto& [pickle, reason] : kCases) {
     const Error error = ErrorWithBatch(pickle);
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported) << pickle;
     EXPECT_THAT(error.what(), HasSubstr(reason)) << pickle;
   }
+}
+
+TEST(CifarTest, ARowAloneIsTheSameInEveryOrder) {
+  const CifarFolder folder;
+  Write(folder / "data_batch_2", GoldenPickle("data_row_fortran"));
+  const auto source = OpenCifar({.path = folder.path()});
+  EXPECT_EQ(source->splits()[0].items, 3 * kRows + 1);
+  ByteBuffer row(3073);
+  row[0] = 6;
+  for (int j = 0; j < 3072; ++j) row[1 + j] = static_cast<uint8_t>(7 * j);
+  EXPECT_EQ(Read(*source->NewReader(), 0, kRows), ItemOfRow(row));
 }
 
 TEST(CifarTest, ATruncatedPickleIsCorrupt) {

@@ -1,38 +1,17 @@
-#include "src/dataset/folders.h"
+#include "recpack/base/folders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <functional>
-#include <mutex>
 #include <set>
 #include <string>
 
 #include "recpack/base/error.h"
 #include "recpack/dataset/pack.h"
+#include "tests/base/synced_paths.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/dataset/fake_source.h"
-
-namespace {
-
-std::mutex mutex;
-std::set<std::string>* synced = nullptr;  // paths, while a test listens
-
-}  // namespace
-
-// The program's own comes before the C library's.
-extern "C" int fsync(int fd) {
-  {
-    const std::lock_guard lock(mutex);
-    if (synced != nullptr) {
-      synced->insert(std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd)));
-    }
-  }
-  return static_cast<int>(::syscall(SYS_fsync, fd));
-}
 
 namespace recpack {
 namespace {
@@ -40,14 +19,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-std::set<std::string> SyncedBy(const std::function<void()>& work) {
-  std::set<std::string> paths;
-  synced = &paths;
-  work();
-  synced = nullptr;
-  return paths;
-}
 
 class FoldersTest : public ::testing::Test {
  protected:

@@ -242,6 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
                kArray + "(K\1\x8a\x08" + std::string("\0\0\0\0\0\0\0\x20", 8) + "\x8a\x08" +
                    std::string("\0\0\0\0\0\0\0\x20", 8) + "\x86" + kDtype + "\x89U\1xtb."},
         Damage{"ArrayWithoutAType", kArray + "(K\1K\1\x85N\x89U\1xtb."},
+        Damage{"ArrayWithoutAnOrder", kArray + "(K\1K\1\x85" + kDtype + "NU\1xtb."},
         Damage{"BytesBeyondLatin1", "c_codecs\nencode\n(X\3" + std::string(3, '\0') +
                                         "\xe2\x82\xac"
                                         "U\6latin1tR."},

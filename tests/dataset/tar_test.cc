@@ -176,6 +176,17 @@ TEST_F(TarSourceTest, ExpandsBracesAndGlobs) {
             ErrorKind::kInvalidArgument);
 }
 
+TEST_F(TarSourceTest, PartsOfAPatternMayOverlapPathsOfAListMayNot) {
+  std::filesystem::create_directory(folder_ / "x");
+  const std::string tar = Make("x/a.tar", TwoSamples().Finish());
+  EXPECT_EQ(OpenTar({.path = folder_ / "{x,x/a.tar,./x/*}"})->splits()[0].items, 2u);
+  for (const std::string& other : {tar, folder_ / "x", folder_ / "x/*.tar", folder_ / "x/../x"}) {
+    const Error error = ErrorOf([&] { OpenTar({.path = tar, .further_paths = {other}}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument) << other;
+    EXPECT_THAT(error.what(), HasSubstr("is listed twice")) << other;
+  }
+}
+
 TEST_F(TarSourceTest, EveryCutOfAnArchiveIsAnError) {
   const std::string tar = TwoSamples().bytes();
   for (size_t size = 0; size <= tar.size(); size += size % 512 == 0 ? 200 : 312) {

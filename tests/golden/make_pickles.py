@@ -6,7 +6,8 @@
 The committed files were written with PREFIX
     py27    by Python 2.7.18 with NumPy 1.16.6 (its cPickle),
     np1     by Python 3.11.7 with NumPy 1.26.4,
-    np2     by Python 3.12.1 with NumPy 2.2.6; this one also writes the variants.
+    np2     by Python 3.12.1 with NumPy 2.2.6; this one also writes the variants,
+    orders  by Python 3.11.7 with NumPy 2.4.6, which knows of an order "K": images in other orders.
 
 Every batch has 2 rows: pixel j of row i is (31 i + 7 j) mod 256; labels are 6 and 9.
 """
@@ -50,6 +51,21 @@ class Command(object):
         return os.system, ("touch pickle-was-executed",)
 
 
+class FortranRow(object):
+    """One row in Fortran order, which is C order, too: NumPy itself calls it that."""
+
+    def __reduce__(self):
+        state = (1, (1, 3072), np.dtype(np.uint8), True, pixels()[:1].tobytes())
+        return pixels().__reduce__()[:2] + (state,)
+
+
+def write_orders():
+    pictures = pixels().reshape(2, 3, 32, 32)
+    write("data_fortran_one", batch(data=np.asfortranarray(pictures[:1]), labels=[6]), 4)
+    write("data_swapped_5", batch(data=pictures.swapaxes(2, 3)), 5)
+    write("data_row_fortran", batch(data=FortranRow(), labels=[6]), 4)
+
+
 def write_variants():
     write("labels_int64", batch(labels=np.array([6, 9])), 4)
     write("labels_big_endian", batch(labels=np.array([6, 9], ">i4")), 2)
@@ -82,6 +98,8 @@ def write_variants():
 def main(prefix):
     if not os.path.isdir(OUT):
         os.makedirs(OUT)
+    if prefix == "orders":
+        return write_orders()
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         write("%s_protocol%d" % (prefix, protocol), batch(), protocol)
     if prefix == "np2":

@@ -16,7 +16,7 @@ struct TarOptions {
   // pattern with braces or globs: "train-{000..146}.tar".
   std::string path = {};
 
-  // More of these, whose archives come after those of `path`.
+  // More of these, whose archives come after those of `path`; other ones.
   std::vector<std::string> further_paths = {};
 
   std::string split = "train";
@@ -48,9 +48,9 @@ struct TarOptions {
 //
 // Throws Error: kNotFound, kIo; kCorrupt for an archive that is damaged, cut off or goes on after
 // its end mark, for a member outside of the archive and for one that a sample has twice;
-// kInvalidArgument for a file that is no archive, and where there are no samples. Read() throws
-// kCorrupt where the archive changed or a mapped label is no number, kNotFound where a sample lacks
-// a mapped member.
+// kInvalidArgument for a file that is no archive, for an archive that two of the paths have, and
+// where there are no samples. Read() throws kCorrupt where the archive changed or a mapped label is
+// no number, kNotFound where a sample lacks a mapped member.
 std::unique_ptr<Source> OpenTar(const TarOptions& options);
 
 // Whether `path` names archives: by extension, for a folder by what lies in it.

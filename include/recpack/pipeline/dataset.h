@@ -50,8 +50,8 @@ class Dataset {
   static Dataset Open(const std::string& path, const DatasetOptions& options = {});
 
   // Several as one data set: the split's shards in the order of the list, wherever they lie, or tar
-  // archives. Throws besides: kInvalidArgument for a shard that is there twice, and for manifests
-  // whose class names differ; kUnsupported for anything else in a list.
+  // archives. Throws besides: kInvalidArgument for a shard or archive that is there twice, and for
+  // manifests whose class names differ; kUnsupported for anything else in a list.
   static Dataset Open(const std::vector<std::string>& paths, const DatasetOptions& options = {});
 
   // Items of any source, each as the record that packing it would write. Of the options, `split`
