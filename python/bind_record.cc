@@ -20,7 +20,7 @@ const ExampleView& Record::example() {
     example_.Parse(payload_);
     dataset_.MapFeatures(example_);
   } catch (const Error& error) {
-    throw Error(error.kind(), error.reason(), dataset_.PlaceOf(id_), error.advice());
+    throw error.At(dataset_.PlaceOf(id_));
   }
   parsed_ = true;
   return example_;

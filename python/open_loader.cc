@@ -3,7 +3,10 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <functional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "python/raised.h"
 #include "recpack/base/error.h"
@@ -17,6 +20,8 @@ struct Endings {
   std::mutex mutex;
   std::condition_variable changed;
   int under_way = 0;
+  // Of these, the ones that no thread could be started for.
+  std::vector<std::function<void()>> left;
   std::atomic<pid_t> process = 0;  // whose they are: a forked child has none of them
 };
 
@@ -27,13 +32,22 @@ Endings& AllEndings() {
 
 void Begin(Endings& endings) {
   const std::lock_guard lock(endings.mutex);
-  if (endings.process.exchange(::getpid()) != ::getpid()) endings.under_way = 0;
+  if (endings.process.exchange(::getpid()) != ::getpid()) {
+    endings.under_way = 0;
+    endings.left.clear();
+  }
   ++endings.under_way;
 }
 
 void End(Endings& endings) {
   const std::lock_guard lock(endings.mutex);
   --endings.under_way;
+  endings.changed.notify_all();
+}
+
+void Leave(Endings& endings, std::function<void()> ending) {
+  const std::lock_guard lock(endings.mutex);
+  endings.left.push_back(std::move(ending));
   endings.changed.notify_all();
 }
 
@@ -44,7 +58,13 @@ void OpenLoader::AwaitEndings() {
   if (endings.process != ::getpid()) return;
   const nb::gil_scoped_release unlocked;
   std::unique_lock lock(endings.mutex);
-  endings.changed.wait(lock, [&] { return endings.under_way == 0; });
+  while (endings.under_way > 0) {
+    endings.changed.wait(lock, [&] { return endings.under_way == 0 || !endings.left.empty(); });
+    const auto left = std::exchange(endings.left, {});
+    lock.unlock();
+    for (const auto& ending : left) ending();
+    lock.lock();
+  }
 }
 
 class OpenLoader::Visit {
@@ -139,19 +159,23 @@ void OpenLoader::End(std::unique_lock<std::mutex> turn) {
   }
   turn.unlock();
   if (!loader) return;
-  auto end = [calls = running_.calls](std::unique_ptr<Loader> ending) {
+  // Shared: where the thread cannot be started, what was to be handed to it has to stay.
+  const auto end = [calls = running_.calls,
+                    ending = std::make_shared<std::unique_ptr<Loader>>(std::move(loader))] {
     const Interrupter interrupter(*calls);
-    ending.reset();
+    ending->reset();
   };
-  if (!running_.calls->Inside()) return end(std::move(loader));
+  if (!running_.calls->Inside()) return end();
+  const auto end_elsewhere = [end] {
+    end();  // waits for this thread's end
+    python::End(AllEndings());
+  };
   Begin(AllEndings());
-  std::thread(
-      [end = std::move(end)](std::unique_ptr<Loader> ending) mutable {
-        end(std::move(ending));  // waits for this thread's end
-        python::End(AllEndings());
-      },
-      std::move(loader))
-      .detach();
+  try {
+    std::thread(end_elsewhere).detach();
+  } catch (const std::system_error&) {
+    Leave(AllEndings(), end_elsewhere);
+  }
 }
 
 }  // namespace recpack::python

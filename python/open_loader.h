@@ -31,7 +31,8 @@ class OpenLoader {
   std::optional<Batch> Next();
 
   // Ends its threads, and a Next() that waits: both have ended then. With the GIL, of which it lets
-  // go. Within Next(), in a signal's handler, and in a function of the loader: they end soon.
+  // go. Within Next(), in a signal's handler, and in a function of the loader: they end soon; where
+  // no thread can be started for that, in AwaitEndings().
   void Close();
 
   // With the GIL, of which it lets go: waits for all loaders that were closed by functions of

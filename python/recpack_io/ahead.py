@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from recpack_io import loading
-from recpack_io.errors import InvalidArgumentError, RecpackError
+from recpack_io.errors import InvalidArgumentError
 
 
 def _itself(core):
@@ -46,12 +46,15 @@ class AheadLoader(loading.Loader):
         while more or on_way:
             try:
                 more = more and self._fetch(batches, on_way)
-            except RecpackError as error:  # its turn is behind the batches that are on their way
+            except Exception as error:  # its turn is behind the batches that are on their way
                 more, failure = False, error
             if on_way and (len(on_way) > self._ahead or not more):
                 yield self._hand_over(on_way)
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # whose traceback has this frame
         self._given = self._end
 
     # These two are calls so that no variable keeps a batch while the program works on another.

@@ -71,8 +71,9 @@ def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
     label_offset: the number of the first class: 1 for labels 1 to N.
     verify: check the CRCs of all that is read.
 
-    Raises NotFoundError, CorruptError, IoError; InvalidArgumentError for what is none of these;
-    UnsupportedError for shards that are compressed as one stream, which have no random access.
+    Raises NotFoundError, CorruptError, IoError; InvalidArgumentError for what is none of these, and
+    for a shard or tar that is listed twice; UnsupportedError for shards that are compressed as one
+    stream, which have no random access.
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if isinstance(fields, dict):

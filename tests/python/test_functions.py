@@ -414,6 +414,39 @@ for threads in 1, 3:
         print("closed" in str(error))''')
         self.assertEqual((done.stdout, done.stderr), ('True\nTrue\n', ''))
 
+    def test_closed_by_its_own_function_where_no_thread_can_be_started(self):
+        """It ends with the program."""
+        done = self.script('''
+import resource, threading
+def start_all_threads():
+    """Those that have ended leave memory for others."""
+    try:
+        while True:
+            threading.Thread(target=closed.wait).start()
+    except RuntimeError:
+        pass
+def close(sample):
+    there.wait()
+    if not closed.is_set():
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), hard))
+        start_all_threads()
+        loader.close()
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        closed.set()
+    return {"x": 1}
+there, closed = threading.Event(), threading.Event()
+loader = recpack_io.Loader(dataset, fields=[recpack_io.Function(close, {"x": "uint8"})],
+                           batch_size=8, threads=1)
+there.set()
+closed.wait()
+try:
+    next(iter(loader))
+except recpack_io.InvalidArgumentError as error:
+    print("closed" in str(error))''')
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ('True\n', '', 0))
+
     def test_made_and_let_go_of_at_once(self):
         """Threads wait for the interpreter's lock, which the one that ends them has."""
         done = self.script('''

@@ -247,6 +247,20 @@ class OnTheirWay(Loading):
             next(iter(loader))
         self.assertEqual(loader.state_dict(), self.ahead().state_dict())
 
+    def test_what_fails_fails_in_its_turn(self):
+        class Failing(Plain):
+            def _send(self, core):
+                if core.number == 3:
+                    raise MemoryError('of the device')
+                return core
+        loader, given = self.ahead(Failing), []
+        with self.assertRaisesRegex(MemoryError, 'of the device'):
+            for batch in loader:
+                given.append(batch.number)
+                state = loader.state_dict()
+        self.assertEqual(given, [0, 1, 2])
+        self.assertEqual(loader.state_dict(), state)
+
     def test_a_state_that_is_refused_changes_nothing(self):
         loader = self.ahead()
         batches = iter(loader)

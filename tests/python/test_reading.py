@@ -3,6 +3,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import tarfile
 import threading
 
 import numpy as np
@@ -139,6 +140,15 @@ class Reading(InFolder):
         os.chdir(odd)
         for path in 'shards', 'shards/train-*':
             self.assertEqual(len(recpack_io.open(path)), len(self.rows), path)
+
+    def test_a_tar_is_read_once(self):
+        tar = self.folder / 'x.tar'
+        with tarfile.open(tar, 'w') as archive:
+            archive.add(GOLDEN / 'image' / 'orientation1.jpg', 'a.jpg')
+        self.assertEqual(len(recpack_io.open(self.folder / '{x*,*}.tar')), 1)
+        for again in tar, os.path.relpath(tar), self.folder / '*.tar':
+            with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'x.tar: is listed twice'):
+                recpack_io.open([tar, again])
 
     def test_pickled_for_spawned_and_forked_workers(self):
         self.assertEqual(pickle.loads(pickle.dumps(self.dataset)).digest, self.dataset.digest)
