@@ -9,6 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file_lock.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/temporaries.h"
 #include "src/base/format.h"
 
@@ -45,12 +46,6 @@ Listing List(const std::string& folder) {
     throw SystemError("cannot list", folder, code.value());
   }
   return listing;
-}
-
-void MakeFolder(const std::string& path) {
-  std::error_code code;
-  fs::create_directories(path, code);
-  if (code) throw SystemError("cannot make the folder", path, code.value());
 }
 
 Descriptor LockOrThrow(const std::string& folder) {
@@ -90,10 +85,16 @@ CheckpointFolder::CheckpointFolder(FileSystem& files, std::string path,
     throw Error(ErrorKind::kInvalidArgument, "no checkpoint would be kept", {.path = path_},
                 "keep at least 1");
   }
-  MakeFolder(path_);
+  MakeFolder(path_, options_.durable);
   lock_ = LockOrThrow(path_);
   // Who wrote them does not hold the lock any more.
   RemoveTemporaries(path_, [](const std::string& name) { return StepOf(name).has_value(); });
+}
+
+std::optional<uint64_t> CheckpointFolder::LastStep() const {
+  const Listing listing = List(path_);
+  if (listing.empty()) return {};
+  return listing.begin()->first;
 }
 
 std::string CheckpointFolder::Save(const CheckpointInfo& info, std::span<const NamedArray> arrays) {

@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "src/train/memory_purpose.h"
+
 namespace recpack {
 
 DistributedReplicated::DistributedReplicated(std::shared_ptr<MasterCopy> master,
@@ -22,7 +24,7 @@ void DistributedReplicated::Start(Ops& ops, Variables& variables) {
 }
 
 std::vector<float> DistributedReplicated::Values() const {
-  std::vector<float> values(variables_->trained_size());
+  std::vector<float> values = HostFloats(variables_->trained_size(), "the master copy");
   ops_->Download(values.data(), variables_->trained(), values.size() * sizeof(float));
   return values;
 }

@@ -11,6 +11,7 @@
 #include "src/base/format.h"
 #include "src/train/evaluated_model.h"
 #include "src/train/make_model.h"
+#include "src/train/memory_errors.h"
 #include "src/train/quantise_model.h"
 #include "src/train/seconds.h"
 #include "src/train/training_feeders.h"
@@ -133,8 +134,10 @@ struct Evaluator::State {
   EvaluatedModel model;
 };
 
-Evaluator::Evaluator(const EvaluatorOptions& options, const TrainerNotice& notice)
-    : state_(std::make_unique<State>(options, notice)) {}
+Evaluator::Evaluator(const EvaluatorOptions& options, const TrainerNotice& notice) {
+  WithMemoryErrors([&] { return DeviceName(options.device); }, options.batch_size,
+                   [&] { state_ = std::make_unique<State>(options, notice); });
+}
 
 Evaluator::~Evaluator() = default;
 

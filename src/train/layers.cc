@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "src/base/format.h"
+#include "src/train/memory_purpose.h"
+
 namespace recpack {
 namespace {
 
@@ -15,8 +18,10 @@ void OfWeights(const ModelContext& context, const std::function<void()>& work) {
 void Activations::Allocate(const ModelContext& context, Shape shape, ValueType type) {
   value = {.type = type, .shape = std::move(shape), .layout = context.layout};
   gradient = value;
-  value_memory = context.ops->Allocate(value.bytes());
-  gradient_memory = context.ops->Allocate(gradient.bytes());
+  WithMemoryFor(format("an activation {} {}", ShapeText(value.shape), ValueTypeName(type)), [&] {
+    value_memory = context.ops->Allocate(value.bytes());
+    gradient_memory = context.ops->Allocate(gradient.bytes());
+  });
   value.data = value_memory.data();
   gradient.data = gradient_memory.data();
 }

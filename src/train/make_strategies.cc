@@ -5,6 +5,7 @@
 #include "recpack/base/error.h"
 #include "recpack/train/collective.h"
 #include "recpack/train/cpu_ops.h"
+#include "src/train/collectives/local_collectives.h"
 #include "src/train/distributed_replicated.h"
 #include "src/train/make_ops.h"
 #include "src/train/repetition.h"
@@ -56,7 +57,7 @@ Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world,
   const auto master = std::make_shared<MasterCopy>(options.optimizer, world.ProcessExchange(),
                                                    MakeCpuOps({.threads = 1}));
   Strategies strategies;
-  for (auto& local : ThreadCollectives(static_cast<int>(options.devices.size()))) {
+  for (auto& local : LocalCollectives(static_cast<int>(options.devices.size()))) {
     strategies.push_back(std::make_unique<DistributedReplicated>(master, std::move(local),
                                                                  kBucketElements, repeats));
   }

@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "src/train/memory_purpose.h"
+
 namespace recpack {
 
 MasterCopy::MasterCopy(const OptimizerOptions& options, std::shared_ptr<Collective> processes,
@@ -26,7 +28,9 @@ void MasterCopy::Start(const Variables& variables, std::vector<float> values,
     own += part.end - part.begin;
     parts_.push_back(part);
   }
-  slots_.assign(SlotNames(options_).size(), std::vector<float>(own));
+  for (const std::string& slot : SlotNames(options_)) {
+    slots_.push_back(HostFloats(own, "the " + slot + " of the master copy"));
+  }
   Set(std::move(values));
 }
 
@@ -74,8 +78,9 @@ float* MasterCopy::Gather(const Part& part, const float* own) {
 
 void MasterCopy::GatherSlots() {
   const bool here = processes_->rank() == 0;
-  if (here) whole_.assign(slots_.size(), std::vector<float>(values_.size()));
+  whole_.clear();
   for (size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (here) whole_.push_back(HostFloats(values_.size(), "what the optimizer keeps"));
     for (size_t i = 0; i < buckets_.size(); ++i) {
       const float* all = Gather(parts_[i], slots_[slot].data() + parts_[i].at);
       if (!here) continue;

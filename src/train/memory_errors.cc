@@ -15,17 +15,19 @@ std::string Purpose(const std::string& where, size_t batch_size) {
 
 }  // namespace
 
-void WithMemoryErrors(const std::string& where, size_t batch_size,
+void WithMemoryErrors(const std::function<std::string()>& where, size_t batch_size,
                       const std::function<void()>& work) {
   try {
     work();
   } catch (const OutOfMemory& error) {
-    throw OutOfMemory(format("{}, {}", error.reason(), Purpose(where, batch_size)),
+    throw OutOfMemory(format("{}, {}", error.reason(), Purpose(where(), batch_size)),
                       error.advice().empty() ? kAdvice : error.advice());
+  } catch (const HostMemoryError& error) {
+    throw OutOfMemory(format("{}, {}", error.what(), Purpose(where(), batch_size)), kAdvice);
   } catch (const std::exception& error) {
     if (!IsOutOfMemory(error)) throw;
     throw OutOfMemory(
-        format("the host's memory ended ({}), {}", error.what(), Purpose(where, batch_size)),
+        format("the host's memory ended ({}), {}", error.what(), Purpose(where(), batch_size)),
         kAdvice);
   }
 }

@@ -8,9 +8,9 @@
 namespace recpack {
 
 // Does `work`. Throws what it throws; where memory was not to be had, of a device or of the host,
-// OutOfMemory that says besides that it was for `where` ("cpu:1") and `batch_size` samples at a
-// time, and what to do.
-void WithMemoryErrors(const std::string& where, size_t batch_size,
+// OutOfMemory that says besides that it was for batches of `batch_size` samples and where, as that
+// function tells then ("cpu:1, behind step 7"), and what to do.
+void WithMemoryErrors(const std::function<std::string()>& where, size_t batch_size,
                       const std::function<void()>& work);
 
 }  // namespace recpack

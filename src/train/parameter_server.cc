@@ -10,6 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/start_thread.h"
+#include "src/train/memory_purpose.h"
 #include "src/train/seconds.h"
 #include "src/train/step_events.h"
 
@@ -87,9 +88,13 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
       variable.sent.assign(options_.devices, nullptr);
       variable.full.assign(options_.devices, false);
       variable.steps.resize(options_.devices);
-      variable.published.resize(variable.size);
-      variable.slots_at_first.assign(SlotNames(options_.optimizer).size(),
-                                     std::vector<float>(variable.size));
+      const auto floats = [&](const std::string& what) {
+        return HostFloats(variable.size, what + variables.specs()[i].name);
+      };
+      variable.published = floats("the server's ");
+      for (const std::string& slot : SlotNames(options_.optimizer)) {
+        variable.slots_at_first.push_back(floats("the " + slot + " of "));
+      }
       ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
     }
     const std::lock_guard lock(mutex_);  // another device may fail, and abort, by now

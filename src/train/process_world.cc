@@ -8,6 +8,7 @@
 #include "recpack/base/affinity.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/collectives/local_collectives.h"
 #include "src/train/collectives/tower_collectives.h"
 
 namespace recpack {
@@ -58,11 +59,11 @@ ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
 
 std::vector<std::unique_ptr<Collective>> ProcessWorld::Towers(
     const std::shared_ptr<Collective>& between) const {
-  return between ? TowerCollectives(between, counts_) : ThreadCollectives(counts_[0]);
+  return between ? TowerCollectives(between, counts_) : LocalCollectives(counts_[0]);
 }
 
 std::shared_ptr<Collective> ProcessWorld::ProcessExchange() const {
-  return exchange_ ? exchange_ : std::move(ThreadCollectives(1)[0]);
+  return exchange_ ? exchange_ : std::move(LocalCollectives(1)[0]);
 }
 
 std::vector<std::string> ProcessWorld::OfAll(const std::string& text) const {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/train/memory_purpose.h"
+
 namespace recpack {
 
 Replicated::Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
@@ -29,7 +31,7 @@ void Replicated::Start(Ops& ops, Variables& variables) {
 void Replicated::Share(float* values, size_t count) {
   const auto bytes_of = [count](float* at) { return std::as_writable_bytes(std::span(at, count)); };
   if (on_devices_) return on_devices_->Broadcast(bytes_of(values), 0, ops_->Stream());
-  std::vector<float> copy(count);
+  std::vector<float> copy = HostFloats(count, "a copy of the variables");
   ops_->Download(copy.data(), values, count * sizeof(float));
   host_->Broadcast(bytes_of(copy.data()), 0);
   ops_->Upload(values, copy.data(), count * sizeof(float));

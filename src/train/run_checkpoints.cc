@@ -65,6 +65,12 @@ RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const ProcessWorld
   if (world.rank() > 0) return;
   folder_.emplace(PosixFiles(), options.checkpoints,
                   CheckpointFolderOptions{.keep = options.keep_checkpoints});
+  const auto last = folder_->LastStep();
+  if (!notice || !last || *last <= begin_.step) return;
+  notice(format(
+      "{} has checkpoints of later steps, up to {}, which --resume takes if this run ends before "
+      "those: take them away, or name another folder",
+      options.checkpoints, *last));
 }
 
 void RunCheckpoints::Read(const std::string& path, const TrainerNotice& notice) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "src/train/memory_purpose.h"
+
 namespace recpack {
 
 void ServedVariables::Start(Ops& ops, Variables& variables) {
@@ -11,7 +13,7 @@ void ServedVariables::Start(Ops& ops, Variables& variables) {
   server_->Start(variables, ops);
   down_ = ops.MakeExchangeStream(0);
   if (!down_) {
-    sent_.resize(variables.trained_size());
+    sent_ = HostFloats(variables.trained_size(), "the gradients that are sent");
     return;
   }
   staging_ = down_->HostMemory(variables.trained_size() * sizeof(float));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "recpack/base/start_thread.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/local_collectives.h"
 #include "src/train/seconds.h"
 #include "src/train/step_events.h"
 #include "src/train/time_steps.h"
@@ -104,7 +104,7 @@ std::vector<StepTiming> TimeSimulated(const TrainerOptions& options, DeviceFeede
   std::vector<StepTiming> timings;
   if (options.timing.inputs.empty()) return timings;
   const size_t count = options.devices.size();
-  const auto control = ThreadCollectives(static_cast<int>(count));
+  const auto control = LocalCollectives(static_cast<int>(count));
   const auto run = [&](size_t i) {
     const auto sleep = [&](DeviceBatch&) {
       std::this_thread::sleep_for(options.devices[i].step_time);

@@ -10,9 +10,10 @@
 namespace recpack {
 namespace {
 
-bool Has(const TrainerOptions& options, DeviceKind kind) {
-  return std::any_of(options.devices.begin(), options.devices.end(),
-                     [kind](const DeviceSpec& device) { return device.kind == kind; });
+int CountOf(const TrainerOptions& options, DeviceKind kind) {
+  return static_cast<int>(
+      std::count_if(options.devices.begin(), options.devices.end(),
+                    [kind](const DeviceSpec& device) { return device.kind == kind; }));
 }
 
 // What of the exchange of variables makes a difference.
@@ -32,8 +33,9 @@ std::string ExchangeOf(const TrainerOptions& options) {
 }
 
 std::string ThreadsOf(const TrainerOptions& options) {
-  if (!Has(options, DeviceKind::kCpu)) return {};
-  const int share = std::max(1, AvailableThreads() / static_cast<int>(options.devices.size()));
+  const int devices = CountOf(options, DeviceKind::kCpu);  // which share the processors
+  if (devices == 0) return {};
+  const int share = std::max(1, AvailableThreads() / devices);
   return format("{} {}", options.threads ? options.threads : share, options.bind_threads);
 }
 
@@ -43,7 +45,7 @@ std::string TrainingOf(const TrainerOptions& options) {
   for (const DeviceSpec& device : options.devices) text += DeviceName(device) + " ";
   text += format("| {} {} ", static_cast<int>(options.input), static_cast<int>(options.type));
   if (options.model != "deepconn") text += format("{} ", static_cast<int>(options.layout));
-  if (Has(options, DeviceKind::kSimulated)) return text;
+  if (CountOf(options, DeviceKind::kSimulated) > 0) return text;
   if (options.model == "resnet") text += format("{} ", options.fused_norm);
   return text + "| " + ExchangeOf(options) + " | " + ThreadsOf(options);
 }

@@ -45,7 +45,12 @@ UpdateStep UpdateAt(uint64_t step, double rate) {
 
 void Trainer::State::RunTower(size_t index) noexcept {
   try {
-    WithMemoryErrors(NameOfTower(index), options.batch_size, [&] { TrainAndEvaluate(index); });
+    CheckpointInfo at = checkpoints->begin();
+    const uint64_t first = at.step;
+    const auto where = [&] {
+      return NameOfTower(index) + (at.step > first ? format(", behind step {}", at.step - 1) : "");
+    };
+    WithMemoryErrors(where, options.batch_size, [&] { TrainAndEvaluate(index, at); });
   } catch (const std::exception& error) {
     Fail(index, error.what());
   }
@@ -102,12 +107,11 @@ void Trainer::State::Build(size_t index) {
   if (index == 0) checkpoints->AllRestored();
 }
 
-void Trainer::State::TrainAndEvaluate(size_t index) {
+void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
   Build(index);
   Collective& all = *control[index];
   VariableStrategy& strategy = towers[index]->strategy();
   TowerInput input(*feeder, index, options.input, strategy.StepsAtOnce());
-  CheckpointInfo at = checkpoints->begin();
   RunAudit audit(at, index);
   TowerEpoch epoch;
   if (all.rank() == 0) epoch.train = BeginningOf(at);

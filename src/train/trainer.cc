@@ -89,7 +89,7 @@ Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice) {
     const TrainerNotice tell = world->rank() == 0 ? notice : TrainerNotice();
     TrainerOptions complete = CompleteOptions(OfGainRun(std::move(options), tell));
     const size_t batch_size = complete.batch_size;
-    WithMemoryErrors("this process's devices", batch_size,
+    WithMemoryErrors([] { return "this process's devices"; }, batch_size,
                      [&] { state_ = std::make_unique<State>(world, std::move(complete), tell); });
   } catch (const std::exception& error) {
     world->Abort(error.what());

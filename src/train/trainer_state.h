@@ -51,7 +51,8 @@ struct Trainer::State {
   std::string NameOfTower(size_t index) const;
   void Build(size_t index);
   void RunTower(size_t index) noexcept;
-  void TrainAndEvaluate(size_t index);
+  // From `at` on, which goes along.
+  void TrainAndEvaluate(size_t index, CheckpointInfo& at);
   // Goes on to the end of the epoch, or of the training. Whether the epoch is over.
   bool TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch,
                   RunAudit& audit);

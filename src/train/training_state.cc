@@ -1,10 +1,12 @@
 #include "src/train/training_state.h"
 
+#include "src/train/memory_purpose.h"
+
 namespace recpack {
 
 TrainingState::TrainingState(const Variables& variables, const std::vector<std::string>& slots) {
   const auto add = [this](const std::string& name, const Shape& shape) {
-    values_.emplace_back(static_cast<size_t>(Elements(shape)));
+    values_.push_back(HostFloats(static_cast<size_t>(Elements(shape)), "a checkpoint's " + name));
     arrays_.push_back({name, ValueType::kF32, shape, values_.back().data()});
   };
   for (const VariableSpec& spec : variables.specs()) add(spec.name, spec.shape);

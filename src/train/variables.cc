@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "recpack/base/random.h"
+#include "src/train/memory_purpose.h"
 
 namespace recpack {
 namespace {
@@ -20,7 +21,8 @@ float NextNormal(KeyedRandom& random) {
 }
 
 std::vector<float> InitialValues(const VariableSpec& spec, uint64_t seed, size_t number) {
-  std::vector<float> values(static_cast<size_t>(Elements(spec.shape)));
+  std::vector<float> values =
+      HostFloats(static_cast<size_t>(Elements(spec.shape)), "the first values of " + spec.name);
   KeyedRandom random(seed, kInitialStream, number);
   const auto fan_in = static_cast<float>(spec.fan_in);
   for (float& value : values) {
@@ -69,12 +71,14 @@ void Variables::Allocate(const QueueOf& queue_of, int slots, uint64_t seed) {
   }
   for (Part& part : parts_) {
     part.queue->Do([&part, slots] {
-      Ops& ops = part.queue->ops();
-      part.trained = ops.Allocate(part.trained_size * sizeof(float));
-      part.gradients = ops.Allocate(part.trained_size * sizeof(float));
-      part.statistics = ops.Allocate(part.statistics_size * sizeof(float));
+      const auto allocate = [&ops = part.queue->ops()](size_t count, const char* what) {
+        return WithMemoryFor(what, [&] { return ops.Allocate(count * sizeof(float)); });
+      };
+      part.trained = allocate(part.trained_size, "the variables");
+      part.gradients = allocate(part.trained_size, "the variables' gradients");
+      part.statistics = allocate(part.statistics_size, "the statistics");
       for (int i = 0; i < slots; ++i) {
-        part.slots.push_back(ops.Allocate(part.trained_size * sizeof(float)));
+        part.slots.push_back(allocate(part.trained_size, "what the optimizer keeps"));
       }
     });
   }

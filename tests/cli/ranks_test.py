@@ -27,12 +27,12 @@ class Ranks(CliTest):
             command += ['--batch-size', '8']
         return command + [str(argument) for argument in arguments]
 
-    def start(self, commands):
-        """A process for each, as torchrun would start them."""
+    def start(self, commands, size=None):
+        """A process for each, as torchrun would start them, of a job of `size` or of these."""
         port = free_port()
         processes = []
         for rank, command in enumerate(commands):
-            environment = clean_environment(RANK=rank, WORLD_SIZE=len(commands),
+            environment = clean_environment(RANK=rank, WORLD_SIZE=size or len(commands),
                                             MASTER_ADDR='127.0.0.1', MASTER_PORT=port)
             processes.append(subprocess.Popen(command, env=environment, text=True,
                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE))
@@ -114,6 +114,21 @@ class Ranks(CliTest):
         (status, _, err), _ = self.outcomes(processes)
         self.assertEqual(status, 2)
         self.assertIn('rank 1 was lost', err)
+
+    def test_wait_for_each_other_as_long_as_the_option_says(self):
+        alone = self.start([self.command('--epochs', 1, '--process-timeout', 1)], size=2)
+        (status, _, err), = self.outcomes(alone)
+        self.assertEqual(status, 2)
+        self.assertIn('within 1000 ms', err)
+        command = self.command('--epochs', 1000000, '--process-timeout', 6)
+        processes = self.start([command] * 2)
+        self.assertIn('epoch 0', processes[0].stdout.readline())
+        processes[1].send_signal(signal.SIGSTOP)
+        (status, _, err), = self.outcomes(processes[:1])
+        self.assertEqual(status, 2)
+        self.assertRegex(err, 'rank 1 did not come to .* within 6000 ms')
+        processes[1].send_signal(signal.SIGKILL)
+        self.outcomes(processes[1:])
 
     def fails_at_one(self, command, reason):
         outcomes = self.outcomes(self.start([self.command('--epochs', 1000000), command]))

@@ -87,8 +87,8 @@ class Train(CliTest):
         got = limited('train', self.out, '--threads', '1', '--batch-size', '8', '--model',
                       'alexnet', '--dense', '40000', '--checkpoints', run, '--epochs', '2')
         self.assertEqual(got.returncode, 2, got.stderr)
-        self.assertRegex(got.stderr, r'the CPU has no memory for \d+ more bytes, for batches of 8 '
-                                     r'samples on cpu:0; use a smaller')
+        self.assertRegex(got.stderr, r'the CPU has no memory for \d+ more bytes, for the variables, '
+                                     r'for batches of 8 samples on cpu:0; use a smaller --batch')
         self.assertEqual({path.name: path.read_bytes() for path in run.iterdir()}, before)
 
     def test_tells_of_bad_records(self):

@@ -8,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/faulty_files.h"
+#include "tests/base/synced_paths.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pipeline/error_of.h"
 #include "tests/train/run_state.h"
@@ -83,6 +84,19 @@ TEST_F(CheckpointFolderTest, LaterStepsStayWhenARunGoesBack) {
   Save(folder, 25);
   EXPECT_THAT(Names(), ElementsAre("step-00000025.safetensors", "step-00000030.safetensors",
                                    "step-00000040.safetensors"));
+}
+
+TEST_F(CheckpointFolderTest, TellsOfTheLastStepThatIsThere) {
+  CheckpointFolder folder = Open();
+  EXPECT_EQ(folder.LastStep(), std::nullopt);
+  for (const uint64_t step : {10, 9}) Save(folder, step);
+  EXPECT_EQ(folder.LastStep(), 10u);
+}
+
+TEST_F(CheckpointFolderTest, TheFoldersThatAreMadeSurviveAPowerCut) {
+  const std::string top = fs::canonical(folder_.path());
+  EXPECT_THAT(SyncedBy([&] { CheckpointFolder(PosixFiles(), path_); }),
+              ElementsAre(top, top + "/runs"));
 }
 
 TEST_F(CheckpointFolderTest, OtherFilesStay) {

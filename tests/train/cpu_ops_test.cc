@@ -39,7 +39,7 @@ TEST(CpuOps, MemoryThatIsNotToBeHadIsAnErrorWithItsSize) {
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kDevice);
       EXPECT_THAT(error.what(), testing::HasSubstr(std::to_string(bytes)));
-      EXPECT_THAT(error.what(), testing::HasSubstr("use a smaller batch"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("use a smaller --batch-size"));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "recpack/base/cpu.h"
 #include "tests/train/small_cifar.h"
 
 namespace recpack {
@@ -58,6 +59,23 @@ TEST(SweepPlan, LeavesOutWhatAModelOrDeviceDoesNotHave) {
   options.devices = ParseDevices("sim:1ms");
   EXPECT_THAT(PlanSweep(options, axes).cases, SizeIs(2)) << "the loader's work";
   EXPECT_THAT(PlanSweep(options, {{"strategy", WholeStrategyChoices()}}).cases, SizeIs(1));
+}
+
+TEST(SweepPlan, AShareOfTheProcessorsIsThatOfTheCpuDevices) {
+  const auto threads = [](int count) {
+    return TrainerChoice{std::to_string(count),
+                         [count](TrainerOptions& options) { options.threads = count; }};
+  };
+  const int all = AvailableThreads();
+  const auto cases = [&](const std::string& devices, int count) {
+    TrainerOptions options;
+    options.devices = ParseDevices(devices);
+    return PlanSweep(options, {{"threads", {threads(0), threads(count)}}}).cases.size();
+  };
+  EXPECT_EQ(cases("cpu:0,cuda:0", all), 1u);
+  EXPECT_EQ(cases("cpu:0,cuda:0", all + 1), 2u);
+  EXPECT_EQ(cases("cpu:0,cpu:1", std::max(1, all / 2)), 1u);
+  EXPECT_EQ(cases("cpu:0,cpu:1", all + 1), 2u);
 }
 
 struct Swept {

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <cmath>
 #include <limits>
@@ -12,7 +11,6 @@
 #include "src/base/format.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
-#include "tests/base/sanitizers.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pipeline/error_of.h"
 #include "tests/train/small_trainings.h"
@@ -154,6 +152,27 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
   }
 }
 
+// What a run that begins anew leaves there it would go on with.
+TEST(Trainer, SaysThatItsFolderHasLaterCheckpoints) {
+  const SmallCifar data(80);
+  const TemporaryFolder folder;
+  TrainerOptions options = Options(data);
+  options.checkpoints = folder.path();
+  options.max_steps = 4;
+  Train(options);
+  const auto notices = [&] {
+    std::string all;
+    const Trainer trainer(options, [&](const std::string& text) { all += text + "\n"; });
+    return all;
+  };
+  EXPECT_THAT(notices(), HasSubstr("has checkpoints of later steps, up to 4, which --resume"));
+  options.resume = folder.path();
+  EXPECT_THAT(notices(), testing::Not(HasSubstr("later steps")));
+  options.resume.clear();
+  options.checkpoints = folder / "another";
+  EXPECT_EQ(notices(), "");
+}
+
 // Its epoch is not over. Without updates a loss is that of the batch alone.
 TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   const SmallCifar data(80);
@@ -265,17 +284,12 @@ TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
 
 // Of the two that the devices have.
 TEST(Trainer, SaysThatAThreadCannotBeStarted) {
-  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "it has more address space than that";
+  if (!CanLimitAddressSpace()) GTEST_SKIP() << "address space has no limit here";
   const SmallCifar data(80);
   for (const char* devices : {"cpu:0,cpu:1", "sim:1ms,sim:1ms"}) {
     EXPECT_EQ(InChild([&] {
                 Trainer trainer(Options(data, devices, 8));
-                constexpr size_t kStack = size_t{1} << 30;  // of new threads
-                pthread_attr_t attributes;
-                pthread_attr_init(&attributes);
-                pthread_attr_setstacksize(&attributes, kStack);
-                EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
-                LimitAddressSpace(kStack + kStack / 2);
+                LeaveRoomForOneThread();
                 const Error error = ErrorOf([&] { trainer.Run([](const EpochReport&) {}); });
                 EXPECT_EQ(error.kind(), ErrorKind::kIo);
                 EXPECT_THAT(error.what(), HasSubstr("a thread cannot be started: "));

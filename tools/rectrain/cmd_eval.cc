@@ -199,12 +199,12 @@ void AddEval(CLI::App& app, int& exit_code) {
                      "Split to evaluate on; else the first there is of test, eval, validation.");
   command.add_option("--batch-size", flags->options.batch_size, "Samples at a time.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--devices", flags->devices, "One, such as cpu:0 or cuda:0.")
       ->capture_default_str();
   command.add_option("--threads", flags->options.threads, "Of the CPU; 0: all there are.")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   command.add_option("--loader-threads", flags->options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
   command.add_option("--type", flags->type, "Of activations.")
@@ -221,7 +221,7 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->needs(int8);
   command.add_option("--calibration-batches", flags->calibration.batches, "How many of them.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber)
+      ->check(Positive())
       ->needs(int8);
   auto& calibration =
       *command
@@ -243,7 +243,7 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->needs(image);
   command.add_option("--top", flags->top, "Most probable classes to show of a picture.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber)
+      ->check(Positive())
       ->needs(image);
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] {

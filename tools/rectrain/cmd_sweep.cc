@@ -214,12 +214,12 @@ void AddSweep(CLI::App& app, int& exit_code) {
   AddAxes(command, *flags);
   command.add_option("--steps", flags->options.steps, "That are timed of each in a round.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command
       .add_option("--rounds", flags->options.rounds,
                   "In each, every combination has a training of its own; medians count.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--out", flags->out,
                      "Folder for sweep.json, sweep.md and sweep.svg; none: print only.");
   command.add_flag("--resume", flags->resume,

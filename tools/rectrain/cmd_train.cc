@@ -1,4 +1,5 @@
 // rectrain train: trains a network.
+#include <chrono>
 #include <cstdio>
 
 #include "recpack/base/error.h"
@@ -33,16 +34,23 @@ struct TrainFlags {
   std::string devices = "cpu:0";
   TrainerChoices inputs;
   std::string max_bad;
+  int process_timeout = 300;  // seconds; 0: none
   bool no_evaluation = false;
   bool json = false;
 };
+
+CollectiveOptions Patience(const TrainFlags& flags) {
+  const auto timeout = flags.process_timeout == 0 ? CollectiveOptions::kNoLimit
+                                                  : std::chrono::seconds(flags.process_timeout);
+  return {.timeout = timeout, .connect_timeout = timeout};
+}
 
 // Deepconn predicts a number, which is right or wrong only by how far it is off.
 bool Classifies(const TrainerOptions& options) { return options.model != "deepconn"; }
 
 void RunTrain(TrainFlags& flags, int& exit_code) {
   TrainerOptions& options = flags.options;
-  FinishTrainingFlags(options);
+  FinishTrainingFlags(options, Patience(flags));
   FinishInputFlags(flags.inputs, options);
   if (options.variables != VariablePlace::kCpu &&
       options.strategy != StrategyKind::kParameterServer) {
@@ -52,7 +60,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
   const LaunchPlace place = LaunchPlace::FromEnvironment();
   options.devices = ParseDevices(flags.devices, place.local_rank);
-  options.join = JoinLaunched(place);
+  options.join = JoinLaunched(place, Patience(flags));
   options.evaluate = !flags.no_evaluation;
   Trainer trainer(options,
                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
@@ -136,6 +144,12 @@ void AddTrain(CLI::App& app, int& exit_code) {
   AddChoice(command, "--collective", options, SumChoices(),
             "What sums the gradients of GPUs: nccl, on the GPUs, each device with one to itself; "
             "host, in the host's memory; auto: nccl where that can be.");
+  command
+      .add_option("--process-timeout", flags->process_timeout,
+                  "Seconds that processes wait for each other, as for one that reads slow storage "
+                  "or writes a large checkpoint; 0: without a limit.")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1 << 30));
   AddChoice(command, "--variables", options, VariableChoices(),
             "Where a parameter server has them: cpu, device (the first one), spread.");
   command.add_flag("--async", options.async,
@@ -169,7 +183,7 @@ void AddTrain(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command.add_option("--keep", options.keep_checkpoints, "Checkpoints to keep.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--resume", options.resume,
                      "Checkpoint to go on from, or a folder of them: its latest.");
   command.add_flag("--no-evaluation", flags->no_evaluation, "Do not evaluate after each epoch.");

@@ -1,6 +1,7 @@
 #include "tools/rectrain/input_report.h"
 
 #include "src/base/format.h"
+#include "tools/program.h"
 #include "tools/rectrain/timing_json.h"
 #include "tools/rectrain/train_flags.h"
 
@@ -38,12 +39,12 @@ void AddInputFlags(CLI::App& command, TrainerChoices& inputs, TrainerOptions& op
       .add_option("--timed-steps", options.timing.steps,
                   "Of each of several inputs, in a round of the timing.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command
       .add_option("--timed-rounds", options.timing.rounds,
                   "Of the timing, in which the inputs take turns; medians count.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
 }
 
 void FinishInputFlags(const TrainerChoices& inputs, TrainerOptions& options) {

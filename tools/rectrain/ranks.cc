@@ -15,11 +15,11 @@ bool joined = false;  // or tried; by the main thread
 
 }  // namespace
 
-JoinProcesses JoinLaunched(const LaunchPlace& place) {
+JoinProcesses JoinLaunched(const LaunchPlace& place, const CollectiveOptions& options) {
   if (place.size == 1) return {};
-  return [place] {
+  return [place, options] {
     joined = true;
-    return JoinRanks(place);
+    return JoinRanks(place, options);
   };
 }
 

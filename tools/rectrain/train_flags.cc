@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "recpack/train/nccl_collective.h"
+#include "tools/program.h"
 
 namespace recpack::tool {
 namespace {
@@ -14,19 +15,19 @@ void AddModelFlags(CLI::App& command, TrainerOptions& options) {
       ->check(CLI::IsMember({"resnet", "alexnet", "deepconn"}));
   command.add_option("--width", options.resnet.width, "Of resnet: channels of the first stage.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--classes", options.resnet.classes, "Of resnet and alexnet: classes.")
       ->capture_default_str();
   command.add_option("--dense", options.alexnet.dense, "Of alexnet: values of a hidden layer.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command
       .add_option("--max-tokens", options.deepconn.max_tokens,
                   "Of deepconn: tokens that are read of a user's and of an item's reviews.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
   const auto size = [&command](const char* name, auto& value, const char* text) {
-    command.add_option(name, value, text)->capture_default_str()->check(CLI::PositiveNumber);
+    command.add_option(name, value, text)->capture_default_str()->check(Positive());
   };
   DeepconnOptions& deepconn = options.deepconn;
   size("--dims", deepconn.dims, "Of deepconn: values of a token's vector.");
@@ -38,7 +39,7 @@ void AddModelFlags(CLI::App& command, TrainerOptions& options) {
       .add_option("--vocabulary", options.deepconn.vocabulary,
                   "Of deepconn: number of tokens; 0: as vocabulary.txt beside the shards says.")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
 }
 
 std::vector<std::string> Names(const TrainerChoices& choices) {
@@ -87,7 +88,7 @@ void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
       .add_option("--batch-size", options.batch_size,
                   "Samples a step, of each device; 0: the model's own.")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
       ->capture_default_str();
   command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
@@ -97,9 +98,9 @@ void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
   AddModelFlags(command, options);
 }
 
-void FinishTrainingFlags(TrainerOptions& options) {
+void FinishTrainingFlags(TrainerOptions& options, const CollectiveOptions& processes) {
   options.alexnet.classes = options.resnet.classes;
-  options.between_gpus = NcclCollectives();
+  options.between_gpus = NcclCollectives(processes);
 }
 
 }  // namespace recpack::tool

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "recpack/train/choices.h"
+#include "recpack/train/collective.h"
 #include "recpack/train/trainer.h"
 
 namespace recpack::tool {
@@ -19,8 +20,9 @@ void AddChoices(CLI::App& command, const std::string& name, TrainerChoices& chos
                 const TrainerChoices& choices, const std::string& text);
 
 // DATA, --batch-size, --seed, --loader-threads, --bn; --model and the sizes of each model.
-// FinishTrainingFlags() is to be called once they were read.
+// FinishTrainingFlags() is to be called once they were read. `processes`: how they wait for each
+// other.
 void AddTrainingFlags(CLI::App& command, TrainerOptions& options);
-void FinishTrainingFlags(TrainerOptions& options);
+void FinishTrainingFlags(TrainerOptions& options, const CollectiveOptions& processes = {});
 
 }  // namespace recpack::tool

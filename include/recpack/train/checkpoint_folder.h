@@ -32,6 +32,9 @@ class CheckpointFolder {
   // WriteCheckpoint(); what was there before is then still there.
   std::string Save(const CheckpointInfo& info, std::span<const NamedArray> arrays);
 
+  // The highest step of those that are there, damaged ones too; empty: there is none.
+  std::optional<uint64_t> LastStep() const;
+
   const std::string& path() const noexcept { return path_; }
 
  private:

@@ -50,8 +50,12 @@ struct CollectiveAccount {
 };
 
 struct CollectiveOptions {
+  // A timeout: none.
+  static constexpr std::chrono::milliseconds kNoLimit = std::chrono::milliseconds::max();
+
   // How long a call waits with nothing coming before it gives up, and names the ranks that are
-  // missing. A step of the slowest rank must fit.
+  // missing. A step of the slowest rank must fit, and what rank 0 does between steps, as to write a
+  // checkpoint.
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
   // The same while processes find each other, as some may start late.
   std::chrono::milliseconds connect_timeout = std::chrono::minutes(5);

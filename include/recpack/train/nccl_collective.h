@@ -30,6 +30,7 @@ std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective> host, int
 // Error (kDevice) where there is no such GPU, kUnsupported in a build without NCCL.
 std::string NcclPlace(int device);
 
-GpuCollectives NcclCollectives();
+// Makes those, with these options.
+GpuCollectives NcclCollectives(const CollectiveOptions& options = {});
 
 }  // namespace recpack

@@ -96,8 +96,8 @@ struct TrainerOptions {
   uint64_t seed = 0;
   bool evaluate = true;  // after each epoch
 
-  // A step is captured once and repeated, where one device trains the whole model and the variables
-  // are its own: one CUDA graph in place of some hundred launches. The same bits as without.
+  // A step is captured once and repeated, as far as the host has no part in it: one CUDA graph in
+  // place of some hundred launches, or of several devices two. The same bits as without.
   bool cuda_graphs = true;
   // Gradients of weights are computed on a second stream of a GPU, beside those of the inputs of
   // the layers before. Takes a second workspace. The same bits as without.

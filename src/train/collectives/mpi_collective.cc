@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "recpack/base/patience.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/mpi_session.h"
 #include "src/train/collectives/transport.h"
@@ -48,12 +49,13 @@ class MpiTransport final : public Transport {
 
   void Move(std::span<const Parcel> parcels, const CollectiveCall& call,
             std::chrono::milliseconds timeout) override {
-    Post(parcels);
     try {
+      Post(parcels);
       Await(call, timeout);
-    } catch (const Error&) {
+    } catch (const std::exception& error) {
       Abandon();
-      throw;
+      Fail(AbortError(rank(), error.what()));  // unless that is what ended it
+      ThrowWhatEndedIt();
     }
   }
 
@@ -81,6 +83,7 @@ class MpiTransport final : public Transport {
     const std::lock_guard lock(session_.mutex());
     ThrowIfFailed();
     pending_.clear();
+    pending_.reserve(2 * parcels.size());  // none is posted that has no place there
     for (int other = 0; other < size(); ++other) {
       const Parcel& parcel = parcels[static_cast<size_t>(other)];
       if (other == rank()) continue;
@@ -102,13 +105,13 @@ class MpiTransport final : public Transport {
   }
 
   void Await(const CollectiveCall& call, std::chrono::milliseconds timeout) {
-    auto deadline = std::chrono::steady_clock::now() + timeout;
+    auto deadline = DeadlineAfter(timeout);
     Patience patience;
     while (true) {
       const size_t before = pending_.size();
       {
         const std::lock_guard lock(session_.mutex());
-        std::erase_if(pending_, Done);
+        EraseDone();
         if (pending_.empty()) {
           ++moves_;
           return;
@@ -119,8 +122,11 @@ class MpiTransport final : public Transport {
           ThrowIfEnded(call);
         }
       }
-      if (pending_.size() < before) deadline = std::chrono::steady_clock::now() + timeout;
-      if (patience.Look() && std::chrono::steady_clock::now() >= deadline) GiveUp(call, timeout);
+      if (pending_.size() < before) deadline = DeadlineAfter(timeout);
+      if (patience.Look() && std::chrono::steady_clock::now() >= deadline) {
+        if (!Overslept(deadline)) GiveUp(call, timeout);
+        deadline = DeadlineAfter(timeout);
+      }
       patience.Pause();
     }
   }
@@ -137,10 +143,15 @@ class MpiTransport final : public Transport {
 
   // With the session's mutex held, all of the following.
 
-  static bool Done(Pending& pending) {
-    int done = 0;
-    CheckMpi(MPI_Test(&pending.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    return done != 0;
+  // One that MPI gives an error of stays, for Abandon().
+  void EraseDone() {
+    int code = MPI_SUCCESS;
+    std::erase_if(pending_, [&code](Pending& pending) {
+      int done = 0;
+      if (code == MPI_SUCCESS) code = MPI_Test(&pending.request, &done, MPI_STATUS_IGNORE);
+      return code == MPI_SUCCESS && done != 0;
+    });
+    CheckMpi(code, "MPI_Test");
   }
 
   void HearAll() noexcept {
@@ -167,6 +178,7 @@ class MpiTransport final : public Transport {
   void Abandon() noexcept {
     const std::lock_guard lock(session_.mutex());
     for (Pending& pending : pending_) {
+      if (pending.request == MPI_REQUEST_NULL) continue;  // it ended with an error
       if (pending.receives) {
         MPI_Cancel(&pending.request);
         MPI_Wait(&pending.request, MPI_STATUS_IGNORE);
@@ -190,6 +202,11 @@ class MpiTransport final : public Transport {
 
   void ThrowIfFailed() const {
     if (failure_) throw Error(*failure_);
+  }
+
+  [[noreturn]] void ThrowWhatEndedIt() {
+    const std::lock_guard lock(session_.mutex());
+    throw Error(failure_.value());
   }
 
   MpiSession& session_;

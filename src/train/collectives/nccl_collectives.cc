@@ -4,10 +4,10 @@
 
 namespace recpack {
 
-GpuCollectives NcclCollectives() {
+GpuCollectives NcclCollectives(const CollectiveOptions& options) {
   return {"NCCL", NcclUnavailable,
-          [](std::shared_ptr<Collective> host, int device) {
-            return NcclCollective(std::move(host), device);
+          [options](std::shared_ptr<Collective> host, int device) {
+            return NcclCollective(std::move(host), device, options);
           },
           NcclPlace};
 }

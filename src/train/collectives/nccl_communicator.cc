@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/patience.h"
 #include "recpack/train/nccl_collective.h"
 #include "src/base/format.h"
 #include "src/train/collectives/nccl_place.h"
@@ -99,7 +100,7 @@ void NcclCommunicator::Enqueue(const CollectiveCall& call, DeviceStream stream) 
   CheckNccl(Call(call, stream), last_);
   AwaitReady(last_, options_.timeout);
   CheckCuda(cudaEventRecord(enqueued_, stream), "cudaEventRecord", device_);
-  deadline_ = Clock::now() + options_.timeout;
+  deadline_ = DeadlineAfter(options_.timeout);
 }
 
 ncclResult_t NcclCommunicator::Call(const CollectiveCall& call, DeviceStream stream) {
@@ -131,6 +132,10 @@ void NcclCommunicator::Check() {
   const CurrentDevice current(device_);
   const cudaError_t done = cudaEventQuery(enqueued_);
   if (done == cudaErrorNotReady) {
+    if (Overslept(*deadline_)) {
+      deadline_ = DeadlineAfter(options_.timeout);
+      return;
+    }
     throw DeviceFailure(
         last_, device_,
         format("not done within {} ms: a rank does not come to it, or calls another",
@@ -153,12 +158,15 @@ ncclResult_t NcclCommunicator::State() const {
 
 // NCCL takes calls only once the one before is enqueued, or the communicator made.
 void NcclCommunicator::AwaitReady(const std::string& call, std::chrono::milliseconds timeout) {
-  const auto deadline = Clock::now() + timeout;
+  auto deadline = DeadlineAfter(timeout);
   ncclResult_t state = State();
   while (state == ncclInProgress) {
     host_.Check();
     if (Clock::now() >= deadline) {
-      throw DeviceFailure(call, device_, format("not ready within {} ms", timeout.count()));
+      if (!Overslept(deadline)) {
+        throw DeviceFailure(call, device_, format("not ready within {} ms", timeout.count()));
+      }
+      deadline = DeadlineAfter(timeout);
     }
     std::this_thread::sleep_for(kPoll);
     state = State();

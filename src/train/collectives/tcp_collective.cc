@@ -47,9 +47,9 @@ class TcpTransport final : public Transport {
     ThrowIfKnownToHaveFailed();
     std::copy(parcels.begin(), parcels.end(), parcels_.begin());
     parcels_[static_cast<size_t>(rank_)] = {};
-    Deadline deadline = std::chrono::steady_clock::now() + timeout;
+    Deadline deadline = DeadlineAfter(timeout);
     while (true) {
-      if (Push(call)) deadline = std::chrono::steady_clock::now() + timeout;
+      if (Push(call)) deadline = DeadlineAfter(timeout);
       if (Pending().empty()) return;
       AwaitEvent(deadline, call, timeout);
     }
@@ -145,7 +145,7 @@ class TcpTransport final : public Transport {
     }
     if (ready != 0 || std::chrono::steady_clock::now() < deadline) return;
     if (Overslept(deadline)) {
-      deadline = std::chrono::steady_clock::now() + timeout;
+      deadline = DeadlineAfter(timeout);
     } else {
       Fail(LateError(Pending(), call, timeout));
       ThrowIfTold();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "recpack/base/patience.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
@@ -20,6 +21,9 @@ constexpr uint64_t kMagic = 0x314B'4341'5043'4552;
 constexpr auto kPatience = std::chrono::seconds(2);          // for what buffers hold to go through
 constexpr auto kRetry = std::chrono::milliseconds(50);       // until rank 0 listens
 constexpr auto kAttempt = std::chrono::milliseconds(5'000);  // to connect, before the next address
+
+// Who connects and says nothing is let wait, up to so many beside those that are to come.
+constexpr size_t kMostStrangers = 64;
 
 enum Channel : uint32_t { kControl, kData, kChannels };
 
@@ -70,7 +74,7 @@ class Rendezvous {
   Rendezvous(const TcpOptions& where, const CollectiveOptions& options)
       : where_(where),
         timeout_(options.connect_timeout),
-        deadline_(std::chrono::steady_clock::now() + options.connect_timeout),
+        deadline_(DeadlineAfter(options.connect_timeout)),
         listeners_(static_cast<size_t>(where.size)) {
     mesh_.data.resize(listeners_.size());
     mesh_.control.resize(listeners_.size());
@@ -253,7 +257,7 @@ class Rendezvous {
   }
 
   // The next connection of a rank. Those of strangers are closed; who says nothing keeps none of
-  // the others waiting.
+  // the others waiting, and no more than a number of them are kept.
   std::pair<Socket, Hello> NextHello() {
     while (true) {
       for (size_t i = 0; i < guests_.size();) {
@@ -279,7 +283,12 @@ class Rendezvous {
           format("rank {} cannot take in another rank: {}", where_.rank, std::strerror(errno)),
           "raise the limit of open files (ulimit -n)");
     }
-    if (socket) guests_.push_back({.socket = std::move(socket)});
+    if (!socket) return;
+    // The oldest goes: a rank says who it is at once, unless it is stopped.
+    if (guests_.size() == kMostStrangers + kChannels * listeners_.size()) {
+      guests_.erase(guests_.begin());
+    }
+    guests_.push_back({.socket = std::move(socket)});
   }
 
   // Until somebody says something, or connects: then true. Throws if meanwhile a rank that is

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/train/collectives/first_failure.h"
+#include "src/train/collectives/local_collectives.h"
 
 namespace recpack {
 namespace {
@@ -161,7 +162,7 @@ std::vector<std::unique_ptr<Collective>> TowerCollectives(std::shared_ptr<Collec
   const auto own = static_cast<size_t>(processes->rank());
   const auto shared = std::make_shared<Shared>(std::move(processes), counts);
   std::vector<std::unique_ptr<Collective>> collectives;
-  for (auto& local : ThreadCollectives(counts[own])) {
+  for (auto& local : LocalCollectives(counts[own])) {
     collectives.push_back(std::make_unique<TowerCollective>(shared, std::move(local)));
   }
   return collectives;

@@ -116,7 +116,8 @@ class CpuConvolution final : public Convolution {
 
 std::unique_ptr<Convolution> MakeCpuConvolution(const CpuContext& context,
                                                 const ConvolutionSpec& spec) {
-  return WithDnnl("a convolution", [&] { return std::make_unique<CpuConvolution>(context, spec); });
+  return WithDnnl("a convolution of " + ShapeText(spec.in_shape()),
+                  [&] { return std::make_unique<CpuConvolution>(context, spec); });
 }
 
 }  // namespace recpack

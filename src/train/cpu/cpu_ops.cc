@@ -200,7 +200,7 @@ class CpuOps final : public Ops {
     void* memory = fits ? std::aligned_alloc(kAlignment, blocks * kAlignment) : nullptr;
     if (!memory) {
       throw OutOfMemory(format("the CPU has no memory for {} more bytes", bytes),
-                        "use a smaller batch or model");
+                        "use a smaller --batch-size or model");
     }
     return memory;
   }

@@ -85,7 +85,8 @@ class CpuDense final : public Dense {
 }  // namespace
 
 std::unique_ptr<Dense> MakeCpuDense(const CpuContext& context, const DenseSpec& spec) {
-  return WithDnnl("a dense layer", [&] { return std::make_unique<CpuDense>(context, spec); });
+  return WithDnnl("a dense layer of " + ShapeText({spec.batch, spec.in}),
+                  [&] { return std::make_unique<CpuDense>(context, spec); });
 }
 
 }  // namespace recpack

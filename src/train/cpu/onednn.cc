@@ -40,9 +40,9 @@ memory::desc DnnlDense(const Shape& shape, ValueType type) {
   return {shape, DnnlType(type), strides};
 }
 
-void ThrowDnnlError(const char* what, const dnnl::error& error) {
+void ThrowDnnlError(const std::string& what, const dnnl::error& error) {
   const std::string reason = format("oneDNN cannot make {}: {}", what, error.message);
-  if (IsOutOfMemory(error)) throw OutOfMemory(reason, "use a smaller batch or model");
+  if (IsOutOfMemory(error)) throw OutOfMemory(reason, "use a smaller --batch-size or model");
   throw Error(ErrorKind::kUnsupported, reason, {}, "choose another type or layout");
 }
 
@@ -56,7 +56,8 @@ DnnlArray::DnnlArray(const CpuContext& context, const memory::desc& ours,
                      const memory::desc& theirs)
     : same_(ours == theirs), ours_(ours, context.engine, nullptr) {
   if (same_) return;
-  theirs_ = dnnl::memory(theirs, context.engine);
+  theirs_ = WithDnnl(format("a copy of {} bytes", theirs.get_size()),
+                     [&] { return dnnl::memory(theirs, context.engine); });
   in_ = dnnl::reorder(ours_, theirs_);
   out_ = dnnl::reorder(theirs_, ours_);
 }

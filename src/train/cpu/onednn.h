@@ -3,10 +3,12 @@
 
 #include <dnnl.hpp>
 #include <memory>
+#include <string>
 
 #include "recpack/base/error.h"
 #include "recpack/train/ops.h"
 #include "src/train/cpu/team.h"
+#include "src/train/memory_purpose.h"
 
 namespace recpack {
 
@@ -23,13 +25,13 @@ dnnl::memory::desc DnnlPicture(const Shape& shape, ValueType type, ImageLayout l
 dnnl::memory::desc DnnlDense(const Shape& shape, ValueType type);
 
 // Throws Error: OutOfMemory, or kUnsupported.
-[[noreturn]] void ThrowDnnlError(const char* what, const dnnl::error& error);
+[[noreturn]] void ThrowDnnlError(const std::string& what, const dnnl::error& error);
 
 // Makes something of oneDNN, or says as an Error what could not be made.
 template <typename Body>
-auto WithDnnl(const char* what, const Body& body) {
+auto WithDnnl(const std::string& what, const Body& body) {
   try {
-    return body();
+    return WithMemoryFor(what, body);
   } catch (const dnnl::error& error) {
     ThrowDnnlError(what, error);
   }

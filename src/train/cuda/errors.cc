@@ -10,7 +10,7 @@ namespace recpack {
 namespace {
 
 constexpr char kAdvice[] =
-    "use a smaller batch, a smaller model or bf16, or fewer devices on this GPU";
+    "use a smaller --batch-size, a smaller model or bf16, or fewer devices on this GPU";
 
 [[noreturn]] void ThrowOutOfMemory(const std::string& purpose) {
   cudaGetLastError();
@@ -51,7 +51,7 @@ std::shared_ptr<void> CudaHostMemory(size_t bytes) {
     cudaGetLastError();
     throw OutOfMemory(
         format("the host has no memory for {} more bytes that are pinned", bytes),
-        "use a smaller batch or model, or raise the limit of locked memory (ulimit -l)");
+        "use a smaller --batch-size or model, or raise the limit of locked memory (ulimit -l)");
   }
   Check(error, "cudaHostAlloc");
   return {memory, [](void* pinned) { cudaFreeHost(pinned); }};

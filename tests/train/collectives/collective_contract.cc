@@ -415,6 +415,17 @@ TEST_P(CollectiveContract, RanksMayGoAfterTheLastCallWhileOthersAreStillInIt) {
   }
 }
 
+TEST_P(CollectiveContract, ARankMayBeWaitedForWithoutALimit) {
+  const auto body = [&](auto collective) {
+    if (collective->rank() == last()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    collective->Barrier();
+    Floats data(10);
+    collective->AllReduce(data);
+  };
+  Run(body,
+      {.timeout = CollectiveOptions::kNoLimit, .connect_timeout = CollectiveOptions::kNoLimit});
+}
+
 TEST_P(CollectiveContract, ARankThatDoesNotComeIsNamed) {
   if (!GetParam().names_ranks) GTEST_SKIP() << kProcesses;
   if (size() == 1) GTEST_SKIP() << "one rank waits for nobody";

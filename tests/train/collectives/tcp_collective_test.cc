@@ -309,13 +309,32 @@ TEST(TcpCollective, ARankThatIsStoppedAsItConnectsIsNoStranger) {
   });
 }
 
+// So many connections that say nothing.
+std::vector<Socket> Silent(int port, size_t count) {
+  std::vector<Socket> silent;
+  while (silent.size() < count) {
+    Socket socket = Connect(Resolve("127.0.0.1", port).front(), InAMinute());
+    if (socket) silent.push_back(std::move(socket));
+  }
+  return silent;
+}
+
 TEST(TcpCollective, WhoSaysNothingKeepsNobodyWaiting) {
   const int port = FreePort();
   RunThreads(2, [&](int rank) {
-    std::vector<Socket> silent;
-    while (rank == 1 && silent.size() < 200) {
-      Socket socket = Connect(Resolve("127.0.0.1", port).front(), InAMinute());
-      if (socket) silent.push_back(std::move(socket));
+    const auto silent = Silent(port, rank == 1 ? 200 : 0);
+    TcpCollective({.rank = rank, .size = 2, .port = port})->Barrier();
+  });
+}
+
+// Of so many the oldest are closed, before any rank has come.
+TEST(TcpCollective, NotAllThatSayNothingAreKept) {
+  const int port = FreePort();
+  RunThreads(2, [&](int rank) {
+    const auto silent = Silent(port, rank == 1 ? 100 : 0);
+    if (rank == 1) {
+      EXPECT_TRUE(AwaitReadable(silent.front(), InAMinute()));
+      EXPECT_FALSE(AwaitReadable(silent.back(), {}));
     }
     TcpCollective({.rank = rank, .size = 2, .port = port})->Barrier();
   });

@@ -54,9 +54,10 @@ TEST_F(EmulatedTraining, GoesOnFromACheckpointAsIfItHadNotStopped) {
 TEST_F(EmulatedTraining, TellsOfMemoryThatRunsOut) {
   emulated::SetUp({.memory = size_t{4} << 20});
   const SmallCifar data(20);
-  EXPECT_THAT(MessageOf(Pictures(data, "cuda:0")),
-              AllOf(HasSubstr("cuda:0 has no memory for"), HasSubstr("more bytes: "),
-                    HasSubstr("for batches of 8 samples on"), HasSubstr("use a smaller batch")));
+  EXPECT_THAT(
+      MessageOf(Pictures(data, "cuda:0")),
+      AllOf(HasSubstr("cuda:0 has no memory for"), HasSubstr("more bytes: "),
+            HasSubstr("for batches of 8 samples on"), HasSubstr("use a smaller --batch-size")));
 }
 
 TEST_F(EmulatedTraining, TellsOfADeviceThatFails) {
