@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kWarmUpPart = 20;
 constexpr size_t kMostWarmUp = 10;
+constexpr double kManyTimes = 10;
 
 Part Of(const StepRecord& step) {
   return {static_cast<double>(step.uncovered_wait), static_cast<double>(step.duration())};
@@ -69,6 +70,32 @@ std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
   for (const auto& [number, together] : by_number) {
     if (together.trainers < trainers.size()) continue;
     waits.push_back({together.ready - together.work_ready, together.duration});
+  }
+  return waits;
+}
+
+std::vector<Part> LongestWaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
+  struct Together {
+    double wait = 0;                // the longest
+    std::vector<double> durations;  // of each trainer
+  };
+  std::map<uint64_t, Together> by_number;
+  for (const TrainerSteps& trainer : trainers) {
+    for (const StepRecord& step : trainer.steps) {
+      Together& together = by_number[step.number];
+      together.wait = std::max(together.wait, static_cast<double>(step.uncovered_wait));
+      together.durations.push_back(static_cast<double>(step.duration()));
+    }
+  }
+  std::vector<Part> waits;
+  for (const auto& [number, together] : by_number) {
+    if (together.durations.size() != trainers.size()) continue;
+    // Their mean is the time that passes, also where one of them runs ahead of the others. In steps
+    // of many times the length a rank waits for what is no step of another one, as an evaluation.
+    const double longest = kManyTimes * (std::ranges::min(together.durations) + together.wait);
+    double sum = 0;
+    for (const double duration : together.durations) sum += std::min(duration, longest);
+    waits.push_back({together.wait, sum / static_cast<double>(trainers.size())});
   }
   return waits;
 }

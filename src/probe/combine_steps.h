@@ -19,6 +19,11 @@ size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers);
 // of the first steps, of the second ones, and so on.
 std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers);
 
+// The same of ranks that go in step by exchanges that nobody tells of: by the number of the step,
+// the wait of the one that waits longest, which all others wait for. An upper bound: where another
+// one computes for longer it costs less. Empty where they count no steps alike.
+std::vector<Part> LongestWaitsOfSteps(const std::vector<TrainerSteps>& trainers);
+
 // Of all their steps.
 Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers);
 

@@ -132,7 +132,9 @@ void AddNotes(const KeptReport& a, const KeptReport& b, Comparison& comparison) 
     }
     if (report->verdict.upper_bound) {
       comparison.notes.push_back(
-          format("waits of {} are an upper bound: what its devices did is not known", name));
+          format("waits of {} are an upper bound: what its devices did, or ranks waited for each "
+                 "other, is not known",
+                 name));
     }
   }
   comparison.notes.emplace_back(

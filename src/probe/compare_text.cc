@@ -35,7 +35,7 @@ std::string Said(const Change& change) {
 
 std::string Row(const std::string& what, const std::string& a, const std::string& b,
                 const std::string& more = "") {
-  std::string row = format("{:<20} {:<24} {:<24} {}", what, a, b, more);
+  std::string row = format("{:<20} {:<26} {:<26} {}", what, a, b, more);
   row.erase(row.find_last_not_of(' ') + 1);
   return row + "\n";
 }
@@ -43,7 +43,7 @@ std::string Row(const std::string& what, const std::string& a, const std::string
 std::string Line(const Change& change) {
   return Row(change.what, Figures(change.a, change.is_share), Figures(change.b, change.is_share),
              Changed(change)) +
-         (change.change ? format("{:<70} {}\n", "", Said(change)) : "");
+         (change.change ? format("{:<74} {}\n", "", Said(change)) : "");
 }
 
 }  // namespace

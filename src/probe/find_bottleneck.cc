@@ -4,6 +4,7 @@
 #include "src/probe/combine_steps.h"
 #include "src/probe/cures.h"
 #include "src/probe/device_place.h"
+#include "src/probe/hidden_ranks.h"
 #include "src/probe/input_place.h"
 #include "src/probe/interpreter_lock.h"
 #include "src/probe/percent.h"
@@ -17,21 +18,27 @@ constexpr double kMuchExchange = 0.1;  // of step time
 constexpr double kModelBusy = 0.75;    // of step time: nothing else is worth a look
 constexpr double kMuchCopying = 0.1;
 constexpr double kSurelyInput = 0.02;
+constexpr double kMuchUnlike = 0.1;  // of its time, that one rank waits for its input
+constexpr double kSpared = 0.5;      // of that, what the others wait for theirs at most
 
-std::string Waited(const std::vector<TrainerSteps>& trainers, const SlowRank& slow) {
+// Names it in the verdict, and says why.
+std::string Name(const SlowRank& slow, const Evidence& evidence,
+                 const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+  verdict.rank = RankOf(evidence, trainers, slow.rank);
   return format("trainer {} (process {}) waited {} of its time for the others, these {} for it",
-                slow.rank, trainers[slow.rank].process, Percent(slow.own), Percent(slow.others));
+                *verdict.rank, trainers[slow.rank].process, Percent(slow.own),
+                Percent(slow.others));
 }
 
 // All wait for the one that waits least for them.
-bool OneIsSlow(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+bool OneIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+               Verdict& verdict) {
   const auto slow = SlowestOf(trainers);
   if (!slow || !slow->much) return false;
   verdict.bottleneck = Bottleneck::kSlowRank;
-  verdict.rank = slow->rank;
   const Breakdown parts = BreakdownOf({trainers[slow->rank]});
   verdict.evidence = {
-      Waited(trainers, *slow),
+      Name(*slow, evidence, trainers, verdict),
       format("it computed {} of its time, its input took {}, copies {}, the rest of the program {}",
              Percent(parts.device), Percent(parts.input_wait),
              Percent(parts.copies + parts.device_copies), Percent(parts.other))};
@@ -39,11 +46,28 @@ bool OneIsSlow(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
 }
 
 // Its input is what all wait for.
-void NameRank(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+void NameRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+              Verdict& verdict) {
   const auto slow = SlowestOf(trainers);
   if (!slow || !slow->much) return;
-  verdict.rank = slow->rank;
-  verdict.evidence.push_back(Waited(trainers, *slow));
+  verdict.evidence.push_back(Name(*slow, evidence, trainers, verdict));
+}
+
+// The same of ranks of which nobody tells what they wait for each other.
+void NameHiddenRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                    Verdict& verdict) {
+  if (!AreHiddenRanks(evidence, trainers)) return;
+  const size_t longest = WaitsLongest(trainers);
+  double own = 0, others = 0;
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    (i == longest ? own : others) += ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
+  }
+  others /= static_cast<double>(trainers.size() - 1);
+  if (own < kMuchUnlike || others > kSpared * own) return;
+  verdict.rank = RankOf(evidence, trainers, longest);
+  verdict.evidence.push_back(
+      format("rank {} (process {}) waited {} of its time for its input, the others {} for theirs",
+             *verdict.rank, trainers[longest].process, Percent(own), Percent(others)));
 }
 
 // Of the trainer that the others wait for: what these wait for is none of its parts.
@@ -76,7 +100,7 @@ bool MovingIsSlow(const Breakdown& parts, Verdict& verdict) {
 
 void NotOfInput(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                 Verdict& verdict) {
-  if (OneIsSlow(trainers, verdict)) return;
+  if (OneIsSlow(evidence, trainers, verdict)) return;
   const Breakdown parts = PartsOf(trainers, verdict);
   if (MovingIsSlow(parts, verdict) || LockIsTaken(evidence, trainers.front(), verdict)) return;
   if (DevicesTakeTurns(trainers, verdict)) {
@@ -112,7 +136,8 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
   }
   if (input) {
     FindInputPlace(evidence, trainers, verdict);
-    NameRank(trainers, verdict);
+    NameRank(evidence, trainers, verdict);
+    NameHiddenRank(evidence, trainers, verdict);
   } else {
     NotOfInput(evidence, trainers, verdict);
   }

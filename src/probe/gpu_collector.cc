@@ -12,6 +12,7 @@ constexpr double kBusy = 0.5;  // utilisation from which on clocks and limits me
 constexpr double kAllTheTime = 0.95;
 constexpr double kHardly = 0.05;
 constexpr size_t kMostUtilisations = 4096;
+constexpr size_t kFewestUtilisations = 20;
 
 bool IsOn(const std::vector<GpuProcess>& on, const std::vector<ProcessSample>& tree) {
   return std::any_of(on.begin(), on.end(), [&](const GpuProcess& process) {
@@ -81,6 +82,7 @@ void GpuCollector::Device::AddFault(const GpuSample& sample) {
 void GpuCollector::Device::AddBusy(const GpuValues& values) {
   if (!values.utilisation) return;
   utilisations.emplace_back(newest, static_cast<float>(*values.utilisation));
+  used_until.Add({newest, utilisation.sum, utilisation.count});
   if (utilisations.size() > kMostUtilisations) utilisations.pop_front();
   const bool spins = *values.utilisation >= kAllTheTime && values.memory_utilisation &&
                      *values.memory_utilisation <= kHardly;
@@ -128,10 +130,29 @@ GpuUse GpuCollector::Device::Use(int number) const {
   return use;
 }
 
-std::vector<GpuUse> GpuCollector::Uses() const {
+// The share of time, from the last sample that is kept before to the first one behind.
+GpuUse::Figure GpuCollector::Device::BusyBetween(int64_t begin, int64_t end) const {
+  if (end <= begin) return {};
+  UsedUntil earliest, latest;
+  for (const UsedUntil& until : used_until.All()) {
+    if (earliest.count == 0 || until.time <= begin) earliest = until;
+    latest = until;
+    if (until.time >= end) break;
+  }
+  const uint64_t samples_between = latest.count - earliest.count;
+  if (samples_between < kFewestUtilisations) return {};
+  return (latest.sum - earliest.sum) / static_cast<double>(samples_between);
+}
+
+std::vector<GpuUse> GpuCollector::Uses(int64_t begin, int64_t end) const {
   std::vector<GpuUse> uses;
   for (const auto& [number, device] : devices_) {
-    if (device.counts() && device.samples > 0) uses.push_back(device.Use(number));
+    if (!device.counts() || device.samples == 0) continue;
+    uses.push_back(device.Use(number));
+    if (const auto share = device.BusyBetween(begin, end)) {
+      uses.back().busy_in_steps = *share * Seconds(end - begin);
+      uses.back().idle_in_steps = (1 - *share) * Seconds(end - begin);
+    }
   }
   return uses;
 }

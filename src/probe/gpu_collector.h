@@ -11,6 +11,7 @@
 #include "recpack/probe/gpu_use.h"
 #include "recpack/probe/period.h"
 #include "recpack/probe/system_sample.h"
+#include "src/probe/thinned.h"
 
 namespace recpack {
 
@@ -25,7 +26,8 @@ class GpuCollector {
   // The driver tells of GPUs.
   bool any() const noexcept { return sampler_.devices().has_value() && *sampler_.devices() > 0; }
   // Of those that a process of the tree was on, and of those of which that cannot be seen.
-  std::vector<GpuUse> Uses() const;
+  // `begin`, `end`: of the steps, on the samples' clock; no later than `begin`: there were none.
+  std::vector<GpuUse> Uses(int64_t begin = 0, int64_t end = 0) const;
   // What could not be read of these, since when, and why. `begin`: of the watch, on the samples'
   // clock.
   std::vector<std::string> Unseen(int64_t begin) const;
@@ -46,6 +48,12 @@ class GpuCollector {
     int64_t since = 0;
     int64_t until = 0;  // when there were values again; 0: not yet
   };
+  // All utilisations up to a sample, added up.
+  struct UsedUntil {
+    int64_t time = 0;
+    double sum = 0;
+    uint64_t count = 0;
+  };
   struct Device {
     std::string name;
     bool used = false;            // a process of the tree was on it
@@ -61,6 +69,7 @@ class GpuCollector {
     std::vector<Fault> faults;
     std::map<std::string, std::string> missing;          // figure, and why
     std::deque<std::pair<int64_t, float>> utilisations;  // the latest, with their times
+    Thinned<UsedUntil> used_until;
 
     void Add(const GpuSample& sample);
     void AddFault(const GpuSample& sample);
@@ -68,6 +77,8 @@ class GpuCollector {
     void AddMissing(const GpuValues& values);
     bool counts() const { return used || !processes_seen; }
     GpuUse Use(int number) const;
+    // In seconds; nothing where too few samples were taken in that time.
+    GpuUse::Figure BusyBetween(int64_t begin, int64_t end) const;
   };
 
   GpuSampler sampler_;

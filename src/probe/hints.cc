@@ -1,6 +1,7 @@
 #include "src/probe/hints.h"
 
 #include "src/base/format.h"
+#include "src/probe/io_pressure.h"
 #include "src/probe/percent.h"
 
 namespace recpack {
@@ -58,10 +59,10 @@ std::vector<std::string> HintsOf(const Evidence& evidence, const Verdict& verdic
                "input lacks",
                system.tree_cores, system.allowed_cores));
   }
-  if (const double pressure = system.pressure.io.some.value_or(0); pressure > kMuchPressure) {
+  if (const IoPressure pressure = IoPressureOf(system); pressure.share > kMuchPressure) {
     hints.push_back(
-        format("I/O held some task up {} of the time: files may be what the input lacks",
-               Percent(pressure)));
+        format("I/O held some task {} up {} of the time: files may be what the input lacks",
+               pressure.of, Percent(pressure.share)));
   }
   return hints;
 }

@@ -3,9 +3,11 @@
 #include "src/base/format.h"
 #include "src/probe/input_work.h"
 #include "src/probe/interpreter_lock.h"
+#include "src/probe/io_pressure.h"
 #include "src/probe/loader_work.h"
 #include "src/probe/native_threads.h"
 #include "src/probe/percent.h"
+#include "src/probe/slow_rank.h"
 #include "src/probe/storage_place.h"
 #include "src/probe/taken_processors.h"
 
@@ -69,12 +71,13 @@ void OutsideOfLoader(const Evidence& evidence, const TrainerSteps& trainer, Verd
     io += thread.block_io_wait_share.value_or(0);
     cpu += thread.cpu_share;
   }
-  const double pressure = evidence.system->pressure.io.some.value_or(0);
-  if (io > cpu || pressure > verdict.breakdown.input_wait) {
+  const IoPressure pressure = IoPressureOf(*evidence.system);
+  if (io > cpu || pressure.share > ShareOfTime(trainer, &StepRecord::uncovered_wait)) {
     verdict.bottleneck = Bottleneck::kStorage;
     verdict.evidence = {
         format("threads waited for the disk {:.2f} of each second, and ran {:.2f}", io, cpu),
-        format("some task was held up by I/O {} of the time", Percent(pressure))};
+        format("some task {} was held up by I/O {} of the time", pressure.of,
+               Percent(pressure.share))};
     return NameStorage(evidence, nullptr, verdict);
   }
   if (InputWorkIsSeen(evidence, verdict)) return;
@@ -98,7 +101,7 @@ void FindInputPlace(const Evidence& evidence, const std::vector<TrainerSteps>& t
   if (const auto work = WorkOf(evidence.loaders)) {
     InLoader(evidence, *work, verdict);
   } else {
-    OutsideOfLoader(evidence, trainers.front(), verdict);
+    OutsideOfLoader(evidence, trainers[WaitsLongest(trainers)], verdict);
     if (verdict.bottleneck == Bottleneck::kUnknown) {
       DescribeNativeThreads(evidence, trainers, verdict);
     }

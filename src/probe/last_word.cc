@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "src/probe/input_samples.h"
-#include "src/probe/lock_probes.h"
+#include "src/probe/hook_ranges.h"
 
 namespace recpack {
 
 void LastWord::Add(const std::vector<TimedEvent>& events) {
   for (const TimedEvent& timed : events) {
-    // The hook's own threads live on.
-    if (IsLockProbe(timed) || IsInputSample(timed)) continue;
+    if (IsOfTheHook(timed)) continue;  // its own threads live on
     const Event& event = timed.event;
     int64_t& last = told_[timed.process];
     last = std::max({last, event.begin, event.end});

@@ -5,8 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "src/probe/input_samples.h"
-#include "src/probe/lock_probes.h"
+#include "src/probe/hook_ranges.h"
 
 namespace recpack {
 namespace {
@@ -71,7 +70,7 @@ std::map<std::pair<int, uint32_t>, std::vector<Event>> MarkedSteps(
   for (const TimedEvent& timed : events) {
     const bool marks = timed.event.kind == EventKind::kRange && !timed.event.open &&
                        timed.event.end > timed.event.begin && !timed.name.empty() &&
-                       timed.name != kFetchedAhead && !IsLockProbe(timed) && !IsInputSample(timed);
+                       timed.name != kFetchedAhead && !IsOfTheHook(timed);
     if (!marks) continue;
     named[{timed.process, timed.event.lane, WithoutNumbers(timed.name)}].push_back(timed.event);
   }

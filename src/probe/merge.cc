@@ -15,6 +15,8 @@ namespace {
 constexpr double kSecondsPerHour = 3600;
 constexpr double kMuchWaiting = 0.1;  // as in a verdict over several trainers
 constexpr double kSpared = 0.5;
+constexpr double kMuchMore = 1.2;
+constexpr double kWorthAWord = 0.05;  // of a rank's time
 
 bool HasSteps(const KeptReport& report) { return report.verdict.band != Band::kUnknown; }
 
@@ -100,6 +102,23 @@ const KeptReport& Decisive(const JobReports& ranks, const KeptReport* slow) {
   });
 }
 
+// What ranks wait for each other is not always told (DataLoaders under torchrun).
+void NoteHiddenLoss(const JobReports& ranks, MergedJob& job) {
+  const bool may_hide =
+      job.ranks.size() > 1 && job.lost && !GoInStep(ranks) && std::ranges::all_of(ranks, HasSteps);
+  if (!may_hide) return;
+  double hours = 0, greatest = 0;
+  for (const KeptReport& rank : ranks) {
+    hours += StepHours(rank, job.gpus);
+    greatest = std::max(greatest, rank.verdict.input_share.value);
+  }
+  if (greatest < kWorthAWord || hours * greatest < kMuchMore * job.lost->value) return;
+  job.notes.push_back(
+      format("its ranks tell of no exchange: if they train together, all wait for the input of the "
+             "slowest, and up to {:.2f} h are lost",
+             hours * greatest));
+}
+
 void AddNotes(const JobReports& ranks, MergedJob& job) {
   if (!job.ranks.empty() && job.ranks.size() < static_cast<size_t>(job.world_size)) {
     job.notes.push_back(format("{} of {} ranks have a report: hours are of these", job.ranks.size(),
@@ -115,11 +134,14 @@ void AddNotes(const JobReports& ranks, MergedJob& job) {
   if (without_steps > 0 && without_steps < ranks.size()) {
     job.notes.push_back(format("{} of its reports saw no steps", without_steps));
   }
+  NoteHiddenLoss(ranks, job);
   if (ended_badly > 0) {
     job.notes.push_back(format("{} of its programs ended with an error", ended_badly));
   }
   if (upper_bound) {
-    job.notes.emplace_back("what the devices did is not known: the loss is an upper bound");
+    job.notes.emplace_back(
+        "what the devices did, or ranks waited for each other, is not known: the loss is an upper "
+        "bound");
   }
 }
 

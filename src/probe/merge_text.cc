@@ -63,10 +63,12 @@ std::string MergeText(const Merge& merge) {
   std::string text = format("{:<{}} {:>7} {:>15} {:<24} {}\n", "job", kMostName, "ranks", "hours",
                             "lost to input [95 %]", "cause");
   for (const MergedJob& job : merge.jobs) text += Row(job);
-  text += format("\n{} jobs, {} reports\n", merge.jobs.size(), merge.reports);
+  text += format("\n{} job{}, {} report{}\n", merge.jobs.size(), merge.jobs.size() == 1 ? "" : "s",
+                 merge.reports, merge.reports == 1 ? "" : "s");
   text += Total("GPU", merge.gpus) + Total("device", merge.devices);
   if (merge.unknown > 0) {
-    text += format("of {} jobs the loss is unknown: no steps were seen\n", merge.unknown);
+    text += format("of {} job{} the loss is unknown: no steps were seen\n", merge.unknown,
+                   merge.unknown == 1 ? "" : "s");
   }
   if (!merge.left_out.empty()) text += "\nleft out\n";
   for (const LeftOut& one : merge.left_out) {

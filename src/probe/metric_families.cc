@@ -26,7 +26,8 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
   text.Single("recprobe_gain_ratio", "What steps a second would grow by without these waits.",
               verdict.gain.value);
   text.Single("recprobe_input_share_is_upper_bound",
-              "1 where nobody told what the devices did: some waits may be covered.",
+              "1 where nobody told what the devices did, or ranks waited for each other: some "
+              "waits may be covered.",
               verdict.upper_bound ? 1 : 0);
   text.Single("recprobe_steps_per_second", "Of all training threads together.",
               verdict.steps_per_second);

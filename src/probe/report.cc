@@ -5,6 +5,7 @@
 
 #include "src/base/format.h"
 #include "src/probe/busiest.h"
+#include "src/probe/hidden_ranks.h"
 #include "src/probe/report_notes.h"
 
 namespace recpack {
@@ -38,7 +39,7 @@ StepStretch StretchOf(const std::vector<StepRecord>& steps, size_t first, size_t
   return stretch;
 }
 
-StepSeries SeriesOf(const TrainerSteps& trainer, bool accelerators) {
+StepSeries SeriesOf(const TrainerSteps& trainer, bool own_work) {
   StepSeries series{.process = trainer.process,
                     .lane = trainer.lane,
                     .device = trainer.device,
@@ -51,8 +52,8 @@ StepSeries SeriesOf(const TrainerSteps& trainer, bool accelerators) {
     series.stretches.push_back(
         StretchOf(trainer.steps, at, std::min(each, trainer.steps.size() - at)));
   }
-  // As in the verdict: without accelerators the rest of a step is the device's.
-  if (!accelerators && !trainer.device_seen) {
+  // As in the verdict: the rest of a step is then the device's.
+  if (own_work && !trainer.device_seen) {
     for (StepStretch& stretch : series.stretches) std::swap(stretch.device, stretch.other);
   }
   return series;
@@ -132,9 +133,10 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
                 .unseen = evidence.unseen,
                 .how = {}};
   report.stages = StagesOf(report.loader);
+  const bool own_work = StepsAreOwnWork(evidence, evidence.trainers);
   for (const TrainerSteps& trainer : evidence.trainers) {
     if (trainer.steps.empty()) continue;
-    report.steps.push_back(SeriesOf(trainer, evidence.accelerators));
+    report.steps.push_back(SeriesOf(trainer, own_work));
     if (trainer.device_seen && !report.timeline.begin.empty()) {
       AddDeviceTo(trainer, report.timeline);
     }

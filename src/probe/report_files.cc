@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/plain_path.h"
 #include "recpack/probe/report.h"
 #include "src/base/format.h"
@@ -12,12 +13,6 @@ namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
-
-void MakeFolder(const fs::path& folder) {
-  std::error_code code;
-  fs::create_directories(folder, code);
-  if (code) throw SystemError("cannot make the folder", folder.string(), code.value());
-}
 
 void Write(FileSystem& files, const fs::path& path, const std::string& text) {
   const auto file = files.Create(path.string());
@@ -50,7 +45,7 @@ void Remove(const fs::path& path) {
 }
 
 void WriteAll(FileSystem& files, const fs::path& folder, const std::vector<ReportFile>& contents) {
-  MakeFolder(folder);
+  MakeFolder(folder.string());
   for (const ReportFile& file : contents) Write(files, folder / file.name, file.text);
 }
 
@@ -89,7 +84,7 @@ void CheckReportFolder(const std::string& folder) {
   const fs::path path = PlainPath(folder);
   const bool is_there = IsThere(path);
   if (is_there && !IsEmptyFolder(path)) throw IsTaken(path);
-  if (!is_there) MakeFolder(path.parent_path());
+  if (!is_there) MakeFolder(path.parent_path().string());
   const std::string into = is_there ? path.string() : path.parent_path().string();
   if (::access(into.c_str(), W_OK | X_OK) != 0) throw SystemError("cannot write into", into, errno);
 }

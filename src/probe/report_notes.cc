@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/hidden_ranks.h"
 
 namespace recpack {
 namespace {
@@ -37,7 +38,8 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
   if (report.verdict.band != Band::kUnknown) {
     add("waits for input",
         report.verdict.upper_bound
-            ? "the time in which a training thread waited for its next batch; what the device did "
+            ? "the time in which a training thread waited for its next batch; what the device, or "
+              "another rank, did "
               "meanwhile is not known, so this is an upper bound"
             : "the time in which a training thread waited for its next batch while its device did "
               "nothing");
@@ -60,7 +62,7 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
     add("threads and processes",
         "/proc, from the first step to the last: those that then lived and did most");
   }
-  if (!evidence.accelerators) {
+  if (StepsAreOwnWork(evidence, evidence.trainers)) {
     add("device", "this machine has no accelerator: a step's own work is the processors'");
   }
   if (!report.trace.tables.empty()) {

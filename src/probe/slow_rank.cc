@@ -22,6 +22,13 @@ double ShareOfTime(const TrainerSteps& trainer, int64_t StepRecord::*what) {
   return all > 0 ? sum / all : 0;
 }
 
+size_t WaitsLongest(const std::vector<TrainerSteps>& trainers) {
+  const auto longest = std::ranges::max_element(trainers, {}, [](const TrainerSteps& trainer) {
+    return ShareOfTime(trainer, &StepRecord::uncovered_wait);
+  });
+  return static_cast<size_t>(longest - trainers.begin());
+}
+
 std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers) {
   if (!GoInStep(trainers)) return {};
   std::vector<double> waits;

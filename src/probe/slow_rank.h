@@ -19,6 +19,10 @@ struct SlowRank {
   bool much = false;  // others wait for it so long that it is worth a look
 };
 
+// Index of the trainer whose waits for input are the greatest share of its time. `trainers` is not
+// empty.
+size_t WaitsLongest(const std::vector<TrainerSteps>& trainers);
+
 // The trainer that waits least for others. Nothing where trainers do not go in step.
 std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers);
 

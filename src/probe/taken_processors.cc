@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kMuchQueueing = 0.15;   // of the time
 constexpr double kMuchOfOthers = 0.2;    // of the processors there are
+constexpr double kMostlyTaken = 0.5;     // of the processors there are, by whomever
 constexpr double kMuchThrottling = 0.2;  // of the quota's periods
 
 // Of the time, by the threads that wanted a processor most.
@@ -48,6 +49,8 @@ bool ProcessorsAreTaken(const Evidence& evidence, int process, size_t threads, V
   }
   const double others = system.others_cores.value_or(0);
   if (system.allowed_cores == 0 || others < kMuchOfOthers * system.allowed_cores) return false;
+  // While many do nothing, none is waited for because of others.
+  if (others + system.tree_cores < kMostlyTaken * system.allowed_cores) return false;
   verdict.bottleneck = Bottleneck::kInterference;
   verdict.evidence = {
       format("other programs had {:.1f} of {} processors", others, system.allowed_cores), queueing};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/probe/device_use.h"
+#include "src/probe/hook_ranges.h"
 
 namespace recpack {
 namespace {
@@ -84,7 +85,7 @@ struct Collected {
         calls.Add(timed.name, event);
         break;
       case EventKind::kRange:
-        ranges.Add(timed.name, event);
+        if (!IsOfTheHook(timed)) ranges.Add(timed.name, event);
         break;
       case EventKind::kStep:
       case EventKind::kInputWait:

@@ -9,7 +9,9 @@
 #include "src/base/format.h"
 #include "src/probe/combine_steps.h"
 #include "src/probe/find_bottleneck.h"
+#include "src/probe/hidden_ranks.h"
 #include "src/probe/hints.h"
+#include "src/probe/input_share.h"
 #include "src/probe/loader_steps.h"
 
 namespace recpack {
@@ -17,14 +19,14 @@ namespace {
 
 constexpr double kModerate = 0.05, kHigh = 0.2;
 constexpr size_t kFewestSteps = 10;
-constexpr double kWaitsAreNotCost = 0.01;  // of step time, in 95 of 100 planted trainings
+
+Band BandOf(double share) {
+  if (share < kModerate) return Band::kNotInput;
+  return share < kHigh ? Band::kModerately : Band::kHighly;
+}
 
 Band BandOf(const Estimate& share) {
-  const auto band = [](double value) {
-    if (value < kModerate) return Band::kNotInput;
-    return value < kHigh ? Band::kModerately : Band::kHighly;
-  };
-  return band(share.low) == band(share.high) ? band(share.low) : Band::kUndecided;
+  return BandOf(share.low) == BandOf(share.high) ? BandOf(share.low) : Band::kUndecided;
 }
 
 // Of steps a second, where that share of their time is spared.
@@ -55,12 +57,24 @@ void AddLoaderNotes(const TrainerSteps& trainer, Verdict& verdict) {
   }
 }
 
-void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+void NoteDoubt(Verdict& verdict) {
+  const Band low = BandOf(verdict.input_share.low), high = BandOf(verdict.input_share.high);
+  if (verdict.steps < kFewestSteps) {
+    verdict.notes.push_back(
+        format("{} steps are too few to decide by; {} are needed", verdict.steps, kFewestSteps));
+  } else if (verdict.band == Band::kUndecided && low != high) {
+    verdict.notes.push_back(
+        format("undecided: the interval reaches from {} to {}", BandName(low), BandName(high)));
+  }
+}
+
+void AddNotes(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+              Verdict& verdict) {
   const auto any = [&](auto holds) { return std::any_of(trainers.begin(), trainers.end(), holds); };
   const auto by = [&](TrainerSteps::Source source) {
     return any([source](const auto& trainer) { return trainer.source == source; });
   };
-  if (verdict.upper_bound && verdict.band != Band::kUnknown) {
+  if (DevicesAreUnseen(evidence, trainers) && verdict.band != Band::kUnknown) {
     verdict.notes.push_back(
         "what the devices did is not known: where they had work queued, the waits cost less than "
         "this");
@@ -78,14 +92,6 @@ void AddNotes(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
       })) {
     verdict.notes.push_back("batches are fetched in the background, by a way that is not seen");
   }
-}
-
-// Waits are not quite what a perfect input would spare: threads that make batches also slow down
-// steps, and without the waits of one rank others' jitter shows.
-Estimate AsCost(const Estimate& waits) {
-  const double below = std::hypot(waits.value - waits.low, kWaitsAreNotCost);
-  const double above = std::hypot(waits.high - waits.value, kWaitsAreNotCost);
-  return {waits.value, std::max(0.0, waits.value - below), std::min(1.0, waits.value + above)};
 }
 
 // Nobody told of steps, nor of batches: what is left is how often the devices' work repeats.
@@ -110,40 +116,39 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
   verdict.steps = trainers.front().steps.size();
   for (const auto& trainer : trainers)
     verdict.steps = std::min(verdict.steps, trainer.steps.size());
-  verdict.upper_bound =
-      evidence.accelerators && !all([](const auto& trainer) { return trainer.device_seen; });
+  verdict.upper_bound = DevicesAreUnseen(evidence, trainers);
   verdict.steps_per_second = StepsPerSecond(trainers);
   verdict.breakdown = BreakdownOf(trainers);
-  if (!evidence.accelerators && verdict.breakdown.device == 0) {
+  if (StepsAreOwnWork(evidence, trainers) && verdict.breakdown.device == 0) {
     std::swap(verdict.breakdown.device, verdict.breakdown.other);
   }
   if (all([](const auto& trainer) { return trainer.waits_seen; })) {
-    verdict.input_share = AsCost(ShareOf(WaitsOfSteps(trainers)));
+    EstimateInputShare(evidence, trainers, verdict);
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                     Gain(verdict.input_share.high)};
     verdict.band = BandOf(trainers, verdict);
   } else {
     verdict.notes.push_back("input wait: unavailable: steps were seen, but no call for a batch");
   }
-  if (verdict.steps < kFewestSteps) {
-    verdict.notes.push_back(
-        format("{} steps are too few to decide by; {} are needed", verdict.steps, kFewestSteps));
-  }
+  NoteDoubt(verdict);
   FindBottleneck(evidence, trainers, verdict);
-  AddNotes(trainers, verdict);
+  AddNotes(evidence, trainers, verdict);
 }
 
 }  // namespace
 
 Verdict Decide(const Evidence& evidence) {
   Verdict verdict;
-  verdict.notes = evidence.unseen;
   std::vector<TrainerSteps> trainers = evidence.trainers;
   if (trainers.empty()) {
     verdict.notes.push_back("input wait: unavailable: " + (evidence.no_steps.empty()
                                                                ? "nobody told of steps"
                                                                : evidence.no_steps));
     trainers = StepsOfLoaders(evidence.loaders);
+  }
+  if (const size_t ended = LeaveOutEarlierStarts(evidence.ranks, trainers); ended > 0) {
+    verdict.notes.push_back(format(
+        "the training was started again: {} processes that had ended before do not count", ended));
   }
   verdict.left_out = LeaveOutWarmUp(trainers);
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
@@ -152,6 +157,8 @@ Verdict Decide(const Evidence& evidence) {
   } else {
     DecideBySteps(evidence, trainers, verdict);
   }
+  // What stands against the verdict comes before what is missing.
+  verdict.notes.insert(verdict.notes.end(), evidence.unseen.begin(), evidence.unseen.end());
   verdict.hints = HintsOf(evidence, verdict);
   return verdict;
 }

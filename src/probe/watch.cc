@@ -12,31 +12,23 @@
 #include "recpack/probe/event_reader.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/system_sampler.h"
+#include "recpack/probe/told_ranks.h"
 #include "src/base/format.h"
+#include "src/probe/accelerators.h"
 #include "src/probe/activity.h"
 #include "src/probe/gpu_collector.h"
 #include "src/probe/input_samples.h"
+#include "src/probe/intervals.h"
 #include "src/probe/last_word.h"
 #include "src/probe/loader_sampler.h"
 #include "src/probe/lock_probes.h"
 #include "src/probe/thinned.h"
 #include "src/probe/timeline_sampler.h"
+#include "src/probe/unhooked_pythons.h"
 #include "src/probe/with_ended.h"
 
 namespace recpack {
 namespace {
-
-// GPUs of NVIDIA and AMD, and what Linux calls compute accelerators.
-bool AnyAccelerator() {
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev", code)) {
-    const std::string name = entry.path().filename();
-    if (name == "kfd" || name == "accel" || name == "dxg") return true;
-    if (name.starts_with("nvidia") && name.find_first_of("0123456789") == 6) return true;
-    if (name.starts_with("accel") || name.starts_with("vfio")) return true;
-  }
-  return false;
-}
 
 // What hooks and libraries in the programs could not see: a line each, once.
 std::vector<std::string> Notices(const std::string& folder) {
@@ -70,6 +62,17 @@ size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
   return nearest;
 }
 
+// From the first step of any trainer to the last one; without steps it ends before it begins.
+Interval TimeOfSteps(const std::vector<TrainerSteps>& trainers) {
+  Interval time{INT64_MAX, INT64_MIN};
+  for (const TrainerSteps& trainer : trainers) {
+    if (trainer.steps.empty()) continue;
+    time.begin = std::min(time.begin, trainer.steps.front().begin);
+    time.end = std::max(time.end, trainer.steps.back().end);
+  }
+  return time;
+}
+
 }  // namespace
 
 struct Watch::State {
@@ -78,6 +81,7 @@ struct Watch::State {
         system(given.roots, {.adopter = given.adopter}),
         gpus(given.gpus),
         events(given.events),
+        unhooked(given.events),
         kept_events(given.most_events) {}
 
   void Listen() {
@@ -86,23 +90,18 @@ struct Watch::State {
     last_word.Add(told);
     locks.Add(told);
     input_samples.Add(told);
+    ranks.Add(told);
     activity.Add(told);
     steps.Add(std::move(told));
   }
 
   // Between the samples next to the first and the last step of any.
-  std::optional<SystemRates> RatesOf(const std::vector<TrainerSteps>& trainers) const {
+  std::optional<SystemRates> RatesOf(const Interval& time) const {
     const std::vector<SystemSample> all = samples.All();
     if (all.size() < 2) return {};
-    int64_t begin = INT64_MAX, end = INT64_MIN;
-    for (const TrainerSteps& trainer : trainers) {
-      if (trainer.steps.empty()) continue;
-      begin = std::min(begin, trainer.steps.front().begin);
-      end = std::max(end, trainer.steps.back().end);
-    }
-    const bool any = begin <= end;
-    const size_t first = any ? std::min(Nearest(all, begin), all.size() - 2) : 0;
-    const size_t last = any ? std::max(Nearest(all, end), first + 1) : all.size() - 1;
+    const bool any = time.begin <= time.end;
+    const size_t first = any ? std::min(Nearest(all, time.begin), all.size() - 2) : 0;
+    const size_t last = any ? std::max(Nearest(all, time.end), first + 1) : all.size() - 1;
     return RatesBetween(all[first], WithEnded(all, first, last));
   }
 
@@ -129,10 +128,12 @@ struct Watch::State {
   GpuCollector gpus;
   std::vector<GpuSample> gpu_samples;
   EventReader events;
+  UnhookedPythons unhooked;
   StepCollector steps;
   LastWord last_word;
   LockProbes locks;
   InputSamples input_samples;
+  ToldRanks ranks;
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;
@@ -154,6 +155,7 @@ void Watch::Sample() {
   }
   state.timeline.Add(sample);
   state.last_word.Saw(sample.processes, sample.time_ns);
+  state.unhooked.Look(sample.processes, sample.time_ns);
   if (!sample.processes.empty()) state.samples.Add(std::move(sample));
   if (!state.options.events.empty()) state.Listen();
 }
@@ -168,13 +170,16 @@ Evidence Watch::Collected(size_t most_steps) const {
   const State& state = *state_;
   Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now(), most_steps),
                     .loaders = state.loaders.All(),
-                    .gpus = state.gpus.Uses(),
                     .locks = state.locks.Uses(),
                     .input_works = state.input_samples.Works(),
+                    .ranks = state.ranks.All(),
                     .accelerators = AnyAccelerator() || state.gpus.any()};
-  evidence.system = state.RatesOf(evidence.trainers);
+  const Interval steps = TimeOfSteps(evidence.trainers);
+  evidence.gpus = state.gpus.Uses(steps.begin, steps.end);
+  evidence.system = state.RatesOf(steps);
   evidence.silence = state.last_word.Since(evidence.trainers);
   if (evidence.trainers.empty()) {
+    evidence.no_steps = state.unhooked.first();
     evidence.periods = state.activity.Periods();
     for (Period& period : state.gpus.Periods()) evidence.periods.push_back(std::move(period));
   }

@@ -108,6 +108,9 @@ class Doctor(DoctorTest):
         old['measured_at'] -= 100_000
         kept.write_text(json.dumps(old))
         self.assertGreater(self.doctor()['ceilings']['measured_at'], old['measured_at'])
+        old['measured_at'] += 200_000  # the clock was set back since
+        kept.write_text(json.dumps(old))
+        self.assertLess(self.doctor()['ceilings']['measured_at'], old['measured_at'])
         kept.write_text('{')
         self.doctor()
 

@@ -78,7 +78,7 @@ class Commands(ProbeCase):
     def test_a_program_that_is_no_training(self):
         got = self.verdict('run', '--json', '--', 'sleep', '0.2')
         self.assertEqual(got['verdict'], 'unknown')
-        self.assertIn('input wait: unavailable', ' '.join(got['notes']))
+        self.assertIn('input wait: unavailable', got['notes'][0])
 
     def test_one_that_ends_at_once(self):
         for command, code in (['true'], 0), (['false'], 1):
@@ -197,6 +197,8 @@ class Commands(ProbeCase):
         for words, saying in ((['attach', '--pid', '999999999'], 'no process'),
                               (['run', '--fail-above', 'much', '--', 'true'], '0.1% or 0.001'),
                               (['run', '--fail-above', '150%', '--', 'true'], '0.1% or 0.001'),
+                              (['attach', '--pid', '0'], '--pid: must be above 0, not 0'),
+                              (['attach', '--pid', '1', '--seconds', 'x'], 'must be above 0'),
                               (['run', '--rate', '0', '--', 'true'], '--rate'),
                               (['run'], 'command'),
                               (['attach'], '--pid'),

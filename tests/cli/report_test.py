@@ -70,6 +70,17 @@ class Files(ProbeCase):
         job = self.report('run', '--', 'true', env=env)['job']
         self.assertEqual((job['rank'], job['world_size'], job['name']), (3, 4, 'imagenet'))
 
+    def test_a_job_is_called_as_the_script_that_a_launcher_starts(self):
+        (self.folder / 'train.py').write_text('exit 0')
+        job = self.report('run', '--', 'timeout', '--signal', 'KILL', '1000', 'sh',
+                          self.folder / 'train.py', 'data.py')['job']
+        self.assertEqual(job['name'], 'train.py')
+
+    def test_a_job_is_called_as_the_program_behind_a_launcher_s_options(self):
+        job = self.report('run', '--', 'timeout', '-s', 'KILL', '1000s', 'nice', '-n', '1',
+                          '/bin/true', 'data')['job']
+        self.assertEqual(job['name'], 'true')
+
     def test_ranks_that_make_no_sense_are_unseen_with_the_reason(self):
         got = self.report('run', '--', 'true', env={**os.environ, 'RANK': '3'})
         self.assertIsNone(got['job']['rank'])

@@ -115,6 +115,28 @@ class PyTorch(RealLibrary):
         self.expect_silence_of_others(told)
         self.assertGreater(len(told.files), 1)  # the worker is hooked, and silent
 
+    def test_processes_that_train_together_tell_their_ranks(self):
+        told = self.run_torch('''
+            def work(rank, store):
+                torch.distributed.init_process_group('gloo', init_method='file://' + store,
+                                                     rank=rank, world_size=2)
+                parallel = torch.nn.parallel.DistributedDataParallel(model)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for batch in DataLoader(Items(12), 4):
+                    optimizer.zero_grad()
+                    parallel(batch).sum().backward()
+                    optimizer.step()
+                torch.distributed.destroy_process_group()
+
+            if __name__ == '__main__':
+                import torch.multiprocessing
+                torch.multiprocessing.spawn(work, (__file__ + '.store',), 2)
+            ''')
+        trainers = [events for events in told.files.values()
+                    if any(e.kind == hook.STEP for e in events)]
+        ranks = [[e.value for e in events if e.name == 'rank'] for events in trainers]
+        self.assertEqual(sorted(ranks), [[2 << 32], [2 << 32 | 1]])
+
     def test_an_evaluation_is_told_apart(self):
         told = self.run_torch('''
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

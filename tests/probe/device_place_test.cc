@@ -157,7 +157,8 @@ TEST(Hints, BusyProcessorsAndFilesAreShownBesideALowUtilisation) {
                     .gpus = {{.device = 0, .utilisation = 0.4}}};
   evidence.system->pressure.io.some = 0.5;
   EXPECT_THAT(Decide(evidence).hints, Contains(HasSubstr("1.9 of 2 processors")));
-  EXPECT_THAT(Decide(evidence).hints, Contains(HasSubstr("I/O held some task up 50.0 %")));
+  EXPECT_THAT(Decide(evidence).hints,
+              Contains(HasSubstr("I/O held some task of the machine up 50.0 %")));
   evidence.gpus[0].utilisation = 0.9;
   EXPECT_EQ(Decide(evidence).hints.size(), 1u);
 }

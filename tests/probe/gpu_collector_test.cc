@@ -58,6 +58,34 @@ TEST_F(GpuCollectorTest, MeansOfTheGpusThatTheProgramUses) {
   EXPECT_THAT(Unseen(), IsEmpty());
 }
 
+// Of a long watch few samples are kept: none need lie within the time that is asked for.
+TEST_F(GpuCollectorTest, IdleTimeOfAShortPartOfALongWatch) {
+  nvml_.Say(Gpus("0.utilization 75 40\n"));
+  Sample(1000);
+  const int64_t begin = EventLog::Now();
+  Sample(30);
+  const int64_t end = EventLog::Now();
+  Sample(1000);
+  const auto idle = collector_->Uses(begin, end)[0].idle_in_steps;
+  ASSERT_TRUE(idle);
+  EXPECT_NEAR(*idle, 0.25e-9 * static_cast<double>(end - begin), 1e-12);
+}
+
+TEST_F(GpuCollectorTest, IdleTimeIsThatOfTheSteps) {
+  nvml_.Say(Gpus("0.utilization 0 0\n"));
+  Sample(30);  // it starts
+  const int64_t begin = EventLog::Now();
+  nvml_.Say(Gpus("0.utilization 75 40\n"));
+  Sample(30);
+  const int64_t end = EventLog::Now();
+  const GpuUse use = collector_->Uses(begin, end)[0];
+  ASSERT_TRUE(use.idle_in_steps);
+  EXPECT_NEAR(*use.idle_in_steps, 0.25e-9 * static_cast<double>(end - begin), 1e-12);
+  EXPECT_NEAR(*use.busy_in_steps, 0.75e-9 * static_cast<double>(end - begin), 1e-12);
+  EXPECT_FALSE(collector_->Uses()[0].idle_in_steps);
+  EXPECT_FALSE(collector_->Uses(end, end + 1)[0].idle_in_steps);
+}
+
 TEST_F(GpuCollectorTest, WhereProcessesCannotBeSeenAllGpusCount) {
   nvml_.Say(Gpus("fail nvmlDeviceGetComputeRunningProcesses_v3 4\n"));
   Sample();

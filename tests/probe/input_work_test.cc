@@ -47,19 +47,41 @@ Verdict Named(const std::vector<InputWork>& works) {
 
 TEST(InputWorkPlace, IsWhatTheThreadsAreAtMost) {
   const Verdict verdict = Named(
-      {{.process = 1, .threads = {{Bottleneck::kFunction, 0.8}}, .waiting = 0.2},
-       {.process = 2, .threads = {{Bottleneck::kFunction, 0.4}, {Bottleneck::kDecode, 0.6}}}});
+      {{.process = 1, .seconds = 9, .threads = {{Bottleneck::kFunction, 0.8}}, .waiting = 0.2},
+       {.process = 2,
+        .seconds = 9,
+        .threads = {{Bottleneck::kFunction, 0.4}, {Bottleneck::kDecode, 0.6}}}});
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("90.0 % of their time at work")));
 }
 
+// As those of an evaluation's loader (persistent_workers), or of ranks that have their batches.
+TEST(InputWorkPlace, IsNotHiddenByWorkersThatHaveNothingToDo) {
+  const InputWork idle{.process = 1, .seconds = 9, .waiting = 1};
+  const InputWork busy{.process = 2, .seconds = 9, .threads = {{Bottleneck::kDecode, 1}}};
+  EXPECT_EQ(Named({idle, idle, idle, busy}).bottleneck, Bottleneck::kDecode);
+}
+
+// As a DataLoader does without persistent_workers.
+TEST(InputWorkPlace, WorkersThatAreStartedAnewCountOneAfterTheOther) {
+  const InputWork epoch{.seconds = 2, .threads = {{Bottleneck::kDecode, 1}}};
+  Verdict verdict;
+  EXPECT_TRUE(InputWorkIsSeen(
+      {.system = SystemRates{.seconds = 10}, .input_works = {epoch, epoch, epoch, epoch, epoch}},
+      verdict));
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("1.0 such threads")));
+}
+
 TEST(InputWorkPlace, IsNotKnownOfThreadsThatMostlyWait) {
   EXPECT_EQ(Named({}).bottleneck, Bottleneck::kUnknown);
-  EXPECT_EQ(Named({{.threads = {{Bottleneck::kDecode, 0.4}}, .waiting = 0.6}}).bottleneck,
-            Bottleneck::kUnknown);
+  EXPECT_EQ(
+      Named({{.seconds = 9, .threads = {{Bottleneck::kDecode, 0.4}}, .waiting = 0.6}}).bottleneck,
+      Bottleneck::kUnknown);
   // A function that a library calls now and then.
-  EXPECT_EQ(Named({{.threads = {{Bottleneck::kFunction, 0.3}}}}).bottleneck, Bottleneck::kUnknown);
-  EXPECT_EQ(Named({{.threads = {{Bottleneck::kUnknown, 1}}}}).bottleneck, Bottleneck::kUnknown);
+  EXPECT_EQ(Named({{.seconds = 9, .threads = {{Bottleneck::kFunction, 0.3}}}}).bottleneck,
+            Bottleneck::kUnknown);
+  EXPECT_EQ(Named({{.seconds = 9, .threads = {{Bottleneck::kUnknown, 1}}}}).bottleneck,
+            Bottleneck::kUnknown);
 }
 
 }  // namespace

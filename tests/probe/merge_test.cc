@@ -118,6 +118,20 @@ TEST(Merge, RanksThatDoNotExchangeLoseEachItsOwn) {
   EXPECT_FALSE(merge.jobs[0].slow_rank);
 }
 
+// As of PyTorch's processes: what they wait for each other is not told.
+TEST(Merge, WhatRanksMayLoseTogetherIsSaid) {
+  std::vector<KeptReport> ranks = OneWaits();
+  for (KeptReport& rank : ranks) rank.verdict.breakdown.exchange = 0;
+  const Merge merge = MergeOf(ranks);
+  EXPECT_NEAR(merge.jobs[0].lost->value, 0.2, 1e-6);
+  EXPECT_THAT(merge.jobs[0].notes, Contains(HasSubstr("up to 0.80 h are lost")));
+  for (KeptReport& rank : ranks) rank.verdict.input_share = {0.2, 0.18, 0.21};
+  EXPECT_THAT(MergeOf(ranks).jobs[0].notes, Not(Contains(HasSubstr("if they train together"))));
+  for (KeptReport& rank : ranks) rank.verdict.input_share = {};
+  ranks[1].verdict.input_share = {0.04, 0.03, 0.05};
+  EXPECT_THAT(MergeOf(ranks).jobs[0].notes, Not(Contains(HasSubstr("if they train together"))));
+}
+
 TEST(Merge, RanksAreJoinedByLaunch) {
   std::vector<KeptReport> ranks = OneWaits();
   for (size_t i = 0; i < ranks.size(); ++i) ranks[i].job.launch = i < 2 ? "a" : "b";
@@ -167,7 +181,7 @@ TEST(Merge, ForPeopleAndPrograms) {
   EXPECT_THAT(text, HasSubstr("rank 1: decode"));
   EXPECT_THAT(text, HasSubstr("0.80 [0.72, 0.80]"));
   EXPECT_THAT(text, HasSubstr("c/report.json: is no report of recprobe"));
-  EXPECT_THAT(text, HasSubstr("of 1 jobs the loss is unknown"));
+  EXPECT_THAT(text, HasSubstr("of 1 job the loss is unknown"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   const auto json = nlohmann::json::parse(MergeJson(merge));

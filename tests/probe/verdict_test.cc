@@ -82,6 +82,8 @@ TEST(Verdict, AnIntervalOnBothSidesOfALimitIsUndecided) {
   EXPECT_EQ(verdict.band, Band::kUndecided);
   EXPECT_LT(verdict.input_share.low, 0.05);
   EXPECT_GT(verdict.input_share.high, 0.05);
+  EXPECT_THAT(verdict.notes, Contains("undecided: the interval reaches from not input-bound to "
+                                      "moderately input-bound"));
 }
 
 TEST(Verdict, AFewStepsAreUndecided) {
@@ -151,6 +153,29 @@ TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
   evidence.system->throttled_periods_share = 0.6;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kQuota);
   evidence.loaders = Loader({{Stage::kInput, 8}});
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
+}
+
+// A thread that is bound, or whose quota is used up, waits while others are idle.
+TEST(Verdict, OthersTakeNoProcessorsWhileManyAreIdle) {
+  Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},
+                    .loaders = Loader({{Stage::kDecode, 8}}),
+                    .system = Taken()};
+  evidence.system->allowed_cores = 256;
+  evidence.system->tree_cores = 8;
+  evidence.system->others_cores = 60;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kDecode);
+  evidence.system->others_cores = 240;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kInterference);
+}
+
+TEST(Verdict, IoThatHoldsUpOtherProgramsIsNoneOfTheTrainings) {
+  Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})}, .system = SystemRates{}};
+  evidence.system->pressure.io.some = 0.9;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
+  evidence.system->cgroup_pressure.io.some = 0.01;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);
+  evidence.system->cgroup_pressure.io.some = 0.6;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
@@ -334,6 +359,192 @@ TEST(Verdict, TrainersOfDifferentLengthsAllCount) {
                                                Trainer({.wait = 60, .device = 40}, 60, 1)}});
   ASSERT_EQ(verdict.left_out, 3u);
   EXPECT_NEAR(verdict.input_share.value, (0.2 * 107 + 0.6 * 57) / 164, 1e-9);
+}
+
+// As PyTorch's processes under torchrun: who waits for whom in the exchange nobody tells.
+Evidence HiddenRanks(const Made& one, const Made& other) {
+  Evidence evidence{
+      .trainers = {Trainer(one), Trainer(other)},
+      .ranks = {{.process = 5, .rank = 1, .size = 2}, {.process = 6, .rank = 0, .size = 2}},
+      .accelerators = false};
+  evidence.trainers[1].process = 6;
+  for (TrainerSteps& trainer : evidence.trainers) trainer.device_seen = false;
+  return evidence;
+}
+
+TEST(Verdict, AllRanksWaitForTheInputOfOne) {
+  const Verdict verdict = Decide(HiddenRanks({.wait = 40}, {.wait = 1}));
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
+  EXPECT_TRUE(verdict.upper_bound);
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("rank 1 (process 5) waited 40.0 %")));
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("2 processes train together")));
+  EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("what the devices did"))));
+}
+
+TEST(Verdict, RanksThatWaitInTurnsWaitForEachOther) {
+  Evidence evidence = HiddenRanks({}, {});
+  for (size_t i = 0; i < 200; ++i) {
+    StepRecord& step = evidence.trainers[i % 2].steps[i];
+    step.input_wait = step.uncovered_wait = 30 * kMs;
+  }
+  const Verdict verdict = Decide(evidence);
+  EXPECT_NEAR(verdict.input_share.value, 0.3, 1e-9);
+  EXPECT_FALSE(verdict.rank);
+}
+
+// A host that runs ahead pays in a later step for what another rank waited before.
+TEST(Verdict, StepsOfRanksThatRunAheadAreNotLongerThanTheTimeThatPasses) {
+  Evidence evidence = HiddenRanks({}, {});
+  for (size_t i = 20; i < 200; i += 20) {
+    StepRecord& starves = evidence.trainers[0].steps[i];
+    starves.input_wait = starves.uncovered_wait = 300 * kMs;
+    starves.end = starves.begin + 400 * kMs;
+    StepRecord& pays = evidence.trainers[1].steps[i + 10 < 200 ? i + 10 : i + 9];
+    pays.end = pays.begin + 400 * kMs;
+  }
+  EXPECT_NEAR(Decide(evidence).input_share.value, 9 * 300 / (19'000.0 + 9 * 300), 0.002);
+}
+
+TEST(Verdict, AnEvaluationThatOtherRanksWaitForIsNoStep) {
+  Evidence evidence = HiddenRanks({.wait = 40}, {});
+  StepRecord& waits = evidence.trainers[1].steps[100];
+  waits.end = waits.begin + 60'000 * kMs;
+  EXPECT_NEAR(Decide(evidence).input_share.value, 0.4, 0.02);
+}
+
+TEST(Verdict, RanksThatCountTooFewStepsAlikeAreSaid) {
+  Evidence evidence = HiddenRanks({.wait = 40}, {});
+  for (StepRecord& step : evidence.trainers[1].steps) step.number += 1000;
+  const Verdict verdict = Decide(evidence);
+  EXPECT_NEAR(verdict.input_share.value, 0.2, 1e-9);
+  EXPECT_TRUE(verdict.upper_bound);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("count no 10 steps alike")));
+}
+
+TEST(Verdict, WhatRanksWaitForEachOtherIsNotTakenForTheirWork) {
+  const Verdict verdict = Decide(HiddenRanks({.wait = 1}, {.wait = 1}));
+  EXPECT_EQ(verdict.band, Band::kNotInput);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kUnknown);
+}
+
+TEST(Verdict, ProgramsThatAreNoRanksOfOneJobCountEach) {
+  Evidence evidence = HiddenRanks({.wait = 40}, {});
+  evidence.ranks[1].rank = 1;  // of another job
+  const Verdict verdict = Decide(evidence);
+  EXPECT_NEAR(verdict.input_share.value, 0.2, 1e-9);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("not all ranks of one training")));
+  evidence.ranks.clear();
+  EXPECT_NEAR(Decide(evidence).input_share.value, 0.2, 1e-9);
+}
+
+TEST(Verdict, RanksThatAreNotWatchedMayBeTheOnesWaitedFor) {
+  Evidence evidence = HiddenRanks({.wait = 1}, {});
+  evidence.trainers.pop_back();
+  evidence.ranks.pop_back();
+  EXPECT_THAT(Decide(evidence).notes,
+              Contains(HasSubstr("of 2 processes that train together 1 is")));
+  evidence.trainers[0] = Trainer({.wait = 1, .exchange = 1, .device = 98});
+  EXPECT_THAT(Decide(evidence).notes, Not(Contains(HasSubstr("train together"))));
+}
+
+TEST(Verdict, RanksThatTellOfTheirExchangeAreJudgedByIt) {
+  Evidence evidence =
+      HiddenRanks({.wait = 30, .exchange = 10, .device = 60}, {.exchange = 1, .device = 99});
+  EXPECT_EQ(Decide(evidence).input_share.value, 0);
+}
+
+TEST(Verdict, OfATrainingThatWasStartedAgainTheLastStartCounts) {
+  Evidence evidence = HiddenRanks({.wait = 40}, {});
+  for (size_t i = 0; i < 2; ++i) {
+    TrainerSteps again = evidence.trainers[i];
+    again.process += 10;
+    for (StepRecord& step : again.steps) {
+      step.begin += 100'000 * kMs;
+      step.end += 100'000 * kMs;
+    }
+    ProcessRank rank = evidence.ranks[i];
+    rank.process += 10;
+    evidence.trainers.push_back(again);
+    evidence.ranks.push_back(rank);
+  }
+  const Verdict verdict = Decide(evidence);
+  EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("2 processes that had ended before")));
+}
+
+TEST(Verdict, ARankIsNamedByItsOwnNumber) {
+  Evidence evidence =
+      HiddenRanks({.wait = 38, .exchange = 2, .device = 60}, {.exchange = 40, .device = 60});
+  for (TrainerSteps& trainer : evidence.trainers) trainer.device_seen = true;
+  evidence.ranks[0].rank = 11;
+  evidence.ranks[1].rank = 12;
+  EXPECT_EQ(Decide(evidence).rank, 11u);
+}
+
+TEST(Verdict, IoThatHoldsUpLessThanTheOneRankWaitsIsNotItsCause) {
+  Evidence evidence = HiddenRanks({.wait = 40}, {});
+  evidence.system.emplace();
+  evidence.system->cgroup_pressure.io.some = 0.3;  // of the mean rank's waits more than all
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);
+  evidence.system->cgroup_pressure.io.some = 0.5;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
+}
+
+// Ranks that stall in turns: no GPU did nothing for as long as all waited for each other.
+TEST(Verdict, AGpuIsHeldAgainstTheWaitsOfOneRank) {
+  Evidence evidence = HiddenRanks({}, {});
+  evidence.accelerators = true;
+  for (size_t i = 0; i < 200; ++i) {
+    StepRecord& step = evidence.trainers[i % 2].steps[i];
+    step.input_wait = step.uncovered_wait = 40 * kMs;
+  }
+  evidence.gpus = {{.device = 0, .busy_in_steps = 15.5, .idle_in_steps = 3.9},
+                   {.device = 1, .busy_in_steps = 15.5, .idle_in_steps = 3.9}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("against it"))));
+}
+
+TEST(Verdict, WorkCoversNoMoreOfTheWaitsThanThereWasOfIt) {
+  TrainerSteps trainer = Trainer({.wait = 90});  // 17.1 s of 19
+  trainer.device_seen = false;
+  Evidence evidence{.trainers = {trainer}};
+  evidence.gpus = {{.device = 0, .busy_in_steps = 5, .idle_in_steps = 14}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_NEAR(verdict.input_share.low, 0.89 * (1 - 5 / 17.1), 0.01);
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("against it")));
+}
+
+// The host runs ahead of a GPU: it waits for batches while work is queued.
+TEST(Verdict, WaitsForLongerThanAGpuDidNothingAreCovered) {
+  TrainerSteps trainer = Trainer({.wait = 60});  // 19 s of steps count
+  trainer.device_seen = false;
+  Evidence evidence{.trainers = {trainer}};
+  evidence.gpus = {{.device = 0, .busy_in_steps = 18.6, .idle_in_steps = 0.4},
+                   {.device = 1, .busy_in_steps = 18.8, .idle_in_steps = 0.2}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.band, Band::kUndecided);
+  EXPECT_EQ(verdict.input_share.low, 0);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("GPU 0 did nothing for 0.4 s")));
+  evidence.gpus[1].idle_in_steps = 12;  // of a rank that starves
+  EXPECT_EQ(Decide(evidence).band, Band::kHighly);
+  evidence.gpus[1].idle_in_steps = {};
+  EXPECT_EQ(Decide(evidence).band, Band::kHighly);
+}
+
+TEST(Verdict, WaitsThatEndInMidRunAreSaid) {
+  TrainerSteps trainer = Trainer({.device = 50});
+  for (size_t i = 0; i < trainer.steps.size() / 2; ++i) {
+    trainer.steps[i].input_wait = trainer.steps[i].uncovered_wait = 50 * kMs;
+  }
+  const Verdict verdict = Decide({.trainers = {trainer}});
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("47.4 % of step time in the first half")));
+  const Verdict steady = Decide({.trainers = {Trainer({.wait = 50})}});
+  EXPECT_THAT(steady.notes, Not(Contains(HasSubstr("first half"))));
 }
 
 // A known fault of other tools: they count it.

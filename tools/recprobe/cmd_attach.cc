@@ -171,7 +171,7 @@ void AddAttach(CLI::App& app, int& exit_code) {
   const auto flags = std::make_shared<Flags>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_option("--pid", flags->pid, "The process; its children are watched with it.")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   what.add_option("--gpu", flags->gpu,
                   "all, or a GPU's number: the processes that compute there now, with their "
                   "children.");
@@ -181,7 +181,7 @@ void AddAttach(CLI::App& app, int& exit_code) {
                   "For how long, if it does not end before; Ctrl-C ends it with what was "
                   "seen so far.")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAttach(*flags); });

@@ -125,8 +125,9 @@ Ceilings CeilingsFor(const Flags& flags, const Machine& machine) {
   const std::string storage = StorageKey(machine.storage);
   const std::string data = flags.data.empty() ? "" : fs::canonical(flags.data).string();
   const auto kept = flags.fresh ? std::nullopt : KeptCeilings("", storage);
-  const auto now = static_cast<int64_t>(std::time(nullptr));
-  if (kept && now - kept->measured_at < kStale && (data.empty() || kept->data == data)) {
+  const int64_t age = kept ? static_cast<int64_t>(std::time(nullptr)) - kept->measured_at : 0;
+  const bool fresh = age >= 0 && age < kStale;  // below 0: the clock was set back
+  if (kept && fresh && (data.empty() || kept->data == data)) {
     return *kept;
   }
   const Data with = DataAt(flags.data);

@@ -137,12 +137,12 @@ void AddGain(CLI::App& app, int& exit_code) {
   alone(command.add_option("--seconds", flags->seconds,
                            "How long the training goes on at most, from its first batch on."))
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   alone(command.add_option("--precision", flags->precision,
                            "End it once the gain is known to within so many percent of the live "
                            "rate; 0: do not."))
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   alone(command.add_option("--block-steps", flags->block_steps,
                            "Steps of a block of batches of one kind."))
       ->capture_default_str()
@@ -158,7 +158,7 @@ void AddGain(CLI::App& app, int& exit_code) {
                   "End each run after so long; 0: it goes to its end.")
       ->needs(against)
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   command.add_flag("!--no-hook", paired.hook, "Leave Python programs as they are.")->needs(against);
   command.add_flag("--json", paired.json, "Print one JSON object to stdout.");
   command.callback([flags, &exit_code] {

@@ -7,6 +7,7 @@
 #include "recpack/base/plain_path.h"
 #include "recpack/probe/kineto_trace.h"
 #include "recpack/probe/show.h"
+#include "recpack/probe/told_ranks.h"
 #include "recpack/probe/trace_summary.h"
 #include "recpack/probe/verdict.h"
 #include "tools/recprobe/command.h"
@@ -55,7 +56,10 @@ Told Read(const std::string& path) {
 }
 
 Evidence EvidenceOf(const Told& told, int64_t last) {
+  ToldRanks ranks;
+  ranks.Add(told.events);
   return {.trainers = StepsOf(told.events, last),
+          .ranks = ranks.All(),
           .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
           .unseen = told.unseen};
 }

@@ -95,7 +95,8 @@ std::string NoSteps(const Flags& flags, const Variables& added, const std::strin
   for (std::string& variable : OwnEnvironment()) environment.push_back(std::move(variable));
   const std::string why = WhyPythonIsNotHooked(flags.command, environment, events);
   return why.empty() ? "the program told of no steps: it has neither our loader nor one that the "
-                       "hook in Python knows"
+                       "hook in Python knows, or what trains gets another environment than it "
+                       "(docker, ssh, another machine)"
                      : why;
 }
 
@@ -165,7 +166,7 @@ int RunAndWatch(const Flags& flags) {
                .events = events,
                .most_events = flags.watch.report.most_events()});
   Ended ended{.end = WatchToItsEnd(flags, *child, metrics, watch), .evidence = watch.Collected()};
-  if (ended.evidence.trainers.empty()) {
+  if (ended.evidence.trainers.empty() && ended.evidence.no_steps.empty()) {
     ended.evidence.no_steps = NoSteps(flags, environment, events);
   }
   const int exit_code = ended.end.exit_code;

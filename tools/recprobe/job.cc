@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -18,23 +19,42 @@ namespace {
 
 // Programs that run the one whose name is wanted.
 bool IsLauncher(const std::string& program) {
-  constexpr const char* kNames[] = {"sh",     "bash", "env",  "nice", "torchrun", "accelerate",
-                                    "mpirun", "srun", "time", "uv",   "numactl",  "run"};
-  return program.starts_with("python") ||
+  constexpr const char* kNames[] = {
+      "sh",        "bash",       "env",     "nice",   "ionice",  "time",    "timeout", "stdbuf",
+      "taskset",   "uv",         "numactl", "poetry", "conda",   "run",     "srun",    "accelerate",
+      "deepspeed", "horovodrun", "launch",  "mpirun", "mpiexec", "torchrun"};
+  return program.starts_with("python") || program.starts_with("torch.distributed.") ||
          std::find(std::begin(kNames), std::end(kNames), program) != std::end(kNames);
 }
 
-bool IsNumber(const std::string& word) {
-  return word.find_first_not_of("0123456789") == std::string::npos;
+// "4", "10h", "0-7": a launcher's, as no program is called so.
+bool IsAmount(const std::string& word) {
+  return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
 }
 
-// "train.py" of "python -u train.py --rate 1".
+// Of launchers, options whose next word is their value.
+bool TakesValue(const std::string& word) {
+  constexpr const char* kOptions[] = {"-s", "-k", "-n", "-p", "-H", "-x", "-w", "-N"};
+  return std::ranges::find(kOptions, word) != std::end(kOptions);
+}
+
+std::string LastPart(const std::string& word) {
+  return std::filesystem::path(word).filename().string();
+}
+
+// "train.py" of "torchrun --rdzv-backend c10d train.py --rate 1".
 std::string NameOf(const std::vector<std::string>& command) {
-  std::string name;
-  for (const std::string& word : command) {
-    if (!name.empty() && (word.starts_with('-') || IsNumber(word))) continue;
-    name = std::filesystem::path(word).filename().string();
-    if (!IsLauncher(name)) return name;
+  if (command.empty()) return "";
+  if (IsLauncher(LastPart(command.front()))) {
+    const auto script = std::ranges::find_if(
+        command, [](const std::string& word) { return word.ends_with(".py"); });
+    if (script != command.end()) return LastPart(*script);
+  }
+  std::string name = LastPart(command.front());
+  for (size_t i = 1; i < command.size() && IsLauncher(name); ++i) {
+    const std::string& word = command[i];
+    if (word.starts_with('-') || IsAmount(word) || TakesValue(command[i - 1])) continue;
+    name = LastPart(word);
   }
   return name;
 }

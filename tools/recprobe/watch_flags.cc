@@ -46,7 +46,11 @@ int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
     const std::string tables = trace != nullptr ? TraceText(*trace, kRows) : "";
     std::fprintf(stderr, "%s%s%s", VerdictText(verdict).c_str(), loader.c_str(), tables.c_str());
   }
-  if (!flags.fail_above || verdict.band == Band::kUnknown) return kDone;
+  if (!flags.fail_above) return kDone;
+  if (verdict.band == Band::kUnknown) {
+    std::fputs("recprobe: --fail-above finds nothing: waits for input were not seen\n", stderr);
+    return kDone;
+  }
   return verdict.input_share.low > *flags.fail_above ? kFinding : kDone;
 }
 

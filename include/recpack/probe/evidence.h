@@ -39,6 +39,13 @@ struct InputWork {
   double waiting = 0;                    // workers that waited for something to do
 };
 
+// A process that trains with others, each a rank, as it says itself.
+struct ProcessRank {
+  int process = 0;
+  uint32_t rank = 0;
+  uint32_t size = 0;  // ranks that there are, on other machines too
+};
+
 // The last time in which programs that trained told of nothing any more, and ran.
 struct Silence {
   int64_t since = 0;      // CLOCK_MONOTONIC, ns: what they told of last
@@ -53,6 +60,7 @@ struct Evidence {
   std::vector<GpuUse> gpus;            // that the programs use
   std::vector<LockUse> locks;          // of Python processes that tell of it
   std::vector<InputWork> input_works;  // of Python processes that make input
+  std::vector<ProcessRank> ranks;      // of processes that say so
   std::optional<Silence> silence;      // at the end
   std::vector<Period> periods;         // of what devices do, where nobody tells of steps
   // Whether there are devices that work by themselves. Without, a step is the training thread's

@@ -13,9 +13,11 @@ struct GpuUse {
 
   int device = 0;  // NVML's number
   std::string name;
-  double seconds = 0;         // from its first sample with values to its last
-  uint64_t samples = 0;       // with values
-  Figure utilisation;         // share of time in which at least one kernel ran, however small
+  double seconds = 0;    // from its first sample with values to its last
+  uint64_t samples = 0;  // with values
+  Figure utilisation;    // share of time in which at least one kernel ran, however small
+  // Seconds with a kernel, however small, between the first step and the last one, and without.
+  Figure busy_in_steps, idle_in_steps;
   Figure memory_utilisation;  // share of time in which device memory was read or written
   Figure power;               // W
   Figure power_limit;         // W

@@ -45,12 +45,15 @@ struct Verdict {
   double steps_per_second = 0;  // of all trainers together, each its own
   size_t steps = 0;             // that count, of the trainer with the fewest
   size_t left_out = 0;          // at the beginning, of each
-  bool upper_bound = false;     // nobody told what the devices did: some waits may be covered
+  // Nobody told what the devices did, or what ranks waited for each other: some waits may be
+  // covered.
+  bool upper_bound = false;
   std::optional<Period>
       period;  // of a step, where nobody told of steps and the devices' work repeats
   Breakdown breakdown;
   Bottleneck bottleneck = Bottleneck::kUnknown;
-  std::optional<size_t> rank;         // the index of the one trainer that all wait for
+  // That all wait for: its rank where processes tell theirs, else its place among the trainers.
+  std::optional<size_t> rank;
   std::vector<std::string> evidence;  // for the bottleneck, strongest first
   std::string cure;                   // what to do next; empty: nothing
   std::vector<std::string> hints;     // what older rules would say, and what contradicts them

@@ -33,7 +33,8 @@ class Watch {
   void Sample();
 
   // Of all samples so far; of each trainer, its latest `most_steps`, and of the system what was
-  // while these ran. Why there are no steps, where there are none, is for the caller to say.
+  // while these ran. Why there are no steps, where there are none, is for the caller to say, but
+  // for Pythons below the command that the hook is not in.
   Evidence Collected(size_t most_steps = SIZE_MAX) const;
   // The machine, its devices and loaders over that time.
   Timeline SampledTimeline() const;

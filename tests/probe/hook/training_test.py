@@ -72,6 +72,27 @@ class Training(HookTest):
         self.expect_steps(told, 2)
         self.assertEqual(told.names().count('DataLoader'), 9)
 
+    def test_a_rank_tells_which_one_it_is_once(self):
+        program = '''
+            import torch.distributed
+            train(DataLoader(Items(5)), SGD())
+            '''
+        told = self.run_program(program, env={'RANK': '3', 'WORLD_SIZE': '8'})
+        self.assertEqual([(e.begin == e.end, e.value) for e in told.closed(RANGE, 'rank')],
+                         [(True, 8 << 32 | 3)])
+        told = self.run_program('''
+            import os, torch.distributed
+            optimizer = SGD()
+            train(DataLoader(Items(2)), optimizer)
+            os.environ.update(RANK='1', WORLD_SIZE='2')
+            train(DataLoader(Items(2)), optimizer)
+            ''')
+        self.assertEqual([e.value for e in told.closed(RANGE, 'rank')], [2 << 32 | 1])
+        for alone in ({'RANK': '0', 'WORLD_SIZE': '1'}, {}):
+            told = self.run_program(program, env=alone)
+            self.assertEqual(told.closed(RANGE, 'rank'), [])
+            self.assertEqual(told.notices, '')
+
     def test_several_optimizers_in_a_loop_are_one_step(self):
         told = self.run_program('''
             one, other = SGD(), SGD()

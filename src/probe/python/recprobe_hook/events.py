@@ -21,12 +21,13 @@ ran = time.thread_time_ns  # processor time of the calling thread
 # Numbers of names are the places here, from 1.
 (DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
  LOCK, STORAGE, DECOMPRESS, DECODE, AUGMENT, FUNCTION, BATCH_WORK, OTHER_WORK,
- IDLE) = range(1, 19)
+ IDLE, RANK) = range(1, 20)
 WORK = range(STORAGE, IDLE + 1)  # of threads that make the input
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'evaluation',
           'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
           'input: storage', 'input: decompression', 'input: decode', 'input: augment',
-          'input: user function', 'input: batch function', 'input: other', 'input: waiting')
+          'input: user function', 'input: batch function', 'input: other', 'input: waiting',
+          'rank')
 
 
 def _write_function():

@@ -7,7 +7,7 @@ there is no step.
 """
 import itertools
 
-from . import events, input_work, interpreter_lock
+from . import events, input_work, interpreter_lock, ranks
 from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, ran, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
@@ -43,6 +43,7 @@ class ThreadOfWork:
         self.main = False
         self.shown = False  # to train
         self.trains = trains
+        self.thread = lane
         self.lane = events.Lane(lane)
         self.withheld = Withheld(self.lane, worker)
         self.sources = Sources()
@@ -232,6 +233,7 @@ class ThreadOfWork:
             records = record(self.lane.steps[self.mode], self.step_begin, end, next(marks.steps))
             interpreter_lock.start()
             input_work.watch_trainer()
+            ranks.tell(self.thread)
         self._forget()
         self.step_begin = end
         self.sources.step()

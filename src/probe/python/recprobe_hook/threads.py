@@ -8,7 +8,7 @@ import os
 import sys
 import _thread
 
-from . import events, input_work, interpreter_lock
+from . import events, input_work, interpreter_lock, ranks
 from .steps import ThreadOfWork, marks
 
 
@@ -126,6 +126,7 @@ def _after_fork():
     marks.begin_anew()
     interpreter_lock.after_fork()
     input_work.after_fork()
+    ranks.after_fork()
 
 
 @atexit.register

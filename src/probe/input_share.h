@@ -1,0 +1,17 @@
+// The main figure: the share of step time that waits for input take and no device work covers.
+#pragma once
+
+#include "recpack/probe/verdict.h"
+
+namespace recpack {
+
+// Whether there are accelerators of whose work nobody told.
+bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
+
+// Sets the share, its interval, that it is an upper bound where ranks hide what waits cost, and
+// notes of what stands against it. `trainers`: those that count, without the steps in which they
+// warmed up.
+void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                        Verdict& verdict);
+
+}  // namespace recpack
