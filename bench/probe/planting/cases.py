@@ -15,15 +15,16 @@ class Kind:
 
     of: 'input'; 'other' for what a perfect input does not cure; 'nothing'.
     place: the bottleneck that is right. named_from: the share of step time from which on
-    docs/verdicts.md names it; below that it is 'model'.
+    docs/verdicts.md names it; below that it is what the kind has as `otherwise`.
     """
-    program: str  # trainer (planted_trainer), rectrain, placed (rectrain --place), torch, tf
+    program: str  # trainer (planted_trainer), rectrain, placed (rectrain --place), torch, ddp, tf
     cause: str
     of: str
     place: str = 'model'
     named_from: float = 0.05
     several_ranks: bool = False
     simulated: bool = False  # its devices always are: it computes, and they must not
+    otherwise: str = 'model'  # unknown: ranks may wait for each other, of which nobody tells
     ready_ms: str = ''  # whose time for a batch the step follows from: '', 'decode', 'cold-cache'
 
     @property
@@ -60,6 +61,10 @@ KINDS = (
     Kind('torch', 'training-thread', 'input', 'training thread', simulated=True),
     # Its own work in Python: what waits for a batch waits for the lock as well.
     Kind('torch', 'gil', 'input', 'interpreter lock', simulated=True),
+    # Several processes, of whose exchange nobody tells.
+    Kind('ddp', 'none', 'nothing', otherwise='unknown', simulated=True),
+    Kind('ddp', 'slow-rank-input', 'input', 'user function', several_ranks=True,
+         otherwise='unknown', simulated=True),
     Kind('tf', 'none', 'nothing', simulated=True),
     Kind('tf', 'function', 'input', 'user function', simulated=True),
 )
@@ -100,10 +105,10 @@ def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case
     chance = random.Random(f'{seed} {number}')
     strength = 0 if kind.of == 'nothing' else round(chance.uniform(0, 0.8), 3)
     ranks = chance.choice((2, 3)) if kind.several_ranks else chance.choice((1, 1, 2))
-    if kind.program in ('placed', 'torch', 'tf'):
-        ranks = 1
+    if kind.program in ('placed', 'torch', 'ddp', 'tf'):
+        ranks = 2 if kind.program == 'ddp' else 1
     # What a framework takes to hand over any batch is little of a step, as it is in real ones.
-    shortest, longest = (15, 40) if kind.program in ('torch', 'tf') else (6, 16)
+    shortest, longest = (15, 40) if kind.program in ('torch', 'ddp', 'tf') else (6, 16)
     simulated = kind.simulated or ranks > 1 or chance.random() < 0.6
     case = Case(kind.name, strength, 'sim' if simulated else 'cpu', ranks,
                 round(chance.uniform(shortest, longest), 2), chance.getrandbits(31))

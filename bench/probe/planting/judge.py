@@ -36,7 +36,7 @@ def right_places(case: dict, cost: float) -> set[str]:
     """One, but for a cost that is within the tolerance of the share from which it is named."""
     of = BY_NAME[case['kind']]
     if of.of == 'nothing':
-        return {'model'}
+        return {of.otherwise}
     if of.cause in HANGS:
         return {of.place}
     if of.cause == 'hidden-wait':  # one rank that all others wait for; of two it may be either
@@ -47,9 +47,9 @@ def right_places(case: dict, cost: float) -> set[str]:
     else:
         near = abs(cost - of.named_from) <= TOLERANCE
     if near:
-        return {of.place, 'model'}
+        return {of.place, of.otherwise}
     if cost < of.named_from:
-        return {'model'}
+        return {of.otherwise}
     # Badly placed operations copy, and make the devices wait for each other.
     return {of.place, 'devices in turns'} if of.cause == 'placement' else {of.place}
 
@@ -59,7 +59,7 @@ def right_rank(case: dict, cost: float) -> bool:
     on a rank is named (docs/verdicts.md)."""
     said, of = case['said'], BY_NAME[case['kind']]
     rank = said.get('rank')
-    if said['bottleneck'] == 'model' or not of.several_ranks:
+    if said['bottleneck'] == of.otherwise or not of.several_ranks:
         return rank is None
     if of.cause == 'hidden-wait':
         return rank is not None and rank != case['odd_rank']

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from .cases import Case
-from .trainings import Placed, Python, Rectrain, Trainer, Unavailable, run
+from .trainings import Placed, Python, Rectrain, Torchrun, Trainer, Unavailable, run
 
 
 class Programs:
@@ -32,8 +32,8 @@ class Programs:
             return Rectrain(self.build, self._stand_in('cifar10', '--rows', 200))
         if name == 'placed':
             return Placed(self.build, self._stand_in('reviews', '--records', 3000))
-        python = {'torch': self.venvs / 'vision', 'tf': self.venvs / 'tf'}[name] / 'bin/python'
-        return Python(python, name, self.work)
+        python = self.venvs / ('tf' if name == 'tf' else 'vision') / 'bin/python'
+        return (Torchrun if name == 'ddp' else Python)(python, name, self.work)
 
     def _stand_in(self, kind: str, *size) -> pathlib.Path:
         """Shards of a data set that looks like the real one."""

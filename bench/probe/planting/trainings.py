@@ -122,3 +122,14 @@ class Python:
         if self.server is not None:
             self.server.stdin.close()
             self.server.wait()
+
+
+class Torchrun(Python):
+    """A training in Python by as many processes as the case has ranks."""
+
+    def command(self, case: Case) -> list:
+        return [self.python, '-m', 'torch.distributed.run', '--standalone', '--nproc-per-node',
+                case.ranks, self.script, *self.arguments(case), '--out', self.out]
+
+    def time(self, case: Case) -> dict:
+        return self.told(run(self.command(case)))
