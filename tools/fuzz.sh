@@ -38,7 +38,7 @@ run_target() {
   for seed in $(seeds_of "$name"); do
     if [ -d "$seed" ]; then seeds+=("$seed"); fi
   done
-  "$folder/tests/fuzz/${name}_fuzz" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+  "$folder/tests/fuzz/${name}_fuzz" -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 \
     -verbosity=0 -print_final_stats=1 -artifact_prefix="$folder/crashes/$name-" \
     "$corpus" ${seeds[@]:+"${seeds[@]}"} >"$folder/$name.log" 2>&1
 }

@@ -184,6 +184,7 @@ class Harness(unittest.TestCase):
         self.addCleanup(served.stop)
         ticks = self.work / 'ticks'
         served.run()
+        time.sleep(0.3)  # it is told to stand still, and does so in a moment
         before = ticks.stat().st_size
         time.sleep(0.3)
         self.assertEqual(ticks.stat().st_size, before)

@@ -34,6 +34,7 @@ class Kill(CliTest):
         ended = set()
         for launch in range(8 * KILLS):
             task = tasks[launch % len(tasks)]
+            began = time.time()
             packer = subprocess.Popen([RECPACK, *words, '--task', task], stdout=subprocess.DEVNULL)
             try:
                 # Mostly early, so that many kills fit in; now and then anywhere.
@@ -43,6 +44,7 @@ class Kill(CliTest):
                 packer.wait()
                 kills += 1
             else:
+                whole = min(whole, time.time() - began)  # the first may have been held up
                 self.assertEqual(packer.returncode, 0)
                 if kills >= KILLS // 2:
                     ended.add(task)

@@ -13,9 +13,10 @@ def clean_environment(**more):
 
 
 def free_port():
-    """One that is free, outside of the range that the kernel gives to clients."""
+    """One that is free, outside of the range that the kernel gives to clients, and of that of
+    tests/train/collectives/free_port.h."""
     while True:
-        port = random.randrange(10000, 30000)
+        port = random.randrange(20000, 30000)
         with socket.socket() as one:
             try:
                 one.bind(('127.0.0.1', port))

@@ -216,7 +216,7 @@ class Words(InBrowser):
         script.write_text('devices 1\n0.utilization 97 1\n')
         env = {**os.environ, 'LD_LIBRARY_PATH': os.environ['FAKE_NVML_FOLDER'],
                'FAKE_NVML': str(script)}
-        words = self.words('sh', '-c', f'echo 0.processes $$:1 >> {script}; sleep 2; "$@"', 'sh',
+        words = self.words('sh', '-c', f'echo 0.processes $$:1 >> {script}; sleep 5; "$@"', 'sh',
                            *EVENTS, env=env)
         self.assertIn('Hints of older rules, which decide nothing', words)
         self.assertIn('GPU 0 is used 97.0 %', words)

@@ -140,10 +140,10 @@ TEST(Stall, NoTimeoutIsTooLong) {
 TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
   const SmallSplit split(60);
   EXPECT_EQ(InChild([&] {
-              const int resumed = StopInAMoment(4);
+              const int resumed = StopInAMoment(8);
               StuckFiles files(split.shard(0));
               Loader loader(Dataset::Open(split.folder(), {.files = &files}),
-                            Options(10, milliseconds(1500)));
+                            Options(10, milliseconds(5000)));
               const std::jthread disk([&] {
                 char byte = 0;
                 if (::read(resumed, &byte, 1) == 1) files.LetGo();
@@ -160,9 +160,9 @@ TEST(Stall, ALoaderThatGoesWhileTheProcessIsStoppedJoinsItsReaders) {
               StuckFiles files(split.shard(0));
               std::optional<Loader> loader;
               loader.emplace(Dataset::Open(split.folder(), {.files = &files}),
-                             Options(10, milliseconds(1500)));
+                             Options(10, milliseconds(5000)));
               AwaitRest();  // stuck
-              const int resumed = StopInAMoment(4);
+              const int resumed = StopInAMoment(8);
               std::atomic<bool> let_go = false;
               const std::jthread disk([&] {
                 char byte = 0;

@@ -43,7 +43,7 @@ class Lock(HookTest):
         self.assertGreater(max(held), 0.5)
 
     def test_threads_that_sleep_do_not(self):
-        held = self.held('train_until_told(4, delay=0.05)')
+        held = self.held('train_until_told(8, delay=0.05)')
         self.assertLess(min(held), 0.5)
 
     def test_it_is_asked_for_in_programs_that_train_only(self):

@@ -14,12 +14,12 @@ class Data:
     def __getitem__(self, item):
         return make(item)
 
-def serve(count):
+def serve(count, seconds):
     asked = multiprocessing.Queue()
     process = multiprocessing.Process(target=worker._worker_loop, args=(Data(), asked))
     process.start()
     for item in range(count): asked.put(item)
-    time.sleep(1.5)
+    time.sleep(seconds)
     asked.put(None)
     process.join()
     print(process.pid)
@@ -45,8 +45,8 @@ class Work(HookTest):
             shares[kind] = shares.get(kind, 0) + event.value * (event.end - event.begin) / length
         return {kind: share / MILLION for kind, share in shares.items()}
 
-    def of_worker(self, text, count=200):
-        told = self.run_program(WORKER + textwrap.dedent(text) + f'\nserve({count})\n')
+    def of_worker(self, text, count=200, seconds=1.5):
+        told = self.run_program(WORKER + textwrap.dedent(text) + f'\nserve({count}, {seconds})\n')
         self.assertEqual(told.notices, '')
         return self.shares(told.files[int(told.out)])
 
@@ -77,7 +77,7 @@ class Work(HookTest):
         self.assertGreater(shares['decompression'], 0.6, shares)
 
     def test_a_worker_that_waits(self):
-        shares = self.of_worker('def make(item): pass', 1)
+        shares = self.of_worker('def make(item): pass', 1, seconds=4)
         self.assertGreater(shares['waiting'], 0.8, shares)
 
     def of_trainer(self, text):

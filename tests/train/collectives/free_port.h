@@ -12,11 +12,11 @@
 namespace recpack {
 
 // A port of this machine where nobody listens: outside of the range that the kernel gives to
-// others, and another one by process and call.
+// others (tests/cli/launching.py has its own), and another one by process and call.
 inline int FreePort() {
   static std::atomic<int> calls = 0;
   while (true) {
-    const int port = 10'000 + (static_cast<int>(getpid()) * 61 + calls++) % 20'000;
+    const int port = 10'000 + (static_cast<int>(getpid()) * 331 + calls++) % 10'000;
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));

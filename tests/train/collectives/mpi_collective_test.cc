@@ -104,9 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Mpi, CollectiveContract,
 // At rank 0. What the others hear of it is the same.
 void ExpectThatAllHearOf(const Faults& these, const std::string& reason, int taken_back) {
   MpiWorld().Run({}, [&](std::unique_ptr<Collective> collective) {
-    collective->Barrier();
     if (collective->rank() == 0) faults = these;
-    // Others may have had what they need of this call.
+    // Others may have had what they need of this call, or of several.
     const Error error = ErrorOf([&] {
       do collective->Barrier();
       while (collective->rank() != 0);
@@ -139,7 +138,6 @@ TEST(MpiCollective, AProcessThatWasStoppedHasItsTimeAgain) {
   CollectiveOptions options;
   if (MpiWorld().Rank() == 0) options.timeout = kTimeout;
   MpiWorld().Run(options, [&](std::unique_ptr<Collective> collective) {
-    collective->Barrier();
     if (collective->rank() == 0) {
       faults = {.undone = 2 * (collective->size() - 1),
                 .stopped = kTimeout + std::chrono::milliseconds(1200)};

@@ -100,7 +100,7 @@ TEST(TcpCollective, AProcessThatDiesIsNamed) {
 template <typename Make>
 void ExpectPatience(const Make& make) {
   EXPECT_EQ(InChild([&] {
-              const int resumed = StopInAMoment(4);
+              const int resumed = StopInAMoment(8);
               RunThreads(2, [&](int rank) {
                 const auto collective = make(rank);
                 char byte = 0;
@@ -114,7 +114,7 @@ void ExpectPatience(const Make& make) {
             0);
 }
 
-constexpr CollectiveOptions kPatient = {.timeout = std::chrono::milliseconds(2500)};
+constexpr CollectiveOptions kPatient = {.timeout = std::chrono::milliseconds(5000)};
 
 TEST(TcpCollective, AProcessThatWasStoppedHasItsTimeAgain) {
   const int port = FreePort();
@@ -220,7 +220,8 @@ TEST(TcpCollective, ARankThatIsNotStartedIsNamed) {
   const int port = FreePort();
   std::latch rank_1_begins(1);
   RunThreads(2, [&](int rank) {
-    const auto options = rank == 0 ? kShortly : CollectiveOptions();
+    const CollectiveOptions patient = {.connect_timeout = std::chrono::seconds(10)};
+    const auto options = rank == 0 ? patient : CollectiveOptions();
     if (rank == 1) rank_1_begins.count_down();
     rank_1_begins.wait();
     const Error error =
