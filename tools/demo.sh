@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Packs CIFAR-10 into shards, looks at them, verifies them; sets up and builds what is missing.
+# Packs CIFAR-10 into shards, looks at them, trains on them, watched; sets up and builds what is
+# missing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -11,8 +12,9 @@ usage() {
 usage: tools/demo.sh [--data PATH] [--out FOLDER] [--epochs N] [--no-setup]
 
 Packs CIFAR-10 into TFRecord shards, lists and verifies them, draws a contact sheet, loads them as a
-trainer would, trains a small network on them, and says how long each step and an epoch took.
-Installs what is missing and builds the programs first.
+trainer would, and trains a small network on them; says how long each step and an epoch took, and
+ends with the verdict on that training (report.html). Installs what is missing and builds the
+programs first.
 
   --data PATH   the CIFAR-10 archive (python or binary version) or its extracted folder. Without it
                 the official archive (170 MB) is downloaded once, its SHA-256 checked; where that
@@ -141,25 +143,29 @@ step "verify" "$recpack" verify "$shards"
 step "contact sheet" "$recpack" sheet "$shards" "$out/sheet.png"
 # Two seconds of the loader as a trainer would see it, with what limits it.
 step "load, 2 s and ceilings" "$recpack" bench "$shards" --recipe cifar10-train
-if [ -n "$rectrain" ]; then
-  length=(--epochs "${epochs:-1}")
-  if [ -z "$epochs" ]; then length+=(--max-steps 100); fi
-  rm -rf "$out/report"
-  step "train, watched" "$recprobe" run --report "$out/report" --job demo -- \
-    "$rectrain" train "$shards" "${length[@]}"
-else
-  echo "no oneDNN 3 here: the trainer is not built"
-fi
 epoch=$("$recpack" bench "$shards" --recipe cifar10-train --seconds 1 --json |
   sed -n 's/^{"samples_per_s": *\([0-9]*\).*/\1/p')
 records=$("$recpack" ls "$shards" --split train --json |
   sed -n 's/.*"records": *\([0-9]*\).*/\1/p' | head -1)
 
-say "done"
+say "what there is"
 printf '%s\n' "${steps[@]}"
 printf 'an epoch of %s images, cropped, flipped and normalised: %s s\n' "$records" \
   "$(awk "BEGIN { printf \"%.3f\", $records / $epoch }")"
 echo "data:          $source_note"
 echo "shards:        $shards"
 echo "contact sheet: $out/sheet.png"
-if [ -n "$rectrain" ]; then echo "report:        $out/report/report.html"; fi
+
+# The last, so that the screen ends with what it found.
+if [ -z "$rectrain" ]; then
+  echo "no oneDNN 3 here: the trainer is not built"
+  exit 0
+fi
+length=(--epochs "${epochs:-1}")
+if [ -z "$epochs" ]; then length+=(--max-steps 100); fi
+rm -rf "$out/report"
+steps=()
+step "train, watched" "$recprobe" run --report "$out/report" --job demo -- \
+  "$rectrain" train "$shards" "${length[@]}"
+printf '\n%s\n' "${steps[@]}"
+echo "report: $out/report/report.html"

@@ -35,20 +35,20 @@ bool GoInStep(const std::vector<TrainerSteps>& trainers) {
   });
 }
 
-std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
+std::vector<Part> SumsOfWaits(const std::vector<TrainerSteps>& trainers) {
   std::vector<Part> waits;
-  if (!GoInStep(trainers)) {
-    // What they wait for may be the same: steps at the same place are no two observations.
-    for (const TrainerSteps& trainer : trainers) {
-      waits.resize(std::max(waits.size(), trainer.steps.size()));
-      for (size_t i = 0; i < trainer.steps.size(); ++i) {
-        const Part part = Of(trainer.steps[i]);
-        waits[i].part += part.part;
-        waits[i].whole += part.whole;
-      }
+  for (const TrainerSteps& trainer : trainers) {
+    waits.resize(std::max(waits.size(), trainer.steps.size()));
+    for (size_t i = 0; i < trainer.steps.size(); ++i) {
+      const Part part = Of(trainer.steps[i]);
+      waits[i].part += part.part;
+      waits[i].whole += part.whole;
     }
-    return waits;
   }
+  return waits;
+}
+
+std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
   struct Together {
     double ready = 0;       // the last one, had it not to wait for others
     double work_ready = 0;  // the same without input waits
@@ -67,6 +67,7 @@ std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
       ++together.trainers;
     }
   }
+  std::vector<Part> waits;
   for (const auto& [number, together] : by_number) {
     if (together.trainers < trainers.size()) continue;
     waits.push_back({together.ready - together.work_ready, together.duration});

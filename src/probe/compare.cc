@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -9,8 +10,6 @@
 
 namespace recpack {
 namespace {
-
-constexpr size_t kFewestSteps = 10;
 
 // The step times of all trainers, one after the other, without the steps in which programs warm up.
 std::vector<StepStretch> Stretches(const KeptReport& report) {
@@ -38,7 +37,8 @@ Estimate ShareOfSteps(const std::vector<StepStretch>& stretches, double StepStre
   return ShareOf(parts);
 }
 
-// Steps a second of one trainer: one by the mean step time.
+// Steps a second of one trainer: one by the mean step time. Without an upper end where steps are
+// too few, and too unlike, to have a least mean.
 Estimate Rate(const std::vector<StepStretch>& stretches) {
   std::vector<Part> parts;
   parts.reserve(stretches.size());
@@ -46,9 +46,10 @@ Estimate Rate(const std::vector<StepStretch>& stretches) {
     const auto count = static_cast<double>(stretch.steps);
     parts.push_back({count * stretch.step, count});
   }
-  const Estimate time = ShareOf(parts);
-  if (time.low <= 0) return {};
-  return {1 / time.value, 1 / time.high, 1 / time.low};
+  const Estimate time = QuotientOf(parts);
+  if (time.value <= 0) return {};
+  return {1 / time.value, 1 / time.high,
+          time.low > 0 ? 1 / time.low : std::numeric_limits<double>::infinity()};
 }
 
 void AddChanges(const KeptReport& a, const KeptReport& b, Comparison& comparison) {
@@ -122,7 +123,7 @@ void AddNotes(const KeptReport& a, const KeptReport& b, Comparison& comparison) 
     const char* const name = report == &a ? "A" : "B";
     if (report->verdict.band == Band::kUnknown) {
       comparison.notes.push_back(format("{} has no steps: nothing of its speed is known", name));
-    } else if (report->verdict.steps < kFewestSteps) {
+    } else if (!report->verdict.enough_steps()) {
       comparison.notes.push_back(
           format("{} has {} steps: too few to be sure of anything", name, report->verdict.steps));
     }

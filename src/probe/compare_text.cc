@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "recpack/probe/compare.h"
 #include "src/base/format.h"
 #include "src/probe/percent.h"
@@ -7,6 +9,7 @@ namespace recpack {
 namespace {
 
 std::string Rate(double value) {
+  if (std::isinf(value)) return "no limit";
   if (value >= 1000) return format("{:.0f}", value);
   return value < 1 ? format("{:.3g}", value) : format("{:.2f}", value);
 }
@@ -22,7 +25,10 @@ std::string Figures(const Estimate& estimate, bool is_share) {
 std::string Changed(const Change& change) {
   if (!change.change) return "";
   const Estimate& by = *change.change;
-  if (!change.is_share) return format("x{:.3f} [{:.3f}, {:.3f}]", by.value, by.low, by.high);
+  if (!change.is_share) {
+    return format("x{:.3f} [{:.3f}, {}]", by.value, by.low,
+                  std::isinf(by.high) ? "no limit" : format("{:.3f}", by.high));
+  }
   return format("{:+.1f} points [{:+.1f}, {:+.1f}]", 100 * by.value, 100 * by.low, 100 * by.high);
 }
 

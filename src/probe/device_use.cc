@@ -14,10 +14,7 @@ Intervals Both(const Intervals& a, const Intervals& b) {
 
 size_t GapClassOf(int64_t length) {
   size_t gap_class = 0;
-  for (int64_t limit = 10'000; length >= limit && gap_class + 1 < DeviceUse::kGapClasses;
-       limit *= 10) {
-    ++gap_class;
-  }
+  while (length >= DeviceUse::GapLimit(gap_class).value_or(INT64_MAX)) ++gap_class;
   return gap_class;
 }
 
@@ -39,6 +36,13 @@ double Share(int64_t part, int64_t whole) {
 }
 
 }  // namespace
+
+std::optional<int64_t> DeviceUse::GapLimit(size_t gap_class) {
+  if (gap_class + 1 >= kGapClasses) return {};
+  int64_t limit = 10'000;
+  for (size_t i = 0; i < gap_class; ++i) limit *= 10;
+  return limit;
+}
 
 double DeviceUse::utilisation() const { return Share(kernels, duration()); }
 

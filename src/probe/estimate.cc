@@ -83,7 +83,7 @@ double Widening(size_t count, const Blocks& of) {
 
 }  // namespace
 
-Estimate ShareOf(const std::vector<Part>& told) {
+Estimate QuotientOf(const std::vector<Part>& told) {
   if (told.empty()) return {};
   const std::vector<Part> series = Grouped(told);
   const double value = Ratio(Sum(series, 0, series.size()));
@@ -94,8 +94,13 @@ Estimate ShareOf(const std::vector<Part>& told) {
     const double at = ratios[static_cast<size_t>(quantile * static_cast<double>(kDraws - 1))];
     return value + widening * (at - value);
   };
-  return {value, std::min(value, std::max(0.0, end(kTail))),
-          std::max(value, std::min(1.0, end(1 - kTail)))};
+  return {value, std::min(value, std::max(0.0, end(kTail))), std::max(value, end(1 - kTail))};
+}
+
+Estimate ShareOf(const std::vector<Part>& series) {
+  Estimate share = QuotientOf(series);
+  share.high = std::max(share.value, std::min(1.0, share.high));
+  return share;
 }
 
 }  // namespace recpack

@@ -1,6 +1,10 @@
 #include "recpack/probe/event_reader.h"
 
+#include <signal.h>
+
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,12 +20,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kRecordsAtOnce = 4096;
+constexpr uint64_t kPollsBetween = 64;            // of files of processes that are no more
+constexpr std::chrono::seconds kUnchangedFor(1);  // of a folder: clocks of file systems are coarse
+
+bool IsRunning(int process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
 // One file, as far as it was read.
 struct EventFile {
   uint64_t offset = 0;
   int process = 0;
   bool damaged = false;
+  bool growing = true;  // it may, soon
   std::map<uint32_t, std::string> names;
 
   // Returns false where what follows cannot be understood.
@@ -48,10 +57,52 @@ struct EventFile {
 }  // namespace
 
 struct EventReader::State {
+  using Files = std::map<std::string, EventFile>;
+
   std::string folder;
-  std::map<std::string, EventFile> files;
+  fs::file_time_type folder_changed;  // when it was looked through
+  Files files;
+  std::vector<Files::value_type*> growing;
+  uint64_t polls = 0;
   std::vector<std::string> damage;
   std::vector<EventRecord> buffer = std::vector<EventRecord>(kRecordsAtOnce);
+
+  void LookForFiles() {
+    std::error_code code;
+    const fs::file_time_type changed = fs::last_write_time(folder, code);
+    const auto for_time = fs::file_time_type::clock::now() - changed;
+    if (!code && changed == folder_changed && for_time > kUnchangedFor) return;
+    folder_changed = changed;
+    for (const auto& entry : fs::directory_iterator(folder, code)) {
+      if (entry.path().extension() != ".events") continue;
+      const auto [file, is_new] = files.try_emplace(entry.path());
+      if (is_new) growing.push_back(&*file);
+    }
+  }
+
+  void ReadGrowing(std::vector<TimedEvent>& events) {
+    std::erase_if(growing, [&](Files::value_type* of) {
+      auto& [path, file] = *of;
+      // Asked before it is read: what it writes until it ends is not missed.
+      const bool running = file.process == 0 || IsRunning(file.process);
+      const uint64_t read_before = file.offset;
+      Read(path, file, events);
+      file.growing = !file.damaged && (running || file.offset > read_before);
+      return !file.growing;
+    });
+  }
+
+  // A number of a process may be another one's later, or in another namespace.
+  void ReadOthers(std::vector<TimedEvent>& events) {
+    for (auto& entry : files) {
+      auto& [path, file] = entry;
+      if (file.growing || file.damaged) continue;
+      const uint64_t read_before = file.offset;
+      Read(path, file, events);
+      file.growing = !file.damaged && file.offset > read_before;
+      if (file.growing) growing.push_back(&entry);
+    }
+  }
 
   void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events) {
     std::ifstream stream(path, std::ios::binary);
@@ -80,13 +131,18 @@ EventReader::EventReader(std::string folder) : state_(std::make_unique<State>())
 EventReader::~EventReader() = default;
 
 std::vector<TimedEvent> EventReader::Poll() {
+  if (++state_->polls % kPollsBetween == 0) return PollAll();
   std::vector<TimedEvent> events;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(state_->folder, code)) {
-    if (entry.path().extension() != ".events") continue;
-    EventFile& file = state_->files[entry.path()];
-    if (!file.damaged) state_->Read(entry.path(), file, events);
-  }
+  state_->LookForFiles();
+  state_->ReadGrowing(events);
+  return events;
+}
+
+std::vector<TimedEvent> EventReader::PollAll() {
+  std::vector<TimedEvent> events;
+  state_->LookForFiles();
+  state_->ReadGrowing(events);
+  state_->ReadOthers(events);
   return events;
 }
 

@@ -6,6 +6,7 @@
 #include "src/probe/device_place.h"
 #include "src/probe/hidden_ranks.h"
 #include "src/probe/input_place.h"
+#include "src/probe/input_share.h"
 #include "src/probe/interpreter_lock.h"
 #include "src/probe/percent.h"
 #include "src/probe/slow_rank.h"
@@ -128,8 +129,11 @@ void NotOfInput(const Evidence& evidence, const std::vector<TrainerSteps>& train
 
 void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                     Verdict& verdict) {
+  // Where a thread may fetch ahead the waits are that thread's, and it is told what they are for.
+  const double surely =
+      MayBeFetchedAhead(trainers) ? verdict.input_share.value : verdict.input_share.low;
   const bool input = verdict.band == Band::kModerately || verdict.band == Band::kHighly ||
-                     (verdict.band == Band::kUndecided && verdict.input_share.low > kSurelyInput);
+                     (verdict.band == Band::kUndecided && surely > kSurelyInput);
   if (Hangs(evidence, trainers, verdict)) {
     verdict.cure = CureOf(verdict.bottleneck);
     return;

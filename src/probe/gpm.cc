@@ -1,5 +1,6 @@
 #include "src/probe/gpm.h"
 
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -9,40 +10,28 @@ namespace {
 constexpr double kShare = 0.01;        // of a percent
 constexpr double kMebibyte = 1048576;  // bytes
 
+// Where a metric goes: one of these.
 struct Metric {
   nvml::GpmMetricId id;
   double unit;
-  Reading<double>& (*of)(GpmReading& reading);
+  Reading<double> GpuCounters::*counter = nullptr;
+  Reading<double> GpmReading::*traffic = nullptr;
+
+  Reading<double>& Of(GpmReading& reading) const {
+    return counter != nullptr ? reading.counters.*counter : reading.*traffic;
+  }
 };
 
 constexpr Metric kMetrics[] = {
-    {nvml::kGpmSmActive, kShare, [](GpmReading& r) -> auto& {return r.counters.sm_active;
-}  // namespace
-}  // namespace recpack
-, {nvml::kGpmSmOccupancy, kShare, [](GpmReading& r) -> auto& {return r.counters.sm_occupancy;
-}
-}
-, {nvml::kGpmTensorActive, kShare, [](GpmReading& r) -> auto& {return r.counters.tensor_active;
-}
-}
-, {nvml::kGpmDramActive, kShare, [](GpmReading& r) -> auto& {return r.counters.dram_active;
-}
-}
-, {nvml::kGpmNvlinkRx, kMebibyte, [](GpmReading& r) -> auto& {return r.counters.nvlink_rx;
-}
-}
-, {nvml::kGpmNvlinkTx, kMebibyte, [](GpmReading& r) -> auto& {return r.counters.nvlink_tx;
-}
-}
-, {nvml::kGpmPcieRx, kMebibyte, [](GpmReading& r) -> auto& {return r.pcie_rx;
-}
-}
-, {nvml::kGpmPcieTx, kMebibyte, [](GpmReading& r) -> auto& {return r.pcie_tx;
-}
-}
-,
-}
-;
+    {.id = nvml::kGpmSmActive, .unit = kShare, .counter = &GpuCounters::sm_active},
+    {.id = nvml::kGpmSmOccupancy, .unit = kShare, .counter = &GpuCounters::sm_occupancy},
+    {.id = nvml::kGpmTensorActive, .unit = kShare, .counter = &GpuCounters::tensor_active},
+    {.id = nvml::kGpmDramActive, .unit = kShare, .counter = &GpuCounters::dram_active},
+    {.id = nvml::kGpmNvlinkRx, .unit = kMebibyte, .counter = &GpuCounters::nvlink_rx},
+    {.id = nvml::kGpmNvlinkTx, .unit = kMebibyte, .counter = &GpuCounters::nvlink_tx},
+    {.id = nvml::kGpmPcieRx, .unit = kMebibyte, .traffic = &GpmReading::pcie_rx},
+    {.id = nvml::kGpmPcieTx, .unit = kMebibyte, .traffic = &GpmReading::pcie_tx},
+};
 
 }  // namespace
 
@@ -72,7 +61,7 @@ const GpmReading& Gpm::Read(nvml::Device device, bool mig, int64_t now, int64_t 
     return last_;
   }
   if (sampled_ == 0) {
-    SetUnavailable({"it is a mean between two readings, and this is the first"});
+    SetUnavailable({kFirstReading});
   } else {
     TakeMetrics();
   }
@@ -113,9 +102,11 @@ void Gpm::TakeMetrics() {
   }
   for (size_t i = 0; i < std::size(kMetrics); ++i) {
     const nvml::GpmMetric& metric = get.metrics[i];
-    Reading<double>& reading = kMetrics[i].of(last_);
-    if (metric.status == nvml::kSuccess) {
+    Reading<double>& reading = kMetrics[i].Of(last_);
+    if (metric.status == nvml::kSuccess && std::isfinite(metric.value)) {
       reading = metric.value * kMetrics[i].unit;
+    } else if (metric.status == nvml::kSuccess) {
+      reading = Unavailable{"the driver gave what is no number"};
     } else {
       reading = nvml_->Why(nvml_->gpm_metrics.name, metric.status);
     }
@@ -123,7 +114,7 @@ void Gpm::TakeMetrics() {
 }
 
 void Gpm::SetUnavailable(const Unavailable& why) {
-  for (const Metric& metric : kMetrics) metric.of(last_) = why;
+  for (const Metric& metric : kMetrics) metric.Of(last_) = why;
 }
 
 }  // namespace recpack

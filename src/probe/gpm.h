@@ -9,6 +9,9 @@
 
 namespace recpack {
 
+// Why there is nothing yet.
+inline constexpr char kFirstReading[] = "it is a mean between two readings, and this is the first";
+
 struct GpmReading {
   GpuCounters counters;
   Reading<double> pcie_rx;  // bytes/s

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/gpm.h"
+#include "src/probe/gpu_watch.h"
 
 namespace recpack {
 namespace {
@@ -54,7 +56,7 @@ void GpuCollector::Device::Add(const GpuSample& sample) {
   newest = sample.time;
   if (samples++ == 0) {
     first = sample.time;
-    faults.clear();  // it had not answered yet
+    if (!faults.empty() && faults.back().reason == kNotAnsweredYet) faults.pop_back();
   }
   last = sample.time;
   if (!faults.empty() && faults.back().until == 0) faults.back().until = sample.time;
@@ -101,18 +103,24 @@ void GpuCollector::Device::AddBusy(const GpuValues& values) {
 
 void GpuCollector::Device::AddMissing(const GpuValues& values) {
   const auto add = [&](const char* what, const auto& reading) {
-    if (!reading) missing.try_emplace(what, reading.reason());
+    if (reading || reading.reason() == kFirstReading) return;
+    missing.try_emplace(what, reading.reason());
   };
   add("utilisation", values.utilisation);
   add("power", values.power);
   add("clock", values.sm_clock);
   add("what holds its clock back", values.clock_reasons);
   add("which processes are on it", values.processes);
+  add("memory in use", values.memory_used);
+  add("traffic over PCIe", values.pcie_rx);
+  add("temperature", values.temperature);
+  add("how busy its SMs, tensor cores and memory are (GPM)", values.counters.sm_active);
 }
 
 GpuUse GpuCollector::Device::Use(int number) const {
   GpuUse use{.device = number,
              .name = name,
+             .used = used,
              .seconds = Seconds(last - first),
              .samples = samples,
              .utilisation = utilisation.value(),

@@ -12,7 +12,7 @@ struct GpuWatch::Shared {
       : options(given), device(std::move(nvml), index, given) {
     last.device = index;
     last.time = EventLog::Now();
-    last.values = Unavailable{"NVML has not answered yet"};
+    last.values = Unavailable{kNotAnsweredYet};
   }
 
   const GpuSamplerOptions options;

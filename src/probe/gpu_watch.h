@@ -12,6 +12,9 @@
 
 namespace recpack {
 
+// Why there are no values at first.
+inline constexpr char kNotAnsweredYet[] = "NVML has not answered yet";
+
 class GpuWatch {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;

@@ -17,7 +17,6 @@ namespace {
 constexpr double kWaitsAreNotCost = 0.01;  // of step time, in 95 of 100 planted trainings
 constexpr double kWorthAWord = 0.05;       // of step time
 constexpr double kAgrees = 0.9;            // of waits: the driver's figure is coarse
-constexpr size_t kFewest = 10;             // steps that ranks count alike
 constexpr size_t kFewestOfAHalf = 20;      // steps
 
 // Waits are not quite what a perfect input would spare: threads that make batches also slow down
@@ -32,22 +31,24 @@ Estimate AsCost(const Estimate& waits) {
 // Of each step what counts. Ranks whose exchanges nobody told of go in step as well.
 std::vector<Part> WaitsThatCount(const Evidence& evidence,
                                  const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
-  if (!AreHiddenRanks(evidence, trainers)) return WaitsOfSteps(trainers);
-  verdict.upper_bound = true;
-  std::vector<Part> longest = LongestWaitsOfSteps(trainers);
-  if (longest.size() < kFewest) {
-    verdict.notes.push_back(
-        format("{} processes train together, and count no {} steps alike: their waits are those of "
-               "the mean process, and where they wait for the slowest it costs more",
-               trainers.size(), kFewest));
-    return WaitsOfSteps(trainers);
+  const bool hidden = AreHiddenRanks(evidence, trainers);
+  if (!hidden && !GoInStep(trainers)) return SumsOfWaits(trainers);
+  verdict.upper_bound |= hidden;
+  std::vector<Part> together = hidden ? LongestWaitsOfSteps(trainers) : WaitsOfSteps(trainers);
+  if (together.size() < std::min(verdict.steps, Verdict::kFewestSteps)) {
+    verdict.notes.push_back(format(
+        "{} {} train together, and count no {} steps alike: their waits are those of the mean "
+        "one, and where they wait for the slowest it costs more",
+        trainers.size(), hidden ? "processes" : "devices", Verdict::kFewestSteps));
+    return SumsOfWaits(trainers);
   }
+  if (!hidden) return together;
   verdict.notes.push_back(format(
       "{} processes train together, and what they wait for each other is not seen: a step "
       "is taken to wait for input as long as the one of them that waits longest, which is an "
       "upper bound: where another one computes for longer it costs less",
       trainers.size()));
-  return longest;
+  return together;
 }
 
 // What a process waits for ranks that are not watched, or cannot be told apart, is none of its
@@ -117,10 +118,20 @@ bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>&
   return evidence.accelerators && !std::ranges::all_of(trainers, &TrainerSteps::device_seen);
 }
 
+bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers) {
+  return std::ranges::any_of(trainers, [](const TrainerSteps& trainer) {
+    return trainer.source == TrainerSteps::Source::kLoader && trainer.fetched_ahead;
+  });
+}
+
 void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                         Verdict& verdict) {
   const std::vector<Part> waits = WaitsThatCount(evidence, trainers, verdict);
   verdict.input_share = AsCost(ShareOf(waits));
+  if (MayBeFetchedAhead(trainers)) {
+    verdict.upper_bound = true;
+    verdict.input_share.low = 0;
+  }
   if (DevicesAreUnseen(evidence, trainers)) HoldAgainstGpus(evidence, trainers, verdict);
   NoteOtherRanks(evidence, trainers, verdict);
   NoteChange(waits, verdict);

@@ -8,9 +8,12 @@ namespace recpack {
 // Whether there are accelerators of whose work nobody told.
 bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-// Sets the share, its interval, that it is an upper bound where ranks hide what waits cost, and
-// notes of what stands against it. `trainers`: those that count, without the steps in which they
-// warmed up.
+// Whether a thread may take batches ahead for the training, which waits for as much as it or less.
+bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers);
+
+// Sets the share, its interval, that it is an upper bound where ranks, or a thread, hide what waits
+// cost, and notes of what stands against it. `trainers`: those that count, without the steps in
+// which they warmed up.
 void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                         Verdict& verdict);
 

@@ -6,6 +6,7 @@
 #include "src/base/format.h"
 #include "src/probe/busiest.h"
 #include "src/probe/hidden_ranks.h"
+#include "src/probe/loader_steps.h"
 #include "src/probe/report_notes.h"
 
 namespace recpack {
@@ -133,8 +134,11 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
                 .unseen = evidence.unseen,
                 .how = {}};
   report.stages = StagesOf(report.loader);
-  const bool own_work = StepsAreOwnWork(evidence, evidence.trainers);
-  for (const TrainerSteps& trainer : evidence.trainers) {
+  // As the verdict has them.
+  const std::vector<TrainerSteps> trainers =
+      evidence.trainers.empty() ? StepsOfLoaders(evidence.loaders) : evidence.trainers;
+  const bool own_work = StepsAreOwnWork(evidence, trainers);
+  for (const TrainerSteps& trainer : trainers) {
     if (trainer.steps.empty()) continue;
     report.steps.push_back(SeriesOf(trainer, own_work));
     if (trainer.device_seen && !report.timeline.begin.empty()) {
@@ -147,7 +151,8 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
   }
   if (!report.job.gpus && !evidence.accelerators) report.job.gpus = 0;
   if (!report.job.batch_size) report.job.batch_size = BatchSizeOf(evidence);
-  if (!report.job.gpus && !evidence.gpus.empty()) {
+  if (!report.job.gpus && !evidence.gpus.empty() &&
+      std::ranges::all_of(evidence.gpus, &GpuUse::used)) {
     report.job.gpus = static_cast<int>(evidence.gpus.size());
   }
   AddUnseen(report);

@@ -145,6 +145,12 @@ Json Of(const DeviceUse& use) {
                {"copy_overlap", use.overlap()}, {"uncovered_exchange_ns", use.uncovered_exchange},
                {"idle_ns", use.idle},           {"longest_gaps_ns", Json::array()}};
   for (const DeviceGap& gap : use.longest) json["longest_gaps_ns"].push_back(gap.end - gap.begin);
+  json["gaps"] = Json::array();
+  for (size_t i = 0; i < use.gaps.size(); ++i) {
+    json["gaps"].push_back({{"below_ns", OrNull(DeviceUse::GapLimit(i))},
+                            {"gaps", use.gaps[i].gaps},
+                            {"time_ns", use.gaps[i].time}});
+  }
   return json;
 }
 

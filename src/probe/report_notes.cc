@@ -44,8 +44,10 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
             : "the time in which a training thread waited for its next batch while its device did "
               "nothing");
     add("intervals",
-        "stretches of neighbouring steps drawn again 2000 times (circular block bootstrap): they "
-        "hold the true share in 95 of 100 cases");
+        "stretches of neighbouring steps drawn again 2000 times (circular block bootstrap): of "
+        "what "
+        "changes within a run they hold the true share in 95 of 100 cases; from one run to another "
+        "more may change");
     add("gain", "share / (1 - share): what a perfect input would spare");
   }
   if (!report.stages.empty()) {
@@ -60,7 +62,8 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
   }
   if (!report.threads.empty()) {
     add("threads and processes",
-        "/proc, from the first step to the last: those that then lived and did most");
+        "/proc, from the first step to the last: those that did most, also of those that ended in "
+        "between");
   }
   if (StepsAreOwnWork(evidence, evidence.trainers)) {
     add("device", "this machine has no accelerator: a step's own work is the processors'");

@@ -37,6 +37,7 @@ class TimelineSampler {
   }
 
   Timeline Collected() const { return recorder_.Collected(); }
+  bool left_out() const noexcept { return recorder_.left_out() > 0; }
 
  private:
   SystemSample machine_;    // of the sample before

@@ -13,12 +13,12 @@
 #include "src/probe/hints.h"
 #include "src/probe/input_share.h"
 #include "src/probe/loader_steps.h"
+#include "src/probe/trainings.h"
 
 namespace recpack {
 namespace {
 
 constexpr double kModerate = 0.05, kHigh = 0.2;
-constexpr size_t kFewestSteps = 10;
 
 Band BandOf(double share) {
   if (share < kModerate) return Band::kNotInput;
@@ -59,9 +59,9 @@ void AddLoaderNotes(const TrainerSteps& trainer, Verdict& verdict) {
 
 void NoteDoubt(Verdict& verdict) {
   const Band low = BandOf(verdict.input_share.low), high = BandOf(verdict.input_share.high);
-  if (verdict.steps < kFewestSteps) {
-    verdict.notes.push_back(
-        format("{} steps are too few to decide by; {} are needed", verdict.steps, kFewestSteps));
+  if (!verdict.enough_steps()) {
+    verdict.notes.push_back(format("{} steps are too few to decide by; {} are needed",
+                                   verdict.steps, Verdict::kFewestSteps));
   } else if (verdict.band == Band::kUndecided && low != high) {
     verdict.notes.push_back(
         format("undecided: the interval reaches from {} to {}", BandName(low), BandName(high)));
@@ -101,15 +101,6 @@ void DecideWithoutSteps(const Evidence& evidence, Verdict& verdict) {
   verdict.steps_per_second = 1 / verdict.period->seconds;
 }
 
-Band BandOf(const std::vector<TrainerSteps>& trainers, const Verdict& verdict) {
-  if (verdict.steps < kFewestSteps) return Band::kUndecided;
-  const Band band = BandOf(verdict.input_share);
-  // A thread that fetches ahead waits for more than the training does.
-  const auto& first = trainers.front();
-  const bool at_most = first.source == TrainerSteps::Source::kLoader && first.fetched_ahead;
-  return at_most && band != Band::kNotInput ? Band::kUndecided : band;
-}
-
 void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                    Verdict& verdict) {
   const auto all = [&](auto holds) { return std::all_of(trainers.begin(), trainers.end(), holds); };
@@ -126,7 +117,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
     EstimateInputShare(evidence, trainers, verdict);
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                     Gain(verdict.input_share.high)};
-    verdict.band = BandOf(trainers, verdict);
+    verdict.band = verdict.enough_steps() ? BandOf(verdict.input_share) : Band::kUndecided;
   } else {
     verdict.notes.push_back("input wait: unavailable: steps were seen, but no call for a batch");
   }
@@ -149,6 +140,12 @@ Verdict Decide(const Evidence& evidence) {
   if (const size_t ended = LeaveOutEarlierStarts(evidence.ranks, trainers); ended > 0) {
     verdict.notes.push_back(format(
         "the training was started again: {} processes that had ended before do not count", ended));
+  }
+  if (const size_t others = LeaveOutOtherTrainings(trainers); others > 0) {
+    verdict.notes.push_back(format(
+        "the command trained {} times, one after the other: this is of the training that took "
+        "longest",
+        others + 1));
   }
   verdict.left_out = LeaveOutWarmUp(trainers);
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });

@@ -84,8 +84,18 @@ struct Watch::State {
         unhooked(given.events),
         kept_events(given.most_events) {}
 
-  void Listen() {
-    std::vector<TimedEvent> told = events.Poll();
+  void SampleSystem() {
+    SystemSample sample = system.Sample();
+    gpu_samples = gpus.Sample(sample.processes);
+    for (const GpuSample& gpu : gpu_samples) timeline.Add(gpu);
+    for (const LoaderSample& loader : loaders.Sample(sample.processes)) timeline.Add(loader);
+    timeline.Add(sample);
+    last_word.Saw(sample.processes, sample.time_ns);
+    unhooked.Look(sample.processes, sample.time_ns);
+    if (!sample.processes.empty()) samples.Add(std::move(sample));
+  }
+
+  void Listen(std::vector<TimedEvent> told) {
     kept_events.Add(told);
     last_word.Add(told);
     locks.Add(told);
@@ -111,6 +121,9 @@ struct Watch::State {
     for (std::string& line : gpus.Unseen(began)) unseen.push_back(std::move(line));
     if (const std::string why = gpus.WhyNone(); !why.empty() && AnyAccelerator()) {
       unseen.push_back("GPUs could not be seen: " + why);
+    }
+    if (timeline.left_out()) {
+      unseen.emplace_back("timelines of some devices or loaders: there are too many to keep");
     }
     for (const std::string& damage : events.damage()) unseen.push_back(damage);
     for (std::string& notice : Notices(options.events)) unseen.push_back(std::move(notice));
@@ -146,18 +159,13 @@ Watch::Watch(const WatchOptions& options) : state_(std::make_unique<State>(optio
 Watch::~Watch() = default;
 
 void Watch::Sample() {
-  State& state = *state_;
-  SystemSample sample = state.system.Sample();
-  state.gpu_samples = state.gpus.Sample(sample.processes);
-  for (const GpuSample& gpu : state.gpu_samples) state.timeline.Add(gpu);
-  for (const LoaderSample& loader : state.loaders.Sample(sample.processes)) {
-    state.timeline.Add(loader);
-  }
-  state.timeline.Add(sample);
-  state.last_word.Saw(sample.processes, sample.time_ns);
-  state.unhooked.Look(sample.processes, sample.time_ns);
-  if (!sample.processes.empty()) state.samples.Add(std::move(sample));
-  if (!state.options.events.empty()) state.Listen();
+  state_->SampleSystem();
+  if (!state_->options.events.empty()) state_->Listen(state_->events.Poll());
+}
+
+void Watch::LastSample() {
+  state_->SampleSystem();
+  if (!state_->options.events.empty()) state_->Listen(state_->events.PollAll());
 }
 
 Timeline Watch::SampledTimeline() const { return state_->timeline.Collected(); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -54,10 +55,12 @@ Error NotThere(int process) {
 struct WatchedProcess::State {
   State(int number, const WatchedProcessOptions& options)
       : process(number),
+        proc(options.proc),
         folder(format("{}/{}", options.proc, number)),
         stat(&files, folder + "/stat", KeptFile::Size::kOneRead) {}
 
   int process;
+  std::string proc;
   std::string folder;
   KeptFiles files{.max_open = 1};
   KeptFile stat;
@@ -75,6 +78,7 @@ struct WatchedProcess::State {
   }
   void Find();
   void FindUser();
+  void CompareNetworks();
   bool LooksEnded();
 };
 
@@ -96,6 +100,7 @@ void WatchedProcess::State::Find() {
   name = found->name;
   start = found->start;
   FindUser();
+  CompareNetworks();
 }
 
 void WatchedProcess::State::FindUser() {
@@ -115,6 +120,17 @@ void WatchedProcess::State::FindUser() {
   const std::string reason = format("process {} belongs to user {}", process, user);
   unseen.push_back({"what it reads and writes", reason, "CAP_SYS_PTRACE or the same user"});
   unseen.push_back({"its environment and open files", reason, "CAP_SYS_PTRACE or the same user"});
+}
+
+// As in a container that is watched from outside.
+void WatchedProcess::State::CompareNetworks() {
+  std::error_code unknown;
+  const auto own = std::filesystem::read_symlink(proc + "/self/ns/net", unknown);
+  if (unknown) return;
+  const auto its = std::filesystem::read_symlink(folder + "/ns/net", unknown);
+  if (unknown || its == own) return;
+  unseen.push_back({"its network", "it is in another network namespace than recprobe",
+                    format("nsenter --net --target {}, or recprobe in its container", process)});
 }
 
 bool WatchedProcess::State::LooksEnded() {

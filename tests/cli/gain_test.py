@@ -17,6 +17,14 @@ RECTRAIN = os.environ.get('RECTRAIN')
 FEW_ROUNDS = ('--precision', '1000', '--seconds', '200', '--block-steps', '8')
 
 
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 class GainTest(CliTest):
     def probe(self, *words, code=DONE, **options):
         done = subprocess.run([RECPROBE, *map(str, words)], capture_output=True, text=True,
@@ -83,6 +91,14 @@ class Training(GainTest):
                           env={**os.environ, 'TMPDIR': str(self.folder)})
         self.assertEqual(set(os.listdir(self.folder)), before)
         self.assertIn('left out: checkpoints, the ledger, evaluation', done.stderr)
+
+    def test_a_training_that_the_command_leaves_behind_is_ended(self):
+        pid = self.folder / 'pid'
+        command = ' '.join(map(str, self.train('--devices', 'sim:2ms')))
+        done = self.probe('gain', '--block-steps', '1000000', '--', 'sh', '-c',
+                          f'{command} & echo $! > {pid}', code=FAILURE)
+        self.assertIn('left processes behind', done.stderr)
+        self.assertTrue(is_gone(int(pid.read_text())))
 
     def test_a_training_that_ends_before_a_round(self):
         got = self.gain('--', *self.train('--devices', 'sim:1ms', '--max-steps', '30'),
@@ -201,6 +217,14 @@ class Against(GainTest):
         done = self.probe('gain', '--against', ' '.join(map(str, endless)), '--rounds', '3',
                           '--run-seconds', '2', '--', *endless)
         self.assertIn('times as fast', done.stderr)
+
+    def test_what_a_run_leaves_behind_does_not_disturb_the_next(self):
+        pids = self.folder / 'pids'
+        steps = ' '.join(map(str, self.steps(0.001)))
+        done = self.probe('gain', '--against', steps, '--rounds', '3', '--', 'sh', '-c',
+                          f'sleep 1000 & echo $! >> {pids}; exec {steps}')
+        self.assertEqual(done.stderr.count('left processes behind'), 3)
+        self.assertTrue(all(is_gone(int(pid)) for pid in pids.read_text().split()))
 
     def test_programs_that_show_no_steps(self):
         done = self.probe('gain', '--against', 'true', '--', 'true', code=FAILURE)

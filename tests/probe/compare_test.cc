@@ -95,6 +95,30 @@ TEST(Compare, SlowerByMoreThanALimit) {
   EXPECT_FALSE(IsSlower(CompareReports(Made({.step = 2.2}), Made({.step = 2.0})), 0));
 }
 
+// Of steps of seconds as well.
+TEST(Compare, HowLongStepsAreDoesNotNarrowTheInterval) {
+  const auto rate = [](double step) {
+    return Of(CompareReports(Made({.step = step, .jitter = 0.4}), Made({.step = step})), "steps/s");
+  };
+  const Change fast = rate(0.01), slow = rate(20);
+  EXPECT_LT(slow.a.low, slow.a.value);
+  EXPECT_NEAR(slow.a.low * 20, fast.a.low * 0.01, 1e-9);
+  EXPECT_NEAR(slow.a.high * 20, fast.a.high * 0.01, 1e-9);
+  EXPECT_FALSE(slow.sure());
+}
+
+TEST(Compare, AFewUnlikeStepsHaveNoLeastMean) {
+  KeptReport a = Made({});
+  a.verdict.left_out = 0;
+  a.steps = {{{.steps = 1, .step = 1e-3}, {.steps = 1, .step = 10}}};
+  const Comparison comparison = CompareReports(a, Made({}));
+  EXPECT_TRUE(std::isinf(Of(comparison, "steps/s").a.high));
+  EXPECT_FALSE(Of(comparison, "steps/s").sure());
+  EXPECT_FALSE(IsSlower(comparison, 0.05));
+  EXPECT_THAT(CompareText(comparison), HasSubstr("no limit]"));
+  EXPECT_TRUE(nlohmann::json::parse(CompareJson(comparison))["changes"][0]["a"]["high"].is_null());
+}
+
 TEST(Compare, WithoutStepsNothingIsSaidOfSpeed) {
   const Comparison comparison = CompareReports(Made({}), Made({.steps = 0}));
   EXPECT_THAT(comparison.changes, IsEmpty());

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "recpack/base/event_record.h"
 #include "src/base/format.h"
+#include "tests/base/forked.h"
 
 namespace recpack {
 namespace {
@@ -69,6 +72,46 @@ TEST_F(EventReaderTest, ARecordThatIsHalfThereComesWhenItIsWhole) {
   std::ofstream(File("x"), std::ios::binary | std::ios::app) << bytes.substr(bytes.size() - 5);
   EXPECT_THAT(reader.Poll(), SizeIs(1));
   EXPECT_THAT(reader.damage(), IsEmpty());
+}
+
+// Of a process that is no more nothing is expected, and what comes all the same is not lost.
+TEST_F(EventReaderTest, FilesOfProcessesThatEndedAreReadToTheirEnds) {
+  EXPECT_EQ(InChild([] {
+              EventLog::Open("x")->Write({.begin = 1, .end = 2});
+              return true;
+            }),
+            0);
+  EventReader reader(folder_);
+  EXPECT_THAT(reader.Poll(), SizeIs(1));
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  const std::string path = fs::directory_iterator(folder_)->path();
+  std::ifstream file(path, std::ios::binary);
+  std::string record(sizeof(EventRecord), '\0');
+  file.seekg(-static_cast<std::streamoff>(record.size()), std::ios::end);
+  file.read(record.data(), static_cast<std::streamsize>(record.size()));
+  const auto append = [&] { std::ofstream(path, std::ios::binary | std::ios::app) << record; };
+  append();
+  EXPECT_THAT(reader.PollAll(), SizeIs(1));
+  append();
+  EXPECT_THAT(reader.Poll(), SizeIs(1));
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  append();
+  size_t polls = 1;
+  while (reader.Poll().empty()) ASSERT_LT(++polls, 1000u);
+  EXPECT_GT(polls, 1u);
+}
+
+TEST_F(EventReaderTest, FilesThatComeLaterAreFound) {
+  EventReader reader(folder_);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(reader.Poll(), IsEmpty());
+    EventLog::Open(std::to_string(i))->Write({.begin = 1, .end = 2});
+    EXPECT_THAT(reader.Poll(), SizeIs(1));
+  }
+  fs::last_write_time(folder_, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  EventLog::Open("later")->Write({.begin = 1, .end = 2});
+  EXPECT_THAT(reader.Poll(), SizeIs(1));
 }
 
 TEST_F(EventReaderTest, AFileThatIsNoneIsNamedOnceAndTheOthersAreRead) {

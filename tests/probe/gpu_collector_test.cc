@@ -19,7 +19,8 @@ constexpr int kTrainer = 4711;
 
 std::string Gpus(const std::string& more = {}) {
   return "devices 2\n*.utilization 90 40\n*.power 500000\n*.power_limit 700000\n*.sm_clock 1500\n"
-         "*.sm_clock_max 1980\n*.clock_reasons 0\n0.processes 4711:1\n1.processes 1:1\n" +
+         "*.sm_clock_max 1980\n*.clock_reasons 0\n*.memory 100 0 50 50\n*.temperature 60\n"
+         "*.pcie_rx 5\n*.pcie_tx 5\n*.gpm 2:50\n0.processes 4711:1\n1.processes 1:1\n" +
          more;
 }
 
@@ -90,6 +91,7 @@ TEST_F(GpuCollectorTest, WhereProcessesCannotBeSeenAllGpusCount) {
   nvml_.Say(Gpus("fail nvmlDeviceGetComputeRunningProcesses_v3 4\n"));
   Sample();
   EXPECT_THAT(collector_->Uses(), SizeIs(2));
+  EXPECT_FALSE(collector_->Uses()[0].used);
   EXPECT_THAT(Unseen(), Contains(HasSubstr("which processes are on it could not be seen")));
 }
 
@@ -125,6 +127,24 @@ TEST_F(GpuCollectorTest, AFaultInMidRunIsSaidAndWhatWasCollectedStays) {
   EXPECT_EQ(collector_->Uses()[0].samples, 3u);
   EXPECT_THAT(Unseen(), SizeIs(1));
   EXPECT_THAT(Unseen(), Contains(HasSubstr(" s on to ")));
+}
+
+TEST_F(GpuCollectorTest, AFaultAtTheStartIsSaid) {
+  nvml_.Say(Gpus("fail * 15 0\n"));
+  Sample(2);
+  nvml_.Say(Gpus());
+  Sample(2);
+  ASSERT_THAT(Unseen(), SizeIs(1));
+  EXPECT_THAT(Unseen()[0], HasSubstr("GPU is lost (NVML error 15)"));
+  EXPECT_THAT(Unseen()[0], HasSubstr(" s on to "));
+}
+
+TEST_F(GpuCollectorTest, CountersThatNeedARightAreSaid) {
+  nvml_.Say(Gpus("fail nvmlGpmSampleGet 4\n"));
+  Sample(3);
+  ASSERT_THAT(Unseen(), SizeIs(1));
+  EXPECT_THAT(Unseen()[0], HasSubstr("tensor cores and memory are (GPM) could not be seen"));
+  EXPECT_THAT(Unseen()[0], HasSubstr("nvmlGpmSampleGet"));
 }
 
 TEST_F(GpuCollectorTest, AFigureThatIsRefusedIsSaidOnce) {

@@ -19,14 +19,14 @@ struct MadeReport {
   int gpus = 1;
   double seconds = 3600;
   size_t steps = 1000;
-  double step = 3.6;  // seconds
+  double step = 3.6;       // seconds
+  double jitter = 0.0005;  // of it, by which every other one is longer, and the others shorter
   Estimate input = {0.2, 0.19, 0.22};
   double exchange = 0;
   Bottleneck bottleneck = Bottleneck::kDecode;
 };
 
-// As ReadReport() gives it. Steps are alike, but for a thousandth by which every other one is
-// longer.
+// As ReadReport() gives it. Steps are alike, but for the jitter.
 inline KeptReport Made(const MadeReport& made) {
   KeptReport report{.path = made.name + "/report.json", .recprobe = "0.1.0"};
   report.job.name = made.name;
@@ -58,7 +58,7 @@ inline KeptReport Made(const MadeReport& made) {
   std::vector<StepStretch> stretches;
   stretches.reserve(100);
   for (size_t i = 0; i < 100; ++i) {
-    const double step = made.step * (i % 2 == 0 ? 1.0005 : 0.9995);
+    const double step = made.step * (i % 2 == 0 ? 1 + made.jitter : 1 - made.jitter);
     StepStretch stretch{.steps = made.steps / 100, .step = step};
     stretch.input_wait = step * made.input.value;
     stretch.exchange = step * made.exchange;

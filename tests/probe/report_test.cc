@@ -103,6 +103,37 @@ TEST(Report, StepsAreMeansOfStretchesAndNoneIsLost) {
   }
 }
 
+// As `attach` sees a training: by what its loader tells.
+TEST(Report, StepsOfALoaderAreThoseOfTheVerdict) {
+  Evidence evidence;
+  for (int i = 0; i <= 20; ++i) {
+    LoaderSample sample{.time = i * 100 * kMs, .process = 7, .stats = {}};
+    sample.stats.batches = static_cast<uint64_t>(i);
+    sample.stats.consumer_wait = std::chrono::milliseconds(30 * i);
+    sample.stats.workers.resize(1);
+    evidence.loaders.push_back(sample);
+  }
+  const Report report = MakeReport({.recprobe = "1.2.3", .job = {}}, evidence, Decide(evidence));
+  ASSERT_EQ(report.steps.size(), 1u);
+  EXPECT_EQ(report.steps[0].source, TrainerSteps::Source::kLoader);
+  EXPECT_EQ(report.steps[0].steps, 20u);
+  EXPECT_NEAR(report.steps[0].stretches[0].step, 0.1, 1e-9);
+  EXPECT_NEAR(report.verdict.input_share.value, 0.3, 1e-9);
+  EXPECT_EQ(report.verdict.input_share.low, 0) << "batches may be fetched ahead";
+  EXPECT_TRUE(report.verdict.upper_bound);
+  EXPECT_EQ(report.verdict.band, Band::kUndecided);
+}
+
+TEST(Report, GpusThatItMayNotHaveUsedAreNotCounted) {
+  Evidence evidence{.trainers = {Trainer(100)}, .gpus = {{.device = 0, .used = true}}};
+  const auto gpus = [&] { return MakeReport({.job = {}}, evidence, Decide(evidence)).job.gpus; };
+  EXPECT_EQ(gpus(), 1);
+  evidence.gpus.push_back({.device = 1, .used = true});
+  EXPECT_EQ(gpus(), 2);
+  evidence.gpus.push_back({.device = 2});
+  EXPECT_EQ(gpus(), std::nullopt);
+}
+
 TEST(Report, HowStepsAreKnownIsTold) {
   using Source = TrainerSteps::Source;
   struct {

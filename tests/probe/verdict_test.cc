@@ -361,6 +361,42 @@ TEST(Verdict, TrainersOfDifferentLengthsAllCount) {
   EXPECT_NEAR(verdict.input_share.value, (0.2 * 107 + 0.6 * 57) / 164, 1e-9);
 }
 
+// Begun so many seconds later, and numbered on from there.
+TrainerSteps Later(TrainerSteps trainer, int seconds, uint64_t number = 0) {
+  for (StepRecord& step : trainer.steps) {
+    step.begin += seconds * 1000 * kMs;
+    step.end += seconds * 1000 * kMs;
+    step.number += number;
+  }
+  return trainer;
+}
+
+TEST(Verdict, OfTrainingsOneAfterTheOtherTheLongestIsJudged) {
+  const Made waits = {.wait = 40, .exchange = 10, .device = 50};
+  const Made works = {.exchange = 10, .device = 90};
+  const Evidence evidence{.trainers = {Trainer(works, 100), Trainer(works, 100, 1),
+                                       Later(Trainer(waits, 200), 100, 100),
+                                       Later(Trainer(waits, 200, 1), 100, 100),
+                                       Later(Trainer(works, 5), 200)}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
+  EXPECT_EQ(verdict.steps, 190u);
+  EXPECT_NEAR(verdict.steps_per_second, 20, 1e-9);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("trained 3 times, one after the other")));
+}
+
+// As two programs that train beside each other.
+TEST(Verdict, DevicesThatCountNoStepsAlikeAreNoTrainingWithoutWaits) {
+  const Made waits = {.wait = 40, .exchange = 10, .device = 50};
+  const Verdict verdict =
+      Decide({.trainers = {Trainer(waits, 200), Later(Trainer(waits, 200, 1), 0, 1000)}});
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
+  EXPECT_THAT(verdict.notes,
+              Contains(HasSubstr("2 devices train together, and count no 10 steps")));
+}
+
 // As PyTorch's processes under torchrun: who waits for whom in the exchange nobody tells.
 Evidence HiddenRanks(const Made& one, const Made& other) {
   Evidence evidence{

@@ -113,6 +113,27 @@ TEST(WatchedProcessBadTest, TheNumberOfAnotherProcess) {
   EXPECT_TRUE(watched.Wait(kNone));
 }
 
+TEST(WatchedProcessUserTest, OfAnotherNetworkItIsSaid) {
+  FakeMachine machine;
+  const int process = ::getpid();
+  machine.Set({.process = process});
+  const std::filesystem::path proc = machine.Options().proc;
+  const auto unseen = [&](const std::string& its) {
+    const auto link = proc / std::to_string(process) / "ns" / "net";
+    std::filesystem::create_directories(link.parent_path());
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(its, link);
+    return WatchedProcess(process, {.proc = proc, .use_pidfd = false}).unseen();
+  };
+  std::filesystem::create_directories(proc / "self" / "ns");
+  std::filesystem::create_symlink("net:[1]", proc / "self" / "ns" / "net");
+  EXPECT_THAT(unseen("net:[1]"), IsEmpty());
+  const auto other = unseen("net:[2]");
+  ASSERT_THAT(other, SizeIs(1));
+  EXPECT_EQ(other[0].what, "its network");
+  EXPECT_THAT(other[0].right, HasSubstr(format("nsenter --net --target {}", process)));
+}
+
 TEST(WatchedProcessUserTest, OwnProcessesHideNothing) {
   const Sleeper sleeper;
   const WatchedProcess watched(sleeper.process());

@@ -30,8 +30,8 @@ struct Flags {
   WatchFlags watch;
 };
 
-// What computes on the GPU, or on any.
-std::vector<int> OnGpus(const std::string& wanted) {
+// What computes on the GPU, or on any. `unseen`: of all GPUs, those that do not say.
+std::vector<int> OnGpus(const std::string& wanted, std::vector<std::string>& unseen) {
   constexpr std::chrono::seconds kPatience{2};
   int number = -1;
   const char* const end = wanted.data() + wanted.size();
@@ -50,12 +50,14 @@ std::vector<int> OnGpus(const std::string& wanted) {
   for (const GpuSample& gpu : sampler.Sample()) {
     if (number >= 0 && gpu.device != number) continue;
     if (!gpu.values || !gpu.values->processes) {
-      throw Error(ErrorKind::kUnsupported,
-                  format("what computes on GPU {} could not be seen: {}", gpu.device,
-                         gpu.values ? gpu.values->processes.reason() : gpu.values.reason()),
-                  {}, "name the process with --pid");
+      unseen.push_back(format("what computes on GPU {} could not be seen: {}", gpu.device,
+                              gpu.values ? gpu.values->processes.reason() : gpu.values.reason()));
+      continue;
     }
     for (const GpuProcess& process : *gpu.values->processes) processes.push_back(process.pid);
+  }
+  if (processes.empty() && !unseen.empty()) {
+    throw Error(ErrorKind::kUnsupported, unseen.front(), {}, "name the process with --pid");
   }
   std::sort(processes.begin(), processes.end());
   processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
@@ -86,8 +88,9 @@ void EndWatchBySignals() {
 class Watched {
  public:
   explicit Watched(const std::vector<int>& processes) {
-    for (const int process : processes) {
-      processes_.push_back(std::make_unique<WatchedProcess>(process));
+    for (const int process : processes) Join(process, processes.size() > 1);
+    if (processes_.empty()) {
+      throw Error(ErrorKind::kNotFound, "all processes have ended", {}, "start the training again");
     }
   }
 
@@ -108,6 +111,7 @@ class Watched {
     return is_over != 0;
   }
 
+  const std::vector<int>& numbers() const { return numbers_; }
   // Of the first one.
   const std::string& name() const { return processes_.front()->name(); }
   const std::string& user() const { return processes_.front()->user(); }
@@ -119,7 +123,18 @@ class Watched {
   }
 
  private:
+  // Of several, one that has ended in the meantime is none of them.
+  void Join(int process, bool may_have_ended) {
+    try {
+      processes_.push_back(std::make_unique<WatchedProcess>(process));
+      numbers_.push_back(process);
+    } catch (const Error& error) {
+      if (!may_have_ended || error.kind() != ErrorKind::kNotFound) throw;
+    }
+  }
+
   std::vector<std::unique_ptr<WatchedProcess>> processes_;
+  std::vector<int> numbers_;
 };
 
 // Of several processes the job is that of the first.
@@ -133,9 +148,9 @@ ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched) {
 }
 
 int RunAttach(const Flags& flags) {
-  const std::vector<int> roots =
-      flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu);
-  Watched watched(roots);
+  std::vector<std::string> unseen;
+  Watched watched(flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu, unseen));
+  const std::vector<int>& roots = watched.numbers();
   EndWatchBySignals();
   if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
   ReportParts parts = PartsOf(flags, roots.front(), watched);
@@ -149,9 +164,10 @@ int RunAttach(const Flags& flags) {
     metrics.Update(watch);
     next = std::max(next + flags.watch.interval(), Clock::now());
   } while (next < end && !watched.WaitOrEnd(next));
-  watch.Sample();
+  watch.LastSample();
   Evidence evidence = watch.Collected();
   evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
+  for (std::string& line : unseen) evidence.unseen.push_back(std::move(line));
   watched.AddUnseen(evidence.unseen);
   for (std::string& line : UnseenOf(parts.job)) evidence.unseen.push_back(std::move(line));
   Verdict verdict = Decide(evidence);

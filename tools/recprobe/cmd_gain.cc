@@ -114,7 +114,8 @@ int RunGain(const Flags& flags) {
       end = EndCommand(*child);
     }
   }
-  blocks.Add(reader.Poll());
+  if (!ended_here) EndLeftBehind(*child);
+  blocks.Add(reader.PollAll());
   return Finish(flags, blocks, *end, ended_here || child->passed_on() != 0);
 }
 

@@ -144,7 +144,7 @@ CommandEnd WatchToItsEnd(const Flags& flags, ChildCommand& child, LiveMetrics& m
     next = std::max(next + flags.watch.interval(), std::chrono::steady_clock::now());
     end = child.Wait(next - std::chrono::steady_clock::now());
   }
-  watch.Sample();
+  watch.LastSample();
   return *end;
 }
 

@@ -58,7 +58,8 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
       end = EndCommand(*child);
     }
   }
-  watch.Sample();
+  if (!run.ended_here) EndLeftBehind(*child);
+  watch.LastSample();
   const Verdict verdict = Decide(watch.Collected());
   run.end = *end;
   run.interrupted = child->passed_on();

@@ -8,8 +8,20 @@
 namespace recpack::tool {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::seconds kPatience(10);
+constexpr std::chrono::seconds kGrace(2);
 constexpr std::chrono::milliseconds kLook(50);
+
+// Waits for the end of all of them, until then.
+bool SomeRunAt(ChildCommand& child, Clock::time_point until) {
+  while (child.AnyRunning().value_or(false)) {
+    if (Clock::now() >= until) return true;
+    std::this_thread::sleep_for(kLook);
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -25,13 +37,20 @@ std::unique_ptr<ChildCommand> StartOrTell(
   }
 }
 
+void EndLeftBehind(ChildCommand& child) {
+  if (!SomeRunAt(child, Clock::now() + kGrace)) return;
+  std::fputs(
+      "recprobe: the command left processes behind that still ran, and were ended: let it wait for "
+      "them\n",
+      stderr);
+  EndCommand(child);
+}
+
 CommandEnd EndCommand(ChildCommand& child) {
   child.Kill(SIGTERM);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = Clock::now() + kPatience;
   auto end = child.Wait(kPatience);
-  while (child.AnyRunning().value_or(false) && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(kLook);
-  }
+  SomeRunAt(child, until);
   child.Kill(SIGKILL);
   if (!end) end = child.Wait(kPatience);
   return end.value_or(CommandEnd{.exit_code = 128 + SIGKILL, .signal = SIGKILL});

@@ -16,6 +16,10 @@ std::unique_ptr<ChildCommand> StartOrTell(
     const std::vector<std::string>& command,
     const std::vector<std::pair<std::string, std::string>>& environment, int& exit_code);
 
+// Ends descendants that still run some time after the command has ended, and says so on stderr: in
+// an experiment they would disturb what comes next, or go on with it for ever.
+void EndLeftBehind(ChildCommand& child);
+
 // Asks the command and its descendants to end (SIGTERM), and makes those that go on after some
 // seconds (SIGKILL).
 CommandEnd EndCommand(ChildCommand& child);

@@ -5,6 +5,26 @@
 namespace recpack::tool {
 namespace {
 
+// "10 us", "1 s"
+std::string Length(int64_t ns) {
+  if (ns >= 1'000'000'000) return format("{} s", ns / 1'000'000'000);
+  return ns >= 1'000'000 ? format("{} ms", ns / 1'000'000) : format("{} us", ns / 1000);
+}
+
+// How often the device did nothing, and for how long in all, by the length of these gaps.
+std::string Gaps(const DeviceUse& use) {
+  std::string text;
+  for (size_t i = 0; i < use.gaps.size(); ++i) {
+    const DeviceUse::GapClass& gaps = use.gaps[i];
+    if (gaps.gaps == 0) continue;
+    const auto limit = DeviceUse::GapLimit(i);
+    text += format("{}{} {} ({:.3f} ms)", text.empty() ? "" : ", ", gaps.gaps,
+                   limit ? "below " + Length(*limit) : "of 1 s and more",
+                   static_cast<double>(gaps.time) * 1e-6);
+  }
+  return text.empty() ? text : "  gaps: " + text + "\n";
+}
+
 std::string Text(const DeviceUse& use) {
   const auto share = [&](int64_t time) {
     return use.duration() > 0
@@ -17,6 +37,7 @@ std::string Text(const DeviceUse& use) {
       "while kernels ran), neither {:.1f} %\n",
       use.device, use.process, static_cast<double>(use.duration()) * 1e-6, share(use.kernels),
       share(use.copies), 100 * use.overlap(), share(use.idle));
+  text += Gaps(use);
   if (use.longest.empty()) return text;
   text += "  longest gaps:";
   for (const DeviceGap& gap : use.longest) {

@@ -51,6 +51,11 @@ int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
     std::fputs("recprobe: --fail-above finds nothing: waits for input were not seen\n", stderr);
     return kDone;
   }
+  if (!verdict.enough_steps()) {
+    std::fprintf(stderr, "recprobe: --fail-above finds nothing: %zu steps are too few\n",
+                 verdict.steps);
+    return kDone;
+  }
   return verdict.input_share.low > *flags.fail_above ? kFinding : kDone;
 }
 

@@ -49,7 +49,8 @@ def table(results: dict) -> str:
               f"a perfect input within 3 % in {total['speed_within_3_percent']:.1%}; interval "
               f"holds the truth, both being estimates, in {total['coverage']:.1%} (half of it "
               f"{_points(total, 'interval')}, of the truth's {_points(total, 'truth')} points "
-              f"in the median)."]
+              f"in the median), and alone what was measured once in "
+              f"{total['interval_alone_holds_measured_truth']:.1%}."]
     if results['too_noisy']:
         lines += [f"No result: {results['too_noisy']}."]
     beside = results['traceml']

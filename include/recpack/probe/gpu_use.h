@@ -13,6 +13,7 @@ struct GpuUse {
 
   int device = 0;  // NVML's number
   std::string name;
+  bool used = false;     // a process of the program was on it; else that could not be seen
   double seconds = 0;    // from its first sample with values to its last
   uint64_t samples = 0;  // with values
   Figure utilisation;    // share of time in which at least one kernel ran, however small

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ struct DeviceGap {
 // once counts once. Times are ns.
 struct DeviceUse {
   // Gaps shorter than 10 us, 100 us, 1 ms, 10 ms, 100 ms, 1 s, and longer ones.
-  static constexpr int kGapClasses = 7;
+  static constexpr size_t kGapClasses = 7;
+  // ns, below which the gaps of a class are; nothing of the last.
+  static std::optional<int64_t> GapLimit(size_t gap_class);
   struct GapClass {
     uint64_t gaps = 0;
     int64_t time = 0;

@@ -37,6 +37,8 @@ struct Breakdown {
 };
 
 struct Verdict {
+  static constexpr size_t kFewestSteps = 10;
+
   Band band = Band::kUnknown;
   Estimate input_share;  // of step time
   // Of steps a second, if there were no such waits: 0.25 is 25 % more. Infinite: they may be all of
@@ -45,8 +47,8 @@ struct Verdict {
   double steps_per_second = 0;  // of all trainers together, each its own
   size_t steps = 0;             // that count, of the trainer with the fewest
   size_t left_out = 0;          // at the beginning, of each
-  // Nobody told what the devices did, or what ranks waited for each other: some waits may be
-  // covered.
+  // Nobody told what the devices did, or what ranks waited for each other, or whether batches are
+  // fetched ahead: some waits may be covered.
   bool upper_bound = false;
   std::optional<Period>
       period;  // of a step, where nobody told of steps and the devices' work repeats
@@ -58,6 +60,9 @@ struct Verdict {
   std::string cure;                   // what to do next; empty: nothing
   std::vector<std::string> hints;     // what older rules would say, and what contradicts them
   std::vector<std::string> notes;     // what stands against it, or was not seen
+
+  // To decide by.
+  bool enough_steps() const { return steps >= kFewestSteps; }
 };
 
 Verdict Decide(const Evidence& evidence);

@@ -29,8 +29,10 @@ class Watch {
   explicit Watch(const WatchOptions& options);
   ~Watch();
 
-  // What is to be seen now. To be called about ten times a second, and once after the end.
+  // What is to be seen now. To be called about ten times a second.
   void Sample();
+  // The same once more, when all has ended, or is no more to be watched.
+  void LastSample();
 
   // Of all samples so far; of each trainer, its latest `most_steps`, and of the system what was
   // while these ran. Why there are no steps, where there are none, is for the caller to say, but

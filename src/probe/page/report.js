@@ -124,7 +124,8 @@ section(
 section('stages', 'The loader’s stages', stages());
 section(
     'devices', 'Devices', figuresOf('devices', ''),
-    report.devices.length ? devicesTable(report.devices) : null);
+    report.devices.length ? devicesTable(report.devices) : null,
+    report.devices.length ? gapsTable(report.devices) : null);
 section('processors', 'Processors', processors(), threadsTable(report.threads));
 section(
     'storage', 'Storage, memory and network', processesTable(report.processes),

@@ -194,3 +194,16 @@ function devicesTable(devices) {
                use.longest_gaps_ns.length ? seconds(use.longest_gaps_ns[0] * 1e-9) : '–']),
       (i) => i > 0);
 }
+
+function gapsTable(devices) {
+  const length = (ns) => ns === null ? 'longer' : `below ${seconds(ns * 1e-9)}`;
+  return table(
+      'Times in which a device did nothing: how many, and how long in all',
+      ['device', ...devices[0].gaps.map((gaps) => length(gaps.below_ns))],
+      devices.map(
+          (use) =>
+              [`${use.device} of process ${use.process}`,
+               ...use.gaps.map(
+                   (gaps) => gaps.gaps ? `${gaps.gaps}: ${seconds(gaps.time_ns * 1e-9)}` : '–')]),
+      (i) => i > 0);
+}
