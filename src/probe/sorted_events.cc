@@ -13,6 +13,8 @@ namespace {
 // are none of the training.
 constexpr char kBetweenBatches[] = "batch";
 constexpr char kEvaluation[] = "evaluation";
+// That starts workers, and gives no batch.
+constexpr char kIteratorBegins[] = "iter(DataLoader)";
 
 std::vector<TimedEvent> Closed(std::vector<TimedEvent> events, int64_t now) {
   ForgetBegins(events);
@@ -49,7 +51,9 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
         break;
       case EventKind::kInputWait:
         sorted.telling_waits.insert(timed.process);
-        if (timed.name != kEvaluation) lane.waits.push_back(event);
+        if (timed.name == kEvaluation) break;
+        lane.waits.push_back(event);
+        if (timed.name != kIteratorBegins) lane.batches.push_back(IntervalOf(event));
         break;
       case EventKind::kCollective:
         lane.exchanges.push_back(event);

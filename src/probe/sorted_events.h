@@ -17,6 +17,7 @@ using Lane = std::pair<int, uint32_t>;  // process, lane
 // What one thread told.
 struct LaneEvents {
   std::vector<Event> steps, batch_steps, waits, exchanges;
+  std::vector<Interval> batches;  // of the waits those that end with one
   bool fetches_ahead = false;
   bool marked = false;  // its steps are ranges
 };

@@ -50,8 +50,24 @@ Intervals UnionOf(const std::vector<Event>& events) {
   return Union(std::move(pieces));
 }
 
-TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorted) {
-  TrainerSteps trainer{.process = at.first, .lane = at.second};
+// Of steps that a hook told. A thread that takes its input from another one, by a way that is not
+// hooked, may have waited for a batch or two itself.
+bool WaitsAreSeen(const LaneEvents& lane, const std::vector<StepRecord>& steps,
+                  bool fetched_ahead) {
+  Intervals batches = lane.batches;
+  std::sort(batches.begin(), batches.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  size_t with_batch = 0, at = 0;
+  for (const StepRecord& step : steps) {
+    while (at < batches.size() && batches[at].end <= step.begin) ++at;
+    with_batch += at < batches.size() && batches[at].begin < step.end ? 1 : 0;
+  }
+  return with_batch > 0 && (!fetched_ahead || 2 * with_batch >= steps.size());
+}
+
+TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorted,
+                     bool fetched_ahead) {
+  TrainerSteps trainer{.process = at.first, .lane = at.second, .fetched_ahead = fetched_ahead};
   trainer.source = lane.marked          ? TrainerSteps::Source::kMarked
                    : lane.steps.empty() ? TrainerSteps::Source::kBetweenWaits
                                         : TrainerSteps::Source::kTold;
@@ -67,6 +83,8 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
   // A program that tells of its steps itself names no device where a step is one of several.
   if (!lane.steps.empty() && lane.steps.front().name == 0) {
     trainer.device = lane.steps.front().device;
+  } else if (trainer.source == TrainerSteps::Source::kTold) {
+    trainer.waits_seen = WaitsAreSeen(lane, trainer.steps, fetched_ahead);
   }
   const Intervals waits = UnionOf(lane.waits);
   const Intervals exchanges = UnionOf(lane.exchanges);
@@ -116,8 +134,7 @@ std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t
     const bool told = telling_steps.contains(at.first);
     // Where a program tells of its steps, threads that tell of none are no trainers.
     if (told ? lane.steps.empty() : lane.waits.size() < kFewestBatches) continue;
-    trainers.push_back(Account(at, lane, sorted));
-    trainers.back().fetched_ahead = fetching_ahead.contains(at.first);
+    trainers.push_back(Account(at, lane, sorted, fetching_ahead.contains(at.first)));
   }
   return Joined(std::move(trainers));
 }

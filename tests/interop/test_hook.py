@@ -160,9 +160,9 @@ class PyTorch(RealLibrary):
             threading.Thread(target=fetch).start()
             for batch in iter(batches.get, None): learn(batch, optimizer)
             ''')
-        self.assertEqual(told.waits(), [])
+        self.assertIn(told.names(), [['queue'] * count for count in (10, 11)])
         self.assertGreater(len(told.closed(hook.RANGE, 'input in a background thread')), 0)
-        self.expect_steps(told, 9)
+        self.assertIn(len(told.steps()), (9, 10))
 
     def test_closures_and_wrappers_count_once(self):
         told = self.run_torch('''

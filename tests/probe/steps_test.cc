@@ -208,10 +208,40 @@ TEST(Steps, GapsBetweenLaunchesAreShort) {
 TEST(Steps, StepsOfAHookThatSawNoCallForABatch) {
   auto step = Of(EventKind::kStep, 0, 100);
   step.name = "optimizer";
+  step.event.name = 1;
   EXPECT_FALSE(StepsOf({step}, 100).at(0).waits_seen);
   EXPECT_TRUE(StepsOf({step, Of(EventKind::kInputWait, 0, 1)}, 100).at(0).waits_seen);
-  step.name.clear();  // a program that tells of all it does
+  // Of an evaluation, of another thread, before the first step; and what gives no batch.
+  auto evaluation = Of(EventKind::kInputWait, 0, 1);
+  evaluation.name = "evaluation";
+  EXPECT_FALSE(StepsOf({step, evaluation}, 100).at(0).waits_seen);
+  EXPECT_FALSE(StepsOf({step, Of(EventKind::kInputWait, 0, 1, 7)}, 100).at(0).waits_seen);
+  EXPECT_FALSE(StepsOf({step, Of(EventKind::kInputWait, -9, 0)}, 100).at(0).waits_seen);
+  auto start = Of(EventKind::kInputWait, 0, 1);
+  start.name = "iter(DataLoader)";
+  EXPECT_FALSE(StepsOf({step, start}, 100).at(0).waits_seen);
+  step.name.clear();
+  step.event.name = 0;  // a program that tells of all it does
   EXPECT_TRUE(StepsOf({step}, 100).at(0).waits_seen);
+}
+
+// It may look at a batch itself, and train on those that come from the other thread.
+TEST(Steps, OfAHookThatSawAFewCallsWhileAnotherThreadFetches) {
+  std::vector<TimedEvent> events;
+  for (int64_t i = 0; i < 10; ++i) {
+    events.push_back(Of(EventKind::kStep, 100 * i, 100 * i + 100));
+    events.back().name = "optimizer";
+    events.back().event.name = 1;
+  }
+  events.push_back(Of(EventKind::kInputWait, 0, 1));
+  EXPECT_TRUE(StepsOf(events, 1000).at(0).waits_seen);
+  events.push_back(Of(EventKind::kRange, 10, 90, 6));
+  events.back().name = kFetchedAhead;
+  EXPECT_FALSE(StepsOf(events, 1000).at(0).waits_seen);
+  for (int64_t i = 0; i < 5; ++i) {
+    events.push_back(Of(EventKind::kInputWait, 100 * i, 100 * i + 9));
+  }
+  EXPECT_TRUE(StepsOf(events, 1000).at(0).waits_seen);
 }
 
 TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {

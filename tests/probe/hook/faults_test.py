@@ -95,6 +95,7 @@ class Files(HookTest):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (whole, whole)))
         self.assertEqual((told.out, told.err), ('done\n', ''))
         self.assertGreater(len(told.steps()), 10)
+        self.assertEqual([p.suffix for p in sorted(self.events.iterdir())], ['.events', '.lost'])
 
     def test_a_record_that_is_half_there_is_the_last(self):
         process = self.start('''

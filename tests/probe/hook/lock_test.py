@@ -8,13 +8,14 @@ MILLION = 1_000_000
 # Programs train until the thread of the hook's has told so often of the lock.
 UNTIL = '''
 import os
+from recprobe_hook.events import LOCK
 def told_of_lock():
-    """How often, in this process: 40 bytes a record, a range (kind 7) of the name 10."""
+    """How often, in this process: 40 bytes a record, a range (kind 7) of that name's number."""
     path = f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-python."
     if os.path.exists(path + 'notice'): raise SystemExit('it is not watched')
     if not os.path.exists(path + 'events'): return 0  # a forked child's, before its first
     with open(path + 'events', 'rb') as file: records = file.read()
-    return sum(records[at] == 7 and records[at + 8] == 10 for at in range(0, len(records) - 39, 40))
+    return sum(records[at] == 7 and records[at + 8] == LOCK for at in range(0, len(records) - 39, 40))
 def train_until_told(times, delay):
     optimizer = SGD()
     while told_of_lock() < times: train(DataLoader(Items(20, delay=delay)), optimizer)

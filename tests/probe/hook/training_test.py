@@ -285,17 +285,55 @@ class WithoutOptimizer(HookTest):
 
 class Threads(HookTest):
 
-    def test_a_background_thread_does_not_wait_for_the_trainer(self):
-        told = self.run_program('''
+    def fetched_by_a_thread(self, kind, more=''):
+        return self.run_program(f'''
             import queue, threading
-            fetched = queue.Queue(2)
+            fetched = first = queue.{kind}
             def fetch():
-                for batch in DataLoader(Items(30, delay=0.001)): fetched.put(batch)
-                fetched.put(None)
+                for batch in DataLoader(Items(30, delay=0.001)): first.put(batch)
+                first.put(None)
             threading.Thread(target=fetch).start()
+            {more}
             optimizer = SGD()
             while fetched.get() is not None: optimizer.step()
             ''')
+
+    def test_a_queue_between_a_background_thread_and_the_trainer_is_its_input(self):
+        relay = (
+            "fetched = queue.Queue()\n"
+            "            def relay():\n"
+            "                while (batch := first.get()) is not None: fetched.put(batch)\n"
+            "                fetched.put(None)\n"
+            "            threading.Thread(target=relay).start()")
+        for more in ('', relay):
+            told = self.fetched_by_a_thread('Queue(2)', more)
+            self.assertEqual(told.notices, '')
+            # A call that began before it was known what the queue is for is not told.
+            self.assertIn(told.names(), [['queue'] * count for count in (29, 30, 31)])
+            trainer = told.steps()[0].lane
+            self.assertEqual({wait.lane for wait in told.waits()}, {trainer})
+            self.assertGreater(sum(w.end - w.begin for w in told.waits()), 20_000_000)
+            self.assertIn(len(told.steps()), (28, 29, 30))
+
+    def test_other_queues_are_none(self):
+        told = self.run_program('''
+            import queue, threading
+            results, done = queue.Queue(), queue.Queue()
+            def work():
+                while (item := results.get()) is not None: done.put(item)
+            threading.Thread(target=work).start()
+            optimizer = SGD()
+            for batch in DataLoader(Items(5)):
+                results.put(batch)
+                done.get()
+                optimizer.step()
+            results.put(None)
+            ''')
+        self.assertEqual(set(told.names()), {'iter(DataLoader)', 'DataLoader'})
+        self.expect_steps(told, 5)
+
+    def test_a_background_thread_does_not_wait_for_the_trainer(self):
+        told = self.fetched_by_a_thread('SimpleQueue()')
         self.assertEqual(told.waits(), [])
         self.assertIn('no call for a batch by their thread', told.notices)
         background = told.closed(RANGE, BACKGROUND)

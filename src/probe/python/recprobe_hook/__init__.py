@@ -19,6 +19,7 @@ TARGETS = {
     'tf_keras.src.callbacks': 'keras_fit',
     'grain._src.python.dataset.dataset': 'grain_iterators',
     'grain._src.python.data_loader': 'grain_iterators',
+    'queue': 'queues',
 }
 
 

@@ -19,11 +19,12 @@ now = time.monotonic_ns  # CLOCK_MONOTONIC
 ran = time.thread_time_ns  # processor time of the calling thread
 
 # Numbers of names are the places here, from 1.
-(DATA_LOADER, START, TF_DATA, GRAIN, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
+(DATA_LOADER, START, TF_DATA, GRAIN, QUEUE, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
  LOCK, STORAGE, DECOMPRESS, DECODE, AUGMENT, FUNCTION, BATCH_WORK, OTHER_WORK,
- IDLE, RANK) = range(1, 20)
+ IDLE, RANK) = range(1, 21)
+WAITS = range(DATA_LOADER, EVALUATION + 1)
 WORK = range(STORAGE, IDLE + 1)  # of threads that make the input
-_NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'evaluation',
+_NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'queue', 'evaluation',
           'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
           'input: storage', 'input: decompression', 'input: decode', 'input: augment',
           'input: user function', 'input: batch function', 'input: other', 'input: waiting',
@@ -110,7 +111,17 @@ def _out_of_the_way(file):
 
 def _put(data):
     if _os_write(_state.file, data, len(data)) != len(data):
-        _state.lost = True  # a part of a record may be there: what follows could not be read
+        _lose()
+
+
+def _lose():
+    """A part of a record may be there: what follows could not be read. Says so by an empty file, for
+    which there is room where there is none for bytes."""
+    _state.lost = True
+    try:
+        os.close(os.open(_path('lost'), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError:
+        pass
 
 
 def _begin():
@@ -136,8 +147,12 @@ def write(records):
         with _state.lock:
             if not _state.named:
                 _begin()
-    if not _state.lost and _state.write(_state.file, records, len(records)) != len(records):
-        _state.lost = True
+    if not _state.lost:
+        written = _state.write(_state.file, records, len(records))
+        if written < 0:  # a signal may have come between, and nothing was written
+            written = _os_write(_state.file, records, len(records))
+        if written != len(records):
+            _lose()
 
 
 def record_head(kind, flags, lane, name):
@@ -150,9 +165,8 @@ class Lane:
     def __init__(self, thread):
         self.steps = {name: record_head(STEP, 0, thread, name)
                       for name in (OPTIMIZER, BATCH, KERAS)}
-        self.waits = {name: record_head(INPUT_WAIT, 0, thread, name) for name in range(1, 6)}
-        self.open_waits = {name: record_head(INPUT_WAIT, _OPEN, thread, name)
-                           for name in range(1, 6)}
+        self.waits = {name: record_head(INPUT_WAIT, 0, thread, name) for name in WAITS}
+        self.open_waits = {name: record_head(INPUT_WAIT, _OPEN, thread, name) for name in WAITS}
         self.background = record_head(RANGE, 0, thread, BACKGROUND)
 
 

@@ -3,11 +3,12 @@ from . import events
 from .wrap import How, time_method
 
 _HOW = How(events.GRAIN)
+_OF_LOADER = How(events.GRAIN, lambda iterator: getattr(iterator, '_data_loader', None))
 
 
 def patch(module):
     if hasattr(module, 'DataLoaderIterator'):
-        time_method(module.DataLoaderIterator, '__next__', _HOW)
+        time_method(module.DataLoaderIterator, '__next__', _OF_LOADER)
     base = getattr(module, 'DatasetIterator', None)
     if base is None or '__init_subclass__' in base.__dict__:
         return

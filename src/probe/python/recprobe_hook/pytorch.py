@@ -60,6 +60,8 @@ def _stepped_or_compiling(optimizer, args, kwargs):
 
 def _stepped(optimizer, args, kwargs):
     try:
-        trainer().optimizer_stepped(optimizer)
+        # DeepSpeed steps one optimizer once for each of its groups, which it gives it in turn.
+        groups = getattr(optimizer, 'param_groups', None)
+        trainer().optimizer_stepped((id(optimizer), id(groups[0]) if groups else 0))
     except Exception as error:
         events.tell('A step was not told: %r' % error)

@@ -42,6 +42,7 @@ class ThreadOfWork:
         self.passes = False  # its calls for batches go untold: it is within one, or nobody asks
         self.main = False
         self.shown = False  # to train
+        self.relays = False  # batches that another thread fetches
         self.trains = trains
         self.thread = lane
         self.lane = events.Lane(lane)
@@ -125,12 +126,13 @@ class ThreadOfWork:
             self.withheld.add(name, self.begin, end, own)
 
     def optimizer_stepped(self, optimizer):
+        """`optimizer`: tells whether it is the same again."""
         if not marks.optimizer_stepped:
             marks.optimizer_stepped = True
         if not self.keras:
             if self.mode != OPTIMIZER:
                 self._change(OPTIMIZER)
-            records = self._optimizer_stepped(id(optimizer), now())
+            records = self._optimizer_stepped(optimizer, now())
             if records:
                 write(records)
 

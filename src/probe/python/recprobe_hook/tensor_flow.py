@@ -10,7 +10,7 @@ def patch(module):
     from tensorflow.python.eager import context
     eager = context.executing_eagerly
 
-    def applies():
+    def applies(_):
         if eager():
             return True
         events.tell('Batches are taken inside a tf.function: these waits are not seen.')

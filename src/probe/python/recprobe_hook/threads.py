@@ -91,6 +91,23 @@ def _is_of_python():
     return thread is not None and not isinstance(thread, threading._DummyThread)
 
 
+def is_background():
+    """Whether this thread has fetched batches, and does not train."""
+    try:
+        work = _process.local.work
+    except AttributeError:
+        return False
+    return not work.trains and (work.relays or work.withheld.count > 0)
+
+
+def relays():
+    """This thread takes batches from one that fetches them. Whether it trains; else it passes them
+    on."""
+    work = current()
+    work.relays = True
+    return work.trains
+
+
 def begin_wait(how, iterator):
     """Of this thread. Returns what ends it: None where it is none, or is within another one, which
     counts it."""
@@ -100,7 +117,7 @@ def begin_wait(how, iterator):
             work = _process.local.work
         except AttributeError:
             work = current()
-        if work.passes or (how.applies is not None and not how.applies()):
+        if work.passes or (how.applies is not None and not how.applies(iterator)):
             return None
         work.passes = True
         work.wait_begins(how, iterator)

@@ -6,7 +6,8 @@ from .threads import begin_wait, end_wait
 
 class How:
     """`thing_of`: the data set of an iterator, where it has one. `gradients`: whether they are
-    recorded. `applies`: false where a call is no wait. `batch`: whether it gives one."""
+    recorded. `applies`: false where a call for that iterator is no wait. `batch`: whether it gives
+    one."""
 
     def __init__(self, name, thing_of=None, gradients=None, applies=None, batch=True):
         self.name = name
@@ -23,14 +24,14 @@ def time_method(owner, method, how):
         return
 
     @functools.wraps(original)
-    def timed_by_recprobe(self):
+    def timed_by_recprobe(self, *args, **kwargs):
         __tracebackhide__ = True  # pytest's
         work = begin_wait(how, self)
         if work is None:
-            return original(self)
+            return original(self, *args, **kwargs)
         got = False if how.batch else None
         try:
-            batch = original(self)
+            batch = original(self, *args, **kwargs)
             if how.batch:
                 got = True
             return batch
