@@ -134,7 +134,7 @@ void AddNotes(const KeptReport& a, const KeptReport& b, Comparison& comparison) 
     if (report->verdict.upper_bound) {
       comparison.notes.push_back(
           format("waits of {} are an upper bound: what its devices did, or ranks waited for each "
-                 "other, is not known",
+                 "other, or whether batches are fetched ahead, is not known",
                  name));
     }
   }

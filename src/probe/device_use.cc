@@ -14,7 +14,10 @@ Intervals Both(const Intervals& a, const Intervals& b) {
 
 size_t GapClassOf(int64_t length) {
   size_t gap_class = 0;
-  while (length >= DeviceUse::GapLimit(gap_class).value_or(INT64_MAX)) ++gap_class;
+  while (const auto limit = DeviceUse::GapLimit(gap_class)) {
+    if (length < *limit) break;
+    ++gap_class;
+  }
   return gap_class;
 }
 

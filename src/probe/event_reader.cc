@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kRecordsAtOnce = 4096;
 constexpr uint64_t kPollsBetween = 64;            // of files of processes that are no more
-constexpr std::chrono::seconds kUnchangedFor(1);  // of a folder: clocks of file systems are coarse
+constexpr std::chrono::seconds kUnchangedFor(3);  // of a folder: file systems may count in seconds
 
 bool IsRunning(int process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
@@ -67,17 +67,22 @@ struct EventReader::State {
   std::vector<std::string> damage;
   std::vector<EventRecord> buffer = std::vector<EventRecord>(kRecordsAtOnce);
 
-  void LookForFiles() {
+  void LookWhereChanged() {
     std::error_code code;
     const fs::file_time_type changed = fs::last_write_time(folder, code);
     const auto for_time = fs::file_time_type::clock::now() - changed;
-    if (!code && changed == folder_changed && for_time > kUnchangedFor) return;
-    folder_changed = changed;
+    if (code || changed != folder_changed || for_time < kUnchangedFor) LookForFiles();
+  }
+
+  void LookForFiles() {
+    std::error_code code;
+    const fs::file_time_type changed = fs::last_write_time(folder, code);
     for (const auto& entry : fs::directory_iterator(folder, code)) {
       if (entry.path().extension() != ".events") continue;
       const auto [file, is_new] = files.try_emplace(entry.path());
       if (is_new) growing.push_back(&*file);
     }
+    if (!code) folder_changed = changed;
   }
 
   void ReadGrowing(std::vector<TimedEvent>& events) {
@@ -133,7 +138,7 @@ EventReader::~EventReader() = default;
 std::vector<TimedEvent> EventReader::Poll() {
   if (++state_->polls % kPollsBetween == 0) return PollAll();
   std::vector<TimedEvent> events;
-  state_->LookForFiles();
+  state_->LookWhereChanged();
   state_->ReadGrowing(events);
   return events;
 }

@@ -43,6 +43,13 @@ std::vector<Part> WaitsThatCount(const Evidence& evidence,
     return SumsOfWaits(trainers);
   }
   if (!hidden) return together;
+  const auto without = std::ranges::count(trainers, false, &TrainerSteps::waits_seen);
+  if (without > 0) {
+    verdict.notes.push_back(
+        format("{} of {} processes that train together called for no batch: they get them from "
+               "another one, or in a way that is not seen",
+               without, trainers.size()));
+  }
   verdict.notes.push_back(format(
       "{} processes train together, and what they wait for each other is not seen: a step "
       "is taken to wait for input as long as the one of them that waits longest, which is an "
@@ -116,6 +123,12 @@ void NoteChange(const std::vector<Part>& waits, Verdict& verdict) {
 
 bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {
   return evidence.accelerators && !std::ranges::all_of(trainers, &TrainerSteps::device_seen);
+}
+
+bool WaitsAreSeen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {
+  return AreHiddenRanks(evidence, trainers)
+             ? std::ranges::any_of(trainers, &TrainerSteps::waits_seen)
+             : std::ranges::all_of(trainers, &TrainerSteps::waits_seen);
 }
 
 bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers) {

@@ -8,6 +8,10 @@ namespace recpack {
 // Whether there are accelerators of whose work nobody told.
 bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
+// Whether calls for batches were seen: of ranks that train together, where one takes the batches of
+// others and passes them on, of any.
+bool WaitsAreSeen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
+
 // Whether a thread may take batches ahead for the training, which waits for as much as it or less.
 bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers);
 

@@ -140,8 +140,9 @@ void AddNotes(const JobReports& ranks, MergedJob& job) {
   }
   if (upper_bound) {
     job.notes.emplace_back(
-        "what the devices did, or ranks waited for each other, is not known: the loss is an upper "
-        "bound");
+        "what the devices did, or ranks waited for each other, or whether batches are fetched "
+        "ahead, "
+        "is not known: the loss is an upper bound");
   }
 }
 

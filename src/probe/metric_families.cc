@@ -25,10 +25,11 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
               verdict.input_share.high);
   text.Single("recprobe_gain_ratio", "What steps a second would grow by without these waits.",
               verdict.gain.value);
-  text.Single("recprobe_input_share_is_upper_bound",
-              "1 where nobody told what the devices did, or ranks waited for each other: some "
-              "waits may be covered.",
-              verdict.upper_bound ? 1 : 0);
+  text.Single(
+      "recprobe_input_share_is_upper_bound",
+      "1 where nobody told what the devices did, or ranks waited for each other, or whether "
+      "batches are fetched ahead: some waits may be covered.",
+      verdict.upper_bound ? 1 : 0);
   text.Single("recprobe_steps_per_second", "Of all training threads together.",
               verdict.steps_per_second);
   text.Family("recprobe_step_part_ratio", "Shares of the mean step; they add up to 1.");

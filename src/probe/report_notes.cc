@@ -10,7 +10,7 @@
 namespace recpack {
 namespace {
 
-// Of the trainer that it is known least exactly of. Those of a loader's account are in no series.
+// Of the trainer that it is known least exactly of.
 const char* HowStepsAreKnown(const std::vector<StepSeries>& steps) {
   auto least = TrainerSteps::Source::kTold;
   for (const StepSeries& series : steps) least = std::max(least, series.source);
@@ -39,8 +39,9 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence) {
     add("waits for input",
         report.verdict.upper_bound
             ? "the time in which a training thread waited for its next batch; what the device, or "
-              "another rank, did "
-              "meanwhile is not known, so this is an upper bound"
+              "another rank, did meanwhile, or whether a thread fetches batches ahead, is not "
+              "known, "
+              "so this is an upper bound"
             : "the time in which a training thread waited for its next batch while its device did "
               "nothing");
     add("intervals",

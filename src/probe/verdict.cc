@@ -13,7 +13,6 @@
 #include "src/probe/hints.h"
 #include "src/probe/input_share.h"
 #include "src/probe/loader_steps.h"
-#include "src/probe/trainings.h"
 
 namespace recpack {
 namespace {
@@ -103,7 +102,6 @@ void DecideWithoutSteps(const Evidence& evidence, Verdict& verdict) {
 
 void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                    Verdict& verdict) {
-  const auto all = [&](auto holds) { return std::all_of(trainers.begin(), trainers.end(), holds); };
   verdict.steps = trainers.front().steps.size();
   for (const auto& trainer : trainers)
     verdict.steps = std::min(verdict.steps, trainer.steps.size());
@@ -113,7 +111,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
   if (StepsAreOwnWork(evidence, trainers) && verdict.breakdown.device == 0) {
     std::swap(verdict.breakdown.device, verdict.breakdown.other);
   }
-  if (all([](const auto& trainer) { return trainer.waits_seen; })) {
+  if (WaitsAreSeen(evidence, trainers)) {
     EstimateInputShare(evidence, trainers, verdict);
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                     Gain(verdict.input_share.high)};
@@ -130,22 +128,13 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
 
 Verdict Decide(const Evidence& evidence) {
   Verdict verdict;
+  verdict.notes = evidence.notes;
   std::vector<TrainerSteps> trainers = evidence.trainers;
   if (trainers.empty()) {
     verdict.notes.push_back("input wait: unavailable: " + (evidence.no_steps.empty()
                                                                ? "nobody told of steps"
                                                                : evidence.no_steps));
     trainers = StepsOfLoaders(evidence.loaders);
-  }
-  if (const size_t ended = LeaveOutEarlierStarts(evidence.ranks, trainers); ended > 0) {
-    verdict.notes.push_back(format(
-        "the training was started again: {} processes that had ended before do not count", ended));
-  }
-  if (const size_t others = LeaveOutOtherTrainings(trainers); others > 0) {
-    verdict.notes.push_back(format(
-        "the command trained {} times, one after the other: this is of the training that took "
-        "longest",
-        others + 1));
   }
   verdict.left_out = LeaveOutWarmUp(trainers);
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });

@@ -13,6 +13,7 @@
 #include "recpack/probe/show.h"
 #include "recpack/probe/system_sampler.h"
 #include "recpack/probe/told_ranks.h"
+#include "recpack/probe/trainings.h"
 #include "src/base/format.h"
 #include "src/probe/accelerators.h"
 #include "src/probe/activity.h"
@@ -42,6 +43,21 @@ std::vector<std::string> Notices(const std::string& folder) {
     }
   }
   return {notices.begin(), notices.end()};
+}
+
+// Processes that could not write all that they told, and tell no more.
+std::vector<std::string> Lost(const std::string& folder) {
+  std::vector<std::string> lines;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() != ".lost") continue;
+    lines.push_back(
+        format("what process {} told is not whole: it could not be written into {} (a full disk, a "
+               "quota, a limit of file sizes); name another folder in TMPDIR",
+               name.substr(0, name.find('-')), folder));
+  }
+  return lines;
 }
 
 // Programs tell no more where there is no room for it. Others than root do not get the last of it.
@@ -126,6 +142,9 @@ struct Watch::State {
       unseen.emplace_back("timelines of some devices or loaders: there are too many to keep");
     }
     for (const std::string& damage : events.damage()) unseen.push_back(damage);
+    if (!options.events.empty()) {
+      for (std::string& line : Lost(options.events)) unseen.push_back(std::move(line));
+    }
     for (std::string& notice : Notices(options.events)) unseen.push_back(std::move(notice));
     if (!options.events.empty() && IsFull(options.events)) {
       unseen.push_back(
@@ -133,6 +152,30 @@ struct Watch::State {
                  "folder in TMPDIR",
                  options.events));
     }
+  }
+
+  Evidence EvidenceOf(Training which, size_t most_steps) const {
+    Evidence evidence{.trainers = steps.Trainers(EventLog::Now(), most_steps),
+                      .loaders = loaders.All(),
+                      .locks = locks.Uses(),
+                      .input_works = input_samples.Works(),
+                      .ranks = ranks.All(),
+                      .accelerators = AnyAccelerator() || gpus.any()};
+    // Who can tell no more may do something all the same.
+    const bool whole =
+        options.events.empty() || (!IsFull(options.events) && Lost(options.events).empty());
+    if (whole) evidence.silence = last_word.Since(evidence.trainers);
+    LeaveOneTraining(which, evidence);
+    const Interval time = TimeOfSteps(evidence.trainers);
+    evidence.gpus = gpus.Uses(time.begin, time.end);
+    evidence.system = RatesOf(time);
+    if (evidence.trainers.empty()) {
+      evidence.no_steps = unhooked.first();
+      evidence.periods = activity.Periods();
+      for (Period& period : gpus.Periods()) evidence.periods.push_back(std::move(period));
+    }
+    AddUnseen(evidence);
+    return evidence;
   }
 
   const WatchOptions options;
@@ -174,25 +217,14 @@ const std::vector<GpuSample>& Watch::Gpus() const noexcept { return state_->gpu_
 
 const KeptEvents& Watch::Events() const noexcept { return state_->kept_events; }
 
-Evidence Watch::Collected(size_t most_steps) const {
-  const State& state = *state_;
-  Evidence evidence{.trainers = state.steps.Trainers(EventLog::Now(), most_steps),
-                    .loaders = state.loaders.All(),
-                    .locks = state.locks.Uses(),
-                    .input_works = state.input_samples.Works(),
-                    .ranks = state.ranks.All(),
-                    .accelerators = AnyAccelerator() || state.gpus.any()};
-  const Interval steps = TimeOfSteps(evidence.trainers);
-  evidence.gpus = state.gpus.Uses(steps.begin, steps.end);
-  evidence.system = state.RatesOf(steps);
-  evidence.silence = state.last_word.Since(evidence.trainers);
-  if (evidence.trainers.empty()) {
-    evidence.no_steps = state.unhooked.first();
-    evidence.periods = state.activity.Periods();
-    for (Period& period : state.gpus.Periods()) evidence.periods.push_back(std::move(period));
-  }
-  state.AddUnseen(evidence);
-  return evidence;
+Evidence Watch::Collected() const { return state_->EvidenceOf(Training::kLongest, SIZE_MAX); }
+
+Evidence Watch::Latest(size_t most_steps) const {
+  return state_->EvidenceOf(Training::kLatest, most_steps);
+}
+
+std::vector<TrainerSteps> Watch::Trainers(size_t most_steps) const {
+  return state_->steps.Trainers(EventLog::Now(), most_steps);
 }
 
 }  // namespace recpack

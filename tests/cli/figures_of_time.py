@@ -1,7 +1,6 @@
 """Tests that judge figures of time, which are the machine's as well: others may use it at once."""
 import functools
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -28,6 +27,22 @@ def processors():
     return max(1, min(len(os.sched_getaffinity(0)), int(quota / period)))
 
 
+def of_tree(root):
+    """Seconds that a process, its children, and those of these that have ended had."""
+    parents, used = {}, {}
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat', encoding='utf8', errors='replace') as file:
+                fields = file.read().rpartition(')')[2].split()
+        except OSError:  # it has ended
+            continue
+        parents[int(name)], used[int(name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    tree = {root}
+    while grown := {one for one, parent in parents.items() if parent in tree} - tree:
+        tree |= grown
+    return sum(used.get(one, 0) for one in tree) / os.sysconf('SC_CLK_TCK')
+
+
 class Use:
     """Of the processors while a test runs, in seconds: of all programs, and of this test's."""
 
@@ -38,12 +53,14 @@ class Use:
     def now():
         with open('/proc/stat', encoding='ascii') as file:
             user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
-        used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         return ((user + nice + system + irq + softirq + steal) / os.sysconf('SC_CLK_TCK'),
-                sum(each.ru_utime + each.ru_stime for each in used))
+                of_tree(os.getpid()))
 
     def of_others(self):
-        """Share of the machine's processors, since the beginning."""
+        """Share of the machine's processors, since the beginning; of a part of a machine it is not
+        told."""
+        if processors() < os.cpu_count():
+            return 0
         busy, own = self.now()
         had = os.cpu_count() * (time.monotonic() - self.begin)
         return ((busy - self.busy) - (own - self.own)) / had
@@ -69,7 +86,9 @@ def judges_time(test):
             try:
                 return test(self)
             except (self.failureException, subprocess.TimeoutExpired) as failure:
-                most = max(most, use.of_others(), taken_by_others())
+                # What ran too long may have left its children to others.
+                late = isinstance(failure, subprocess.TimeoutExpired)
+                most = max(most, 0 if late else use.of_others(), taken_by_others())
                 if not left and most > MOST_TAKEN:
                     self.skipTest(f'others take {most:.0%} of the processors: {failure}')
                 if not left:

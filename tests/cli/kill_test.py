@@ -1,6 +1,7 @@
 """A packer that is killed at random moments, again and again, ends with the same bytes."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -26,15 +27,18 @@ class Kill(CliTest):
         """Kills packers, a task after the other, until each was left to end; returns the kills."""
         words = ['pack', self.folder / 'photos', self.folder / 'out', '--shard-size', '60kB',
                  *flags]
-        started = time.time()
-        self.run_recpack(*words[:2], self.folder / 'whole', *words[3:])
-        whole = time.time() - started
+        times = []
+        for name in 'again', 'whole':  # one of them may be held up
+            started = time.time()
+            self.run_recpack(*words[:2], self.folder / name, *words[3:])
+            times.append(time.time() - started)
+        shutil.rmtree(self.folder / 'again')
+        whole = min(times)
         chance = random.Random(11)
         kills = 0
         ended = set()
         for launch in range(8 * KILLS):
             task = tasks[launch % len(tasks)]
-            began = time.time()
             packer = subprocess.Popen([RECPACK, *words, '--task', task], stdout=subprocess.DEVNULL)
             try:
                 # Mostly early, so that many kills fit in; now and then anywhere.
@@ -44,7 +48,6 @@ class Kill(CliTest):
                 packer.wait()
                 kills += 1
             else:
-                whole = min(whole, time.time() - began)  # the first may have been held up
                 self.assertEqual(packer.returncode, 0)
                 if kills >= KILLS // 2:
                     ended.add(task)

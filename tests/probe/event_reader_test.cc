@@ -108,10 +108,18 @@ TEST_F(EventReaderTest, FilesThatComeLaterAreFound) {
     EventLog::Open(std::to_string(i))->Write({.begin = 1, .end = 2});
     EXPECT_THAT(reader.Poll(), SizeIs(1));
   }
-  fs::last_write_time(folder_, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(folder_, long_ago);
   EXPECT_THAT(reader.Poll(), IsEmpty());
   EventLog::Open("later")->Write({.begin = 1, .end = 2});
   EXPECT_THAT(reader.Poll(), SizeIs(1));
+  // A file system that counts in days.
+  fs::last_write_time(folder_, long_ago);
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  EventLog::Open("unseen")->Write({.begin = 1, .end = 2});
+  fs::last_write_time(folder_, long_ago);
+  EXPECT_THAT(reader.Poll(), IsEmpty());
+  EXPECT_THAT(reader.PollAll(), SizeIs(1));
 }
 
 TEST_F(EventReaderTest, AFileThatIsNoneIsNamedOnceAndTheOthersAreRead) {

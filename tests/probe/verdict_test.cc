@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "recpack/probe/show.h"
+#include "recpack/probe/trainings.h"
 
 namespace recpack {
 namespace {
@@ -374,16 +375,23 @@ TrainerSteps Later(TrainerSteps trainer, int seconds, uint64_t number = 0) {
 TEST(Verdict, OfTrainingsOneAfterTheOtherTheLongestIsJudged) {
   const Made waits = {.wait = 40, .exchange = 10, .device = 50};
   const Made works = {.exchange = 10, .device = 90};
-  const Evidence evidence{.trainers = {Trainer(works, 100), Trainer(works, 100, 1),
-                                       Later(Trainer(waits, 200), 100, 100),
-                                       Later(Trainer(waits, 200, 1), 100, 100),
-                                       Later(Trainer(works, 5), 200)}};
+  TrainerSteps evaluation = Later(Trainer(works, 500), 300);
+  evaluation.source = TrainerSteps::Source::kBetweenWaits;
+  Evidence evidence{.trainers = {Trainer(works, 100), Trainer(works, 100, 1),
+                                 Later(Trainer(waits, 200), 100, 100),
+                                 Later(Trainer(waits, 200, 1), 100, 100),
+                                 Later(Trainer(works, 5), 200), evaluation}};
+  Evidence latest = evidence;
+  LeaveOneTraining(Training::kLongest, evidence);
   const Verdict verdict = Decide(evidence);
   EXPECT_EQ(verdict.band, Band::kHighly);
   EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
   EXPECT_EQ(verdict.steps, 190u);
   EXPECT_NEAR(verdict.steps_per_second, 20, 1e-9);
-  EXPECT_THAT(verdict.notes, Contains(HasSubstr("trained 3 times, one after the other")));
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("4 loops of steps, one after the other")));
+  LeaveOneTraining(Training::kLatest, latest);
+  ASSERT_EQ(latest.trainers.size(), 1u);
+  EXPECT_EQ(latest.trainers[0].steps.size(), 500u);
 }
 
 // As two programs that train beside each other.
@@ -417,6 +425,18 @@ TEST(Verdict, AllRanksWaitForTheInputOfOne) {
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("rank 1 (process 5) waited 40.0 %")));
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("2 processes train together")));
   EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("what the devices did"))));
+}
+
+// As one that reads for all, and passes batches on.
+TEST(Verdict, RanksThatGetTheirBatchesFromAnotherOne) {
+  Evidence evidence = HiddenRanks({.wait = 40}, {});
+  evidence.trainers[1].waits_seen = false;
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("1 of 2 processes that train together called")));
+  evidence.trainers[0].waits_seen = false;
+  EXPECT_EQ(Decide(evidence).band, Band::kUnknown);
 }
 
 TEST(Verdict, RanksThatWaitInTurnsWaitForEachOther) {
@@ -505,6 +525,7 @@ TEST(Verdict, OfATrainingThatWasStartedAgainTheLastStartCounts) {
     evidence.trainers.push_back(again);
     evidence.ranks.push_back(rank);
   }
+  LeaveOneTraining(Training::kLongest, evidence);
   const Verdict verdict = Decide(evidence);
   EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
   EXPECT_EQ(verdict.rank, 1u);

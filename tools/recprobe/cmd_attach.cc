@@ -88,10 +88,7 @@ void EndWatchBySignals() {
 class Watched {
  public:
   explicit Watched(const std::vector<int>& processes) {
-    for (const int process : processes) Join(process, processes.size() > 1);
-    if (processes_.empty()) {
-      throw Error(ErrorKind::kNotFound, "all processes have ended", {}, "start the training again");
-    }
+    for (const int process : processes) Join(process, process != processes.back());
   }
 
   // Whether all have ended; waits for that up to `timeout`.
@@ -123,13 +120,14 @@ class Watched {
   }
 
  private:
-  // Of several, one that has ended in the meantime is none of them.
-  void Join(int process, bool may_have_ended) {
+  // Of several, one that has ended in the meantime is none of them; of none it is said why.
+  void Join(int process, bool others_follow) {
     try {
       processes_.push_back(std::make_unique<WatchedProcess>(process));
       numbers_.push_back(process);
     } catch (const Error& error) {
-      if (!may_have_ended || error.kind() != ErrorKind::kNotFound) throw;
+      const bool is_left = others_follow || !processes_.empty();
+      if (!is_left || error.kind() != ErrorKind::kNotFound) throw;
     }
   }
 

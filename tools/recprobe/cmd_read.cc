@@ -9,6 +9,7 @@
 #include "recpack/probe/show.h"
 #include "recpack/probe/told_ranks.h"
 #include "recpack/probe/trace_summary.h"
+#include "recpack/probe/trainings.h"
 #include "recpack/probe/verdict.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
@@ -58,10 +59,13 @@ Told Read(const std::string& path) {
 Evidence EvidenceOf(const Told& told, int64_t last) {
   ToldRanks ranks;
   ranks.Add(told.events);
-  return {.trainers = StepsOf(told.events, last),
-          .ranks = ranks.All(),
-          .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
-          .unseen = told.unseen};
+  Evidence evidence{
+      .trainers = StepsOf(told.events, last),
+      .ranks = ranks.All(),
+      .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
+      .unseen = told.unseen};
+  LeaveOneTraining(Training::kLongest, evidence);
+  return evidence;
 }
 
 void RunRead(const Flags& flags) {

@@ -173,7 +173,8 @@ int RunAndWatch(const Flags& flags) {
   std::vector<std::string>& unseen = ended.evidence.unseen;
   for (std::string& line : UnseenOf(parts.job)) unseen.push_back(std::move(line));
   if (exit_code != 0) unseen.push_back(format("the command {}", ended.end.Text()));
-  if (child->AnyRunning().value_or(false)) {
+  constexpr std::chrono::milliseconds kGrace(300);
+  if (LeavesBehind(*child, kGrace)) {
     unseen.emplace_back(
         "processes that the command left behind still run: what they do from here on is not seen");
   }

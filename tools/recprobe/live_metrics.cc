@@ -43,12 +43,13 @@ LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job) {
 void LiveMetrics::Update(const Watch& watch) {
   const auto begin = Clock::now();
   if (!metrics_ || begin < next_) return;
-  Evidence evidence = watch.Collected(kLatestSteps);
+  Evidence evidence = watch.Latest(kLatestSteps);
   const Verdict verdict = Decide(evidence);
-  // Counters count all steps, however many there were since they were looked at.
+  // Counters count all steps, of all trainings, however many there were since they were looked at.
+  evidence.trainers = watch.Trainers(kLatestSteps);
   for (size_t most = kLatestSteps; metrics_->Misses(evidence, most);) {
     most *= 4;
-    evidence.trainers = watch.Collected(most).trainers;
+    evidence.trainers = watch.Trainers(most);
   }
   server_->Publish(metrics_->Text(evidence, verdict, watch.Gpus(), EventLog::Now()));
   const auto end = Clock::now();

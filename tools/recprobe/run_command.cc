@@ -37,8 +37,12 @@ std::unique_ptr<ChildCommand> StartOrTell(
   }
 }
 
+bool LeavesBehind(ChildCommand& child, std::chrono::milliseconds grace) {
+  return SomeRunAt(child, Clock::now() + grace);
+}
+
 void EndLeftBehind(ChildCommand& child) {
-  if (!SomeRunAt(child, Clock::now() + kGrace)) return;
+  if (!LeavesBehind(child, kGrace)) return;
   std::fputs(
       "recprobe: the command left processes behind that still ran, and were ended: let it wait for "
       "them\n",

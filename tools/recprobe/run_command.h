@@ -1,6 +1,7 @@
 // Begins and ends commands that are watched.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,10 @@ namespace recpack::tool {
 std::unique_ptr<ChildCommand> StartOrTell(
     const std::vector<std::string>& command,
     const std::vector<std::pair<std::string, std::string>>& environment, int& exit_code);
+
+// Whether descendants still run some time after the command has ended: helpers of its libraries end
+// a moment later.
+bool LeavesBehind(ChildCommand& child, std::chrono::milliseconds grace);
 
 // Ends descendants that still run some time after the command has ended, and says so on stderr: in
 // an experiment they would disturb what comes next, or go on with it for ever.

@@ -23,10 +23,11 @@ class EventReader {
   explicit EventReader(std::string folder);
   ~EventReader();
 
-  // What came since the last call, each file's events in the order written. Files that are no event
-  // files, or not whole, are read as far as they make sense. Of processes that are no more, whose
-  // files were read to their ends, it looks for more now and then only: a training may start
-  // thousands of workers, one after the other.
+  // What came since the last call, each file's events in the order written, files in no order.
+  // Files that are no event files, or not whole, are read as far as they make sense. Of processes
+  // that are no more, or have another number here, and whose files were read to their ends, it
+  // looks for more at each 64th call only: a training may start thousands of workers, one after the
+  // other.
   std::vector<TimedEvent> Poll();
   // The same of all files: for the end.
   std::vector<TimedEvent> PollAll();

@@ -67,6 +67,7 @@ struct Evidence {
   // own.
   bool accelerators = true;
   std::string no_steps;             // why nobody told of steps, where nobody did
+  std::vector<std::string> notes;   // what it is not of
   std::vector<std::string> unseen;  // what could not be seen, and why
 };
 

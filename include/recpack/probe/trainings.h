@@ -1,16 +1,20 @@
 // Trainings that a command does one after the other.
 #pragma once
 
-#include <cstddef>
-#include <vector>
+#include <cstdint>
 
-#include "recpack/probe/steps.h"
+#include "recpack/probe/evidence.h"
 
 namespace recpack {
 
-// Trainers that run at the same time are one training, with all that do so with either. Of several
-// trainings that which takes longest is left, the last one of these. Returns how many were left
-// out.
-size_t LeaveOutOtherTrainings(std::vector<TrainerSteps>& trainers);
+enum class Training : uint8_t {
+  kLongest,  // of those that told of steps, where any did; the last one of the same length
+  kLatest,   // that began last: the one that goes on
+};
+
+// Leaves the trainers of one training, and says so in the notes. Trainers that run at the same time
+// are one training, with all that do so with either; of a training that was started again (ranks of
+// torch.distributed in other processes) the last start is left.
+void LeaveOneTraining(Training which, Evidence& evidence);
 
 }  // namespace recpack

@@ -37,7 +37,7 @@ struct Breakdown {
 };
 
 struct Verdict {
-  static constexpr size_t kFewestSteps = 10;
+  static constexpr size_t kFewestSteps = 10;  // that are enough to decide by
 
   Band band = Band::kUnknown;
   Estimate input_share;  // of step time
@@ -61,7 +61,6 @@ struct Verdict {
   std::vector<std::string> hints;     // what older rules would say, and what contradicts them
   std::vector<std::string> notes;     // what stands against it, or was not seen
 
-  // To decide by.
   bool enough_steps() const { return steps >= kFewestSteps; }
 };
 

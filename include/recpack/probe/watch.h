@@ -34,10 +34,14 @@ class Watch {
   // The same once more, when all has ended, or is no more to be watched.
   void LastSample();
 
-  // Of all samples so far; of each trainer, its latest `most_steps`, and of the system what was
-  // while these ran. Why there are no steps, where there are none, is for the caller to say, but
-  // for Pythons below the command that the hook is not in.
-  Evidence Collected(size_t most_steps = SIZE_MAX) const;
+  // Of all samples so far: of the training that took longest, where there were several one after
+  // the other, and of the system what was while it ran. Why there are no steps, where there are
+  // none, is for the caller to say, but for Pythons below the command that the hook is not in.
+  Evidence Collected() const;
+  // The same of the training that goes on: of each trainer its latest `most_steps`.
+  Evidence Latest(size_t most_steps) const;
+  // All trainers that there were, each with its latest `most_steps`.
+  std::vector<TrainerSteps> Trainers(size_t most_steps) const;
   // The machine, its devices and loaders over that time.
   Timeline SampledTimeline() const;
   // What all GPUs gave at the last sample; until the next one.
