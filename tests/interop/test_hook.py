@@ -126,6 +126,8 @@ class PyTorch(RealLibrary):
                     optimizer.zero_grad()
                     parallel(batch).sum().backward()
                     optimizer.step()
+                del parallel  # it uses the group, which ends where neither waits for the other
+                torch.distributed.barrier()
                 torch.distributed.destroy_process_group()
 
             if __name__ == '__main__':
