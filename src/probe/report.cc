@@ -135,8 +135,10 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
                 .how = {}};
   report.stages = StagesOf(report.loader);
   // As the verdict has them.
-  const std::vector<TrainerSteps> trainers =
-      evidence.trainers.empty() ? StepsOfLoaders(evidence.loaders) : evidence.trainers;
+  const bool by_loaders = evidence.trainers.empty();
+  const std::vector<TrainerSteps> of_loaders =
+      by_loaders ? StepsOfLoaders(evidence.loaders) : std::vector<TrainerSteps>();
+  const std::vector<TrainerSteps>& trainers = by_loaders ? of_loaders : evidence.trainers;
   const bool own_work = StepsAreOwnWork(evidence, trainers);
   for (const TrainerSteps& trainer : trainers) {
     if (trainer.steps.empty()) continue;

@@ -52,16 +52,15 @@ Intervals UnionOf(const std::vector<Event>& events) {
 
 // Of steps that a hook told. A thread that takes its input from another one, by a way that is not
 // hooked, may have waited for a batch or two itself.
-bool WaitsAreSeen(const LaneEvents& lane, const std::vector<StepRecord>& steps,
+bool CallsAreSeen(std::vector<Interval> batches, std::vector<StepRecord>& steps,
                   bool fetched_ahead) {
-  Intervals batches = lane.batches;
-  std::sort(batches.begin(), batches.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-  size_t with_batch = 0, at = 0;
-  for (const StepRecord& step : steps) {
-    while (at < batches.size() && batches[at].end <= step.begin) ++at;
-    with_batch += at < batches.size() && batches[at].begin < step.end ? 1 : 0;
-  }
+  std::ranges::sort(batches, {}, &Interval::begin);
+  size_t with_batch = 0;
+  const StepRecord* last = nullptr;
+  VisitWithin(batches, steps, [&](StepRecord& step, const Interval&, int64_t) {
+    with_batch += &step != last ? 1 : 0;
+    last = &step;
+  });
   return with_batch > 0 && (!fetched_ahead || 2 * with_batch >= steps.size());
 }
 
@@ -84,7 +83,7 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
   if (!lane.steps.empty() && lane.steps.front().name == 0) {
     trainer.device = lane.steps.front().device;
   } else if (trainer.source == TrainerSteps::Source::kTold) {
-    trainer.waits_seen = WaitsAreSeen(lane, trainer.steps, fetched_ahead);
+    trainer.waits_seen = CallsAreSeen(lane.batches, trainer.steps, fetched_ahead);
   }
   const Intervals waits = UnionOf(lane.waits);
   const Intervals exchanges = UnionOf(lane.exchanges);

@@ -45,7 +45,15 @@ std::vector<std::string> Notices(const std::string& folder) {
   return {notices.begin(), notices.end()};
 }
 
-// Processes that could not write all that they told, and tell no more.
+// Programs tell no more where there is no room for it. Others than root do not get the last of it.
+bool IsFull(const std::string& folder) {
+  constexpr uintmax_t kLeast = 4096;
+  std::error_code code;
+  const std::filesystem::space_info space = std::filesystem::space(folder, code);
+  return !code && (::geteuid() == 0 ? space.free : space.available) < kLeast;
+}
+
+// Of which programs could not write all that they told, and tell no more: a line each.
 std::vector<std::string> Lost(const std::string& folder) {
   std::vector<std::string> lines;
   std::error_code code;
@@ -57,15 +65,13 @@ std::vector<std::string> Lost(const std::string& folder) {
                "quota, a limit of file sizes); name another folder in TMPDIR",
                name.substr(0, name.find('-')), folder));
   }
+  if (IsFull(folder)) {
+    lines.push_back(
+        format("what programs told is not whole: there is no room left in {}; name a larger folder "
+               "in TMPDIR",
+               folder));
+  }
   return lines;
-}
-
-// Programs tell no more where there is no room for it. Others than root do not get the last of it.
-bool IsFull(const std::string& folder) {
-  constexpr uintmax_t kLeast = 4096;
-  std::error_code code;
-  const std::filesystem::space_info space = std::filesystem::space(folder, code);
-  return !code && (::geteuid() == 0 ? space.free : space.available) < kLeast;
 }
 
 // The sample next to `time`, which is before `end`.
@@ -131,7 +137,7 @@ struct Watch::State {
     return RatesBetween(all[first], WithEnded(all, first, last));
   }
 
-  void AddUnseen(Evidence& evidence) const {
+  void AddUnseen(const std::vector<std::string>& lost, Evidence& evidence) const {
     auto& unseen = evidence.unseen;
     for (const Unseen& each : system.unseen()) unseen.push_back(UnseenText(each));
     for (std::string& line : gpus.Unseen(began)) unseen.push_back(std::move(line));
@@ -142,16 +148,8 @@ struct Watch::State {
       unseen.emplace_back("timelines of some devices or loaders: there are too many to keep");
     }
     for (const std::string& damage : events.damage()) unseen.push_back(damage);
-    if (!options.events.empty()) {
-      for (std::string& line : Lost(options.events)) unseen.push_back(std::move(line));
-    }
     for (std::string& notice : Notices(options.events)) unseen.push_back(std::move(notice));
-    if (!options.events.empty() && IsFull(options.events)) {
-      unseen.push_back(
-          format("what programs told is not whole: there is no room left in {}; name a larger "
-                 "folder in TMPDIR",
-                 options.events));
-    }
+    unseen.insert(unseen.end(), lost.begin(), lost.end());
   }
 
   Evidence EvidenceOf(Training which, size_t most_steps) const {
@@ -162,9 +160,9 @@ struct Watch::State {
                       .ranks = ranks.All(),
                       .accelerators = AnyAccelerator() || gpus.any()};
     // Who can tell no more may do something all the same.
-    const bool whole =
-        options.events.empty() || (!IsFull(options.events) && Lost(options.events).empty());
-    if (whole) evidence.silence = last_word.Since(evidence.trainers);
+    const std::vector<std::string> lost =
+        options.events.empty() ? std::vector<std::string>() : Lost(options.events);
+    if (lost.empty()) evidence.silence = last_word.Since(evidence.trainers);
     LeaveOneTraining(which, evidence);
     const Interval time = TimeOfSteps(evidence.trainers);
     evidence.gpus = gpus.Uses(time.begin, time.end);
@@ -174,7 +172,7 @@ struct Watch::State {
       evidence.periods = activity.Periods();
       for (Period& period : gpus.Periods()) evidence.periods.push_back(std::move(period));
     }
-    AddUnseen(evidence);
+    AddUnseen(lost, evidence);
     return evidence;
   }
 

@@ -14,15 +14,6 @@ constexpr std::chrono::seconds kPatience(10);
 constexpr std::chrono::seconds kGrace(2);
 constexpr std::chrono::milliseconds kLook(50);
 
-// Waits for the end of all of them, until then.
-bool SomeRunAt(ChildCommand& child, Clock::time_point until) {
-  while (child.AnyRunning().value_or(false)) {
-    if (Clock::now() >= until) return true;
-    std::this_thread::sleep_for(kLook);
-  }
-  return false;
-}
-
 }  // namespace
 
 std::unique_ptr<ChildCommand> StartOrTell(
@@ -37,8 +28,13 @@ std::unique_ptr<ChildCommand> StartOrTell(
   }
 }
 
-bool LeavesBehind(ChildCommand& child, std::chrono::milliseconds grace) {
-  return SomeRunAt(child, Clock::now() + grace);
+bool LeavesBehind(ChildCommand& child, std::chrono::nanoseconds grace) {
+  const auto until = Clock::now() + grace;
+  while (child.AnyRunning().value_or(false)) {
+    if (Clock::now() >= until) return true;
+    std::this_thread::sleep_for(kLook);
+  }
+  return false;
 }
 
 void EndLeftBehind(ChildCommand& child) {
@@ -54,7 +50,7 @@ CommandEnd EndCommand(ChildCommand& child) {
   child.Kill(SIGTERM);
   const auto until = Clock::now() + kPatience;
   auto end = child.Wait(kPatience);
-  SomeRunAt(child, until);
+  LeavesBehind(child, until - Clock::now());
   child.Kill(SIGKILL);
   if (!end) end = child.Wait(kPatience);
   return end.value_or(CommandEnd{.exit_code = 128 + SIGKILL, .signal = SIGKILL});

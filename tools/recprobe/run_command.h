@@ -19,7 +19,7 @@ std::unique_ptr<ChildCommand> StartOrTell(
 
 // Whether descendants still run some time after the command has ended: helpers of its libraries end
 // a moment later.
-bool LeavesBehind(ChildCommand& child, std::chrono::milliseconds grace);
+bool LeavesBehind(ChildCommand& child, std::chrono::nanoseconds grace);
 
 // Ends descendants that still run some time after the command has ended, and says so on stderr: in
 // an experiment they would disturb what comes next, or go on with it for ever.

@@ -1,12 +1,11 @@
 """PyTorch's DataLoader, torchdata's StatefulDataLoader and the steps of optimizers."""
-import functools
 import sys
 from importlib.util import find_spec
 
 from . import events
 from .steps import marks
 from .threads import trainer
-from .wrap import How, time_method
+from .wrap import How, replace, time_method
 
 
 def patch(module):
@@ -28,19 +27,17 @@ def patch(module):
             time_method(item, '__iter__', start)  # workers are started in it
 
 
-def _watch_optimizers(module):
-    optimizer = module.Optimizer
-    made = optimizer.__init__
-    if hasattr(made, '_recprobe'):
-        return
-
-    @functools.wraps(made)
+def _marking(made):
     def __init__(self, *args, **kwargs):
         marks.optimizer_made = True
         return made(self, *args, **kwargs)
 
-    __init__._recprobe = True
-    optimizer.__init__ = __init__
+    return __init__
+
+
+def _watch_optimizers(module):
+    if not replace(module.Optimizer, '__init__', _marking):
+        return
     if not hasattr(module, 'register_optimizer_step_post_hook'):
         events.tell('Steps are not seen: this PyTorch has no hooks for optimizers; 2.0 has.')
         marks.hidden_optimizer = True

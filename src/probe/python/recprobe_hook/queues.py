@@ -3,12 +3,11 @@
 Only those into which a thread puts something that has fetched batches, or has taken them from such
 a queue: what else a program has queues for is no input.
 """
-import functools
 import sys
 
 from . import events
 from .threads import is_background, relays
-from .wrap import How, time_method
+from .wrap import How, replace, time_method
 
 
 def _gradients():
@@ -17,20 +16,17 @@ def _gradients():
     return recorded is None or recorded()
 
 
-def patch(module):
-    queue = module.Queue
-    put = queue.put
-    if hasattr(put, '_recprobe'):
-        return
-
-    @functools.wraps(put)
+def _marking(put):
     def put_by_recprobe(self, *args, **kwargs):
         if is_background():
             self._recprobe_input = True
         return put(self, *args, **kwargs)
 
-    put_by_recprobe._recprobe = True
-    queue.put = put_by_recprobe
-    time_method(queue, 'get', How(
+    return put_by_recprobe
+
+
+def patch(module):
+    replace(module.Queue, 'put', _marking)
+    time_method(module.Queue, 'get', How(
         events.QUEUE, gradients=_gradients,
         applies=lambda one: getattr(one, '_recprobe_input', False) and relays()))

@@ -17,13 +17,22 @@ class How:
         self.batch = batch
 
 
-def time_method(owner, method, how):
-    """Of a class that defines it itself; once."""
+def replace(owner, method, made_of):
+    """What a class defines itself by what `made_of` makes of it; once. Returns whether it did."""
     original = owner.__dict__.get(method)
     if original is None or hasattr(original, '_recprobe'):
-        return
+        return False
+    replacement = functools.wraps(original)(made_of(original))
+    replacement._recprobe = True
+    setattr(owner, method, replacement)
+    return True
 
-    @functools.wraps(original)
+
+def time_method(owner, method, how):
+    replace(owner, method, lambda original: _timed(original, how))
+
+
+def _timed(original, how):
     def timed_by_recprobe(self, *args, **kwargs):
         __tracebackhide__ = True  # pytest's
         work = begin_wait(how, self)
@@ -38,5 +47,4 @@ def time_method(owner, method, how):
         finally:
             end_wait(work, got)
 
-    timed_by_recprobe._recprobe = True
-    setattr(owner, method, timed_by_recprobe)
+    return timed_by_recprobe
