@@ -150,17 +150,15 @@ std::string VisitPages(int pid, bool writable, const std::function<void(StatsBlo
     if (errno == ENOENT) return format("there is no process {}", pid);
     return format("process {} may not be looked into: {}", pid, std::strerror(errno));
   }
-  const uint32_t own = OwnIdOf(pid);
   const std::string target = format("/memfd:{} (deleted)", kStatsName);
   bool found = false, unknown = false;
   while (const dirent* entry = ::readdir(entries)) {
-    const std::string path = folder + "/" + entry->d_name;
     char link[128];
-    const ssize_t length = ::readlink(path.c_str(), link, sizeof(link));
+    const ssize_t length = ::readlinkat(::dirfd(entries), entry->d_name, link, sizeof(link));
     if (length < 0 || std::string_view(link, static_cast<size_t>(length)) != target) continue;
-    MappedPage page(path, writable);
+    MappedPage page(folder + "/" + entry->d_name, writable);
     unknown |= page.blocks() == nullptr;
-    if (page.blocks() == nullptr || page.blocks()->header.process != own) continue;
+    if (page.blocks() == nullptr || page.blocks()->header.process != OwnIdOf(pid)) continue;
     found = true;
     use(*page.blocks());
   }

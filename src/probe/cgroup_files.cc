@@ -84,7 +84,7 @@ void CgroupFiles::Open(const CgroupFolders& folders) {
   folders_ = folders;
   cpu_stats_.clear();
   for (const std::string& folder : folders.cpu.folders) {
-    cpu_stats_.emplace_back(files_, folder + "/cpu.stat");
+    cpu_stats_.emplace_back(files_, folder + "/cpu.stat", KeptFile::Size::kOneRead);
   }
   pressure_.clear();
   if (!folders.unified.folders.empty()) {
@@ -136,7 +136,7 @@ void CgroupFiles::ReadMemoryLimit(CgroupSample& sample, UnseenList& missing) {
                 memory.folders.empty() ? kNoMount : "the memory controller in the group");
   } else if (memory_used_.empty() || memory_used_.front().path() != *tightest + used) {
     memory_used_.clear();
-    memory_used_.emplace_back(files_, *tightest + used);
+    memory_used_.emplace_back(files_, *tightest + used, KeptFile::Size::kOneRead);
   }
 }
 

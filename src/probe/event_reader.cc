@@ -110,6 +110,9 @@ struct EventReader::State {
   }
 
   void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events) {
+    std::error_code code;
+    // Most have not grown, and asking costs less than opening.
+    if (const auto size = fs::file_size(path, code); !code && size <= file.offset) return;
     std::ifstream stream(path, std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(file.offset));
     while (stream) {

@@ -177,16 +177,15 @@ void ProcessTree::ReadAllowedCores(UnseenList& missing) {
 
 void ProcessTree::Copy(SystemSample& sample) {
   size_t threads = 0;
+  for (auto& [number, member] : members_) threads += member.threads().size();
   sample.processes.resize(members_.size());
-  size_t processes = 0;
-  for (auto& [number, member] : members_) {
-    sample.processes[processes++] = member.sample();
-    for (const TreeThread& thread : member.threads()) {
-      if (threads == sample.threads.size()) sample.threads.emplace_back();
-      sample.threads[threads++] = thread.sample();
-    }
-  }
   sample.threads.resize(threads);
+  auto to_process = sample.processes.begin();
+  auto to_thread = sample.threads.begin();
+  for (auto& [number, member] : members_) {
+    *to_process++ = member.sample();
+    for (const TreeThread& thread : member.threads()) *to_thread++ = thread.sample();
+  }
   sample.allowed_cores = allowed_cores_;
   sample.tree_cpu_ns = total_.cpu_ns;
   sample.tree_major_faults = total_.major_faults;

@@ -1,6 +1,7 @@
 #include "src/probe/sorted_events.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "src/probe/cuda_names.h"
@@ -46,11 +47,8 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
     switch (event.kind) {
       case EventKind::kStep:
         (timed.name == kBetweenBatches ? lane.batch_steps : lane.steps).push_back(event);
-        // The hook names its steps; who does not is the program itself, and tells of all it does.
-        if (timed.name.empty()) sorted.telling_waits.insert(timed.process);
         break;
       case EventKind::kInputWait:
-        sorted.telling_waits.insert(timed.process);
         if (timed.name == kEvaluation) break;
         lane.waits.push_back(event);
         if (timed.name != kIteratorBegins) lane.batches.push_back(IntervalOf(event));
@@ -67,10 +65,7 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
         AddCopy(timed, sorted);
         break;
       case EventKind::kRange:
-        if (timed.name == kFetchedAhead) {
-          lane.fetches_ahead = true;
-          sorted.telling_waits.insert(timed.process);
-        }
+        lane.fetches_ahead |= timed.name == kFetchedAhead;
         break;
       case EventKind::kHost:
         if (IsLaunch(timed.name)) ++sorted.launches[timed.process];

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,6 @@ struct DeviceEvents {
 struct SortedEvents {
   std::map<Lane, LaneEvents> lanes;
   std::map<std::pair<int, uint16_t>, DeviceEvents> devices;
-  std::set<int> telling_waits;                    // processes
   std::map<int, uint64_t> launches;               // of kernels, by process
   std::map<int, std::vector<Interval>> by_hosts;  // copies from a device to another, by process
 };

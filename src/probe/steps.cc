@@ -50,8 +50,8 @@ Intervals UnionOf(const std::vector<Event>& events) {
   return Union(std::move(pieces));
 }
 
-// Of steps that a hook told. A thread that takes its input from another one, by a way that is not
-// hooked, may have waited for a batch or two itself.
+// Of steps that a hook or marks told. A thread that takes its input from another one, by a way that
+// is not hooked, may have waited for a batch or two itself.
 bool CallsAreSeen(std::vector<Interval> batches, std::vector<StepRecord>& steps,
                   bool fetched_ahead) {
   std::ranges::sort(batches, {}, &Interval::begin);
@@ -73,16 +73,16 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
   std::sort(lane.steps.begin(), lane.steps.end(), EarlierBegin);
   std::sort(lane.waits.begin(), lane.waits.end(), EarlierBegin);
   trainer.steps = lane.steps.empty() ? FromWaits(lane.waits) : FromSteps(lane.steps);
-  trainer.waits_seen = sorted.telling_waits.contains(at.first);
   for (const auto* events : {&lane.waits, &lane.steps}) {
     if (!events->empty() && events->front().device != Event::kNoDevice) {
       trainer.device = events->front().device;
     }
   }
-  // A program that tells of its steps itself names no device where a step is one of several.
-  if (!lane.steps.empty() && lane.steps.front().name == 0) {
+  // A hook names its steps. A program that tells of them itself tells of all its waits, and names
+  // no device where a step is one of several.
+  if (trainer.source == TrainerSteps::Source::kTold && lane.steps.front().name == 0) {
     trainer.device = lane.steps.front().device;
-  } else if (trainer.source == TrainerSteps::Source::kTold) {
+  } else {
     trainer.waits_seen = CallsAreSeen(lane.batches, trainer.steps, fetched_ahead);
   }
   const Intervals waits = UnionOf(lane.waits);

@@ -45,6 +45,7 @@ void AppendValues(const SystemRates& rates, bool tree_seen, Values& values) {
   if (tree_seen) {
     values.push_back({"cpu", "", "the program", "cores", rates.tree_cores});
     Append("cpu", "", "others", "cores", rates.others_cores, values);
+    values.push_back({"cpu", "", "recprobe", "cores", rates.own_cores});
   }
   Append("cpu", "", "held back by a quota", "cores", rates.throttled_cores, values);
   for (const CoreRates& core : rates.cores) {

@@ -42,11 +42,18 @@ TreeThread::TreeThread(KeptFiles* files, const std::string& process_folder, int 
 }
 
 bool TreeThread::Read(size_t turn, bool block_io_is_counted, UnseenList& missing) {
-  constexpr size_t kTurns = 16;
-  const bool is_turn = turn % kTurns == 0;
-  if (idle_ >= kTurns && !is_turn && turn % 2 != 0) return true;  // asleep for long
-  idle_ = ReadSchedule() ? 0 : idle_ + 1;
-  if (idle_ > 0 && !is_turn) return true;
+  constexpr size_t kAsleep = 16;  // samples in a row without having run
+  constexpr size_t kPauseOfSleepers = 4;
+  constexpr size_t kPauseOfStat = 4;  // which costs five times what the schedule does
+  constexpr size_t kPauseAtMost = 32;
+  if (idle_ >= kAsleep && turn % kPauseOfSleepers != 0) return true;
+  const Schedule schedule = ReadSchedule();
+  idle_ = schedule == Schedule::kSame ? idle_ + 1 : 0;
+  if (schedule == Schedule::kRan) TakeSchedule(missing);
+  has_run_ |= schedule != Schedule::kSame;
+  const size_t since = turn - read_at_;
+  const bool is_due = has_run_ ? since >= kPauseOfStat : turn % kPauseAtMost == 0;
+  if (is_known_ && !is_due && schedule != Schedule::kUnknown) return true;
   const auto text = stat_.Read();
   if (!text) {
     if (IsRefusal(stat_.error())) {
@@ -64,20 +71,24 @@ bool TreeThread::Read(size_t turn, bool block_io_is_counted, UnseenList& missing
   sample_.block_io_wait_ns.reset();
   if (block_io_is_counted) sample_.block_io_wait_ns = TicksToNs(stat->block_io_ticks);
   TakeSchedule(missing);
+  is_known_ = true;
+  has_run_ = false;
+  read_at_ = turn;
   return true;
 }
 
-bool TreeThread::ReadSchedule() {
+TreeThread::Schedule TreeThread::ReadSchedule() {
   const auto text = schedule_.Read();
   if (!text) {
     times_ = {};
-    return true;
+    return Schedule::kUnknown;
   }
   Scanner scanner(*text);
   std::array<Counter, 3> times;
   for (Counter& time : times) time = scanner.Number();
   const bool counts = times[2].value_or(0) > 0;
-  return std::exchange(times_, times) != times || !counts;
+  const bool ran = std::exchange(times_, times) != times;
+  return !counts ? Schedule::kUnknown : ran ? Schedule::kRan : Schedule::kSame;
 }
 
 void TreeThread::TakeSchedule(UnseenList& missing) {

@@ -31,8 +31,8 @@ class TreeThread {
  public:
   TreeThread(KeptFiles* files, const std::string& process_folder, int process, int thread);
 
-  // False: it has ended. What it says changes by running, but for a state of "sleeps" that became
-  // "could run": so it is read where it has run, or all in all each sixteenth time. `turn`: counts
+  // False: it has ended. What its stat says changes by running, but for a state of "sleeps" that
+  // became "could run": so that is read where it has run, or else each 32nd time. `turn`: counts
   // up, from another number for each thread.
   bool Read(size_t turn, bool block_io_is_counted, UnseenList& missing);
   // On which processors it may run: true where that has changed.
@@ -42,8 +42,8 @@ class TreeThread {
   const std::string& allowed() const noexcept { return allowed_; }  // "0-3,8"
 
  private:
-  // False: what it tells is as it was.
-  bool ReadSchedule();
+  enum class Schedule { kUnknown, kSame, kRan };
+  Schedule ReadSchedule();
   void TakeSchedule(UnseenList& missing);
 
   KeptFiles* files_;
@@ -51,7 +51,10 @@ class TreeThread {
   KeptFile stat_;
   KeptFile schedule_;
   std::array<Counter, 3> times_ = {};  // of the last schedstat: run, wait, slices
-  size_t idle_ = 0;                    // samples since it has run
+  size_t idle_ = 0;                    // looks since it has run
+  bool is_known_ = false;              // its stat was read
+  bool has_run_ = false;               // since then
+  size_t read_at_ = 0;                 // the turn of that
   ThreadSample sample_;
   std::string allowed_;
 };

@@ -81,6 +81,26 @@ TEST(MarkedSteps, MakeATrainerWhoseInputWaitsAreNotKnown) {
   EXPECT_EQ(trainers[0].steps[1].device, 60);
 }
 
+TEST(MarkedSteps, KnowInputWaitsWhereTheirThreadAskedForBatches) {
+  const auto seen = [](uint32_t lane, const char* name, int64_t waits) {
+    auto events = Training("step ");
+    for (int64_t i = 0; i < waits; ++i) {
+      events.push_back({.event = {.kind = EventKind::kInputWait,
+                                  .lane = lane,
+                                  .begin = 120 * i + 80,
+                                  .end = 120 * i + 90},
+                        .process = 77,
+                        .name = name});
+    }
+    return StepsOf(events, 5000).at(0).waits_seen;
+  };
+  const uint32_t trains = Training("step ").at(0).event.lane;
+  EXPECT_TRUE(seen(trains, "DataLoader", 20));
+  EXPECT_FALSE(seen(trains, "evaluation", 20));
+  EXPECT_FALSE(seen(trains + 1, "DataLoader", 20)) << "who knows how that one hands them over";
+  EXPECT_FALSE(seen(trains, "DataLoader", 0));
+}
+
 TEST(MarkedSteps, GiveWayToStepsThatAreTold) {
   auto events = Training("step ");
   TimedEvent told = Range("", 0, 1000);

@@ -171,25 +171,56 @@ TEST_F(ProcessTreeTest, ThreadsComeAndGo) {
   EXPECT_EQ(sample.threads[0].thread, 49);
 }
 
-TEST_F(ProcessTreeTest, WhatAThreadDoesIsSeenAtOnceWhereItHasRun) {
+TEST_F(ProcessTreeTest, TimesOfAThreadThatRunsAreOfEachSampleAndTheRestIsSeenSoon) {
   machine_.Set({.process = 50, .state = 'S', .user = 5});
   SystemSampler sampler({50}, machine_.Options());
   SystemSample sample = sampler.Sample();
   machine_.Set({.process = 50, .state = 'D', .user = 6});
   machine_.Write("proc/50/task/50/schedstat", "1001 2000 4\n");
   sampler.Sample(sample);
-  EXPECT_EQ(sample.threads.at(0).state, 'D');
   EXPECT_EQ(sample.threads.at(0).run_ns, 1001);
+  for (int i = 0; i < 3; ++i) sampler.Sample(sample);
+  EXPECT_EQ(sample.threads.at(0).state, 'D') << "it has run since it was read: not forgotten";
+  EXPECT_EQ(sample.threads.at(0).user_ns, 60'000'000);
+  // Not read for four samples: at once.
+  for (int i = 0; i < 3; ++i) sampler.Sample(sample);
+  machine_.Set({.process = 50, .state = 'Z', .user = 7});
+  machine_.Write("proc/50/task/50/schedstat", "1002 2000 5\n");
+  sampler.Sample(sample);
+  EXPECT_EQ(sample.threads.at(0).state, 'Z');
+}
+
+TEST_F(ProcessTreeTest, AThreadThatSleepsIsLookedAtNowAndThen) {
+  machine_.Set({.process = 50, .state = 'S', .user = 6});
+  SystemSampler sampler({50}, machine_.Options());
+  SystemSample sample = sampler.Sample();
   // Woken, and not yet on a processor.
   machine_.Set({.process = 50, .state = 'R', .user = 6});
-  machine_.Write("proc/50/task/50/schedstat", "1001 2000 4\n");
-  for (int i = 0; i < 16; ++i) sampler.Sample(sample);
+  for (int i = 0; i < 32; ++i) sampler.Sample(sample);
   EXPECT_EQ(sample.threads.at(0).state, 'R');
   // After a long sleep.
   for (int i = 0; i < 20; ++i) sampler.Sample(sample);
   machine_.Write("proc/50/task/50/schedstat", "1777 2000 5\n");
-  for (int i = 0; i < 2; ++i) sampler.Sample(sample);
+  for (int i = 0; i < 4; ++i) sampler.Sample(sample);
   EXPECT_EQ(sample.threads.at(0).run_ns, 1777);
+  machine_.EndThread(50, 50);
+  for (int i = 0; i < 4; ++i) sampler.Sample(sample);
+  EXPECT_THAT(sample.threads, SizeIs(0));
+}
+
+// A kernel that does not count schedules, or hides them: processor time is known by stat alone.
+TEST_F(ProcessTreeTest, WithoutSchedulesEachSampleReadsTheStat) {
+  machine_.Set({.process = 50, .user = 5});
+  machine_.Write("proc/50/task/50/schedstat", "0 0 0\n");
+  SystemSampler sampler({50}, machine_.Options());
+  SystemSample sample = sampler.Sample();
+  for (int user = 6; user < 40; ++user) {
+    machine_.Set({.process = 50, .user = user});
+    machine_.Write("proc/50/task/50/schedstat", "0 0 0\n");
+    sampler.Sample(sample);
+    ASSERT_EQ(sample.threads.at(0).user_ns, user * 10'000'000);
+    ASSERT_EQ(sample.threads.at(0).run_ns, std::nullopt);
+  }
 }
 
 TEST_F(ProcessTreeTest, CpuTimeOfEndedChildrenCountsOnce) {

@@ -55,16 +55,18 @@ TEST(TimelineValues, WhatMemoryLacks) {
 TEST(TimelineValues, OfAProgramThatIsHiddenOnlyTheMachineIsKnown) {
   SystemRates rates{.tree_cores = 1.5, .tree_major_faults_per_second = 12};
   rates.others_cores = 2;
+  rates.own_cores = 0.007;
   rates.page_cache_read_bytes_per_second = 4096;
   // Another's figures stay, whatever they are called.
   rates.network = {{.name = "others", .received_bytes_per_second = 8}};
   const auto seen = ValuesOf(rates, true), hidden = ValuesOf(rates, false);
   for (const auto& of_tree : {Value("cpu", "", "the program", 1.5), Value("cpu", "", "others", 2),
+                              Value("cpu", "", "recprobe", 0.007),
                               Value("memory", "", "the program's major faults", 12)}) {
     EXPECT_THAT(seen, Contains(of_tree));
     EXPECT_THAT(hidden, Not(Contains(of_tree)));
   }
-  EXPECT_THAT(hidden, SizeIs(seen.size() - 3));
+  EXPECT_THAT(hidden, SizeIs(seen.size() - 4));
   EXPECT_THAT(hidden, Contains(Value("network", "others", "received", 8)));
 }
 

@@ -21,13 +21,14 @@ struct CoreTimes {
   Counter steal_ns;      // taken by other guests of the machine's host
 };
 
-// One that did not run for 16 samples is looked at every second one.
+// One that did not run for 16 samples is looked at each fourth one. Of one that runs, the times of
+// its schedule (run_ns, run_queue_wait_ns) are of the sample, all else is up to 4 samples old.
 struct ThreadSample {
   int thread = 0;
   int process = 0;
   std::string name;
   // As in /proc: R runs or could, S sleeps, D waits for a disk, Z ended, ... One that was woken and
-  // waits for a processor may be told as S for up to 16 samples.
+  // waits for a processor may be told as S for up to 32 samples.
   char state = '?';
   int processor = -1;  // on which it last ran
   uint64_t user_ns = 0;
