@@ -1,5 +1,6 @@
 #include "recpack/probe/event_reader.h"
 
+#include <fcntl.h>
 #include <signal.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <map>
 #include <utility>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/event_record.h"
 #include "src/base/format.h"
 
@@ -18,9 +20,12 @@ namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
 constexpr size_t kRecordsAtOnce = 4096;
-constexpr uint64_t kPollsBetween = 64;            // of files of processes that are no more
+constexpr uint64_t kPollsBetween = 64;                // of files of processes that are no more
+constexpr uint64_t kFreedAtOnce = uint64_t{1} << 20;  // bytes, at least
+constexpr uint64_t kBlock = 4096;
 constexpr std::chrono::seconds kUnchangedFor(3);  // of a folder: file systems may count in seconds
 
 bool IsRunning(int process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
@@ -28,6 +33,9 @@ bool IsRunning(int process) { return ::kill(process, 0) == 0 || errno != ESRCH; 
 // One file, as far as it was read.
 struct EventFile {
   uint64_t offset = 0;
+  uint64_t freed = 0;     // bytes, of those read
+  uint64_t may_free = 0;  // that had been read at `marked`
+  Clock::time_point marked = Clock::now();
   int process = 0;
   bool damaged = false;
   bool growing = true;  // it may, soon
@@ -52,6 +60,25 @@ struct EventFile {
     }
     return true;
   }
+
+  // Holes do not change the size: who appends to it is not disturbed.
+  void FreeWhatWasRead(const std::string& path, std::chrono::seconds after) {
+    const Clock::time_point now = Clock::now();
+    if (now - marked < after) return;
+    if (may_free - freed >= kFreedAtOnce) {
+      Free(path);
+      freed = may_free;
+    }
+    may_free = offset / kBlock * kBlock;
+    marked = now;
+  }
+
+  void Free(const std::string& path) const {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) return;
+    ::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(freed),
+                static_cast<off_t>(may_free - freed));
+  }
 };
 
 }  // namespace
@@ -59,7 +86,11 @@ struct EventFile {
 struct EventReader::State {
   using Files = std::map<std::string, EventFile>;
 
-  std::string folder;
+  State(std::string of, std::optional<std::chrono::seconds> after)
+      : folder(std::move(of)), free_after(after) {}
+
+  const std::string folder;
+  const std::optional<std::chrono::seconds> free_after;
   fs::file_time_type folder_changed;  // when it was looked through
   Files files;
   std::vector<Files::value_type*> growing;
@@ -85,13 +116,14 @@ struct EventReader::State {
     if (!code) folder_changed = changed;
   }
 
-  void ReadGrowing(std::vector<TimedEvent>& events) {
+  void ReadGrowing(std::vector<TimedEvent>& events, size_t most) {
     std::erase_if(growing, [&](Files::value_type* of) {
       auto& [path, file] = *of;
+      if (events.size() >= most) return false;
       // Asked before it is read: what it writes until it ends is not missed.
       const bool running = file.process == 0 || IsRunning(file.process);
       const uint64_t read_before = file.offset;
-      Read(path, file, events);
+      Read(path, file, events, most);
       file.growing = !file.damaged && (running || file.offset > read_before);
       return !file.growing;
     });
@@ -103,19 +135,20 @@ struct EventReader::State {
       auto& [path, file] = entry;
       if (file.growing || file.damaged) continue;
       const uint64_t read_before = file.offset;
-      Read(path, file, events);
+      Read(path, file, events, SIZE_MAX);
       file.growing = !file.damaged && file.offset > read_before;
       if (file.growing) growing.push_back(&entry);
     }
   }
 
-  void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events) {
+  void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events,
+            size_t most) {
     std::error_code code;
     // Most have not grown, and asking costs less than opening.
     if (const auto size = fs::file_size(path, code); !code && size <= file.offset) return;
     std::ifstream stream(path, std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(file.offset));
-    while (stream) {
+    while (stream && events.size() < most) {
       stream.read(reinterpret_cast<char*>(buffer.data()),
                   static_cast<std::streamsize>(buffer.size() * sizeof(EventRecord)));
       const size_t whole = static_cast<size_t>(stream.gcount()) / sizeof(EventRecord);
@@ -129,27 +162,27 @@ struct EventReader::State {
       }
       file.offset += whole * sizeof(EventRecord);
     }
+    if (free_after) file.FreeWhatWasRead(path, *free_after);
   }
 };
 
-EventReader::EventReader(std::string folder) : state_(std::make_unique<State>()) {
-  state_->folder = std::move(folder);
-}
+EventReader::EventReader(std::string folder, std::optional<std::chrono::seconds> free_after)
+    : state_(std::make_unique<State>(std::move(folder), free_after)) {}
 
 EventReader::~EventReader() = default;
 
-std::vector<TimedEvent> EventReader::Poll() {
-  if (++state_->polls % kPollsBetween == 0) return PollAll();
+std::vector<TimedEvent> EventReader::Poll(size_t most) {
+  if (++state_->polls % kPollsBetween == 0 && most == SIZE_MAX) return PollAll();
   std::vector<TimedEvent> events;
   state_->LookWhereChanged();
-  state_->ReadGrowing(events);
+  state_->ReadGrowing(events, most);
   return events;
 }
 
 std::vector<TimedEvent> EventReader::PollAll() {
   std::vector<TimedEvent> events;
   state_->LookForFiles();
-  state_->ReadGrowing(events);
+  state_->ReadGrowing(events, SIZE_MAX);
   state_->ReadOthers(events);
   return events;
 }

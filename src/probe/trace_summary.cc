@@ -5,11 +5,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "src/base/format.h"
 #include "src/probe/device_use.h"
 #include "src/probe/hook_ranges.h"
 
 namespace recpack {
 namespace {
+
+constexpr size_t kMostNames = 1000;  // of a table
 
 // Rows by name.
 class Tally {
@@ -35,10 +38,28 @@ class Tally {
     std::sort(table_.rows.begin(), table_.rows.end(), [](const TraceRow& a, const TraceRow& b) {
       return a.time != b.time ? a.time > b.time : a.name < b.name;
     });
+    JoinTheLeast();
     return std::move(table_);
   }
 
  private:
+  // Names with numbers in them may be as many as calls.
+  void JoinTheLeast() {
+    std::vector<TraceRow>& rows = table_.rows;
+    if (rows.size() <= kMostNames) return;
+    TraceRow others = rows[kMostNames];
+    others.name = format("[{} other names]", rows.size() - kMostNames);
+    for (size_t i = kMostNames + 1; i < rows.size(); ++i) {
+      others.time += rows[i].time;
+      others.calls += rows[i].calls;
+      others.min = std::min(others.min, rows[i].min);
+      others.max = std::max(others.max, rows[i].max);
+      others.bytes += rows[i].bytes;
+    }
+    rows.resize(kMostNames);
+    rows.push_back(std::move(others));
+  }
+
   TraceTable table_;
   std::unordered_map<std::string, size_t> rows_;
 };
@@ -60,7 +81,9 @@ std::string CopyName(const TimedEvent& copy) {
   return {};
 }
 
-struct Collected {
+}  // namespace
+
+struct TraceSums::State {
   Tally activities{"GPU activities"};
   Tally collectives{"NCCL"};
   Tally calls{"CUDA calls"};
@@ -106,25 +129,35 @@ struct Collected {
   }
 };
 
-}  // namespace
+TraceSums::TraceSums() : state_(std::make_unique<State>()) {}
 
-TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gaps) {
-  Collected collected;
-  for (const TimedEvent& event : events) collected.Add(event);
+TraceSums::~TraceSums() = default;
+
+void TraceSums::Add(const std::vector<TimedEvent>& events) {
+  for (const TimedEvent& event : events) state_->Add(event);
+}
+
+TraceSummary TraceSums::Take(size_t longest_gaps) {
+  State sums = std::exchange(*state_, {});
   TraceSummary summary;
-  for (Tally* tally :
-       {&collected.activities, &collected.collectives, &collected.calls, &collected.ranges}) {
+  for (Tally* tally : {&sums.activities, &sums.collectives, &sums.calls, &sums.ranges}) {
     if (TraceTable table = tally->Take(); !table.rows.empty()) {
       summary.tables.push_back(std::move(table));
     }
   }
-  for (auto& [key, pieces] : collected.devices) {
+  for (auto& [key, pieces] : sums.devices) {
     DeviceUse use = UseOf(std::move(pieces), longest_gaps);
     use.process = key.first;
     use.device = key.second;
     summary.devices.push_back(std::move(use));
   }
   return summary;
+}
+
+TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gaps) {
+  TraceSums sums;
+  sums.Add(events);
+  return sums.Take(longest_gaps);
 }
 
 }  // namespace recpack

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <set>
 #include <utility>
 
 #include "recpack/base/event_log.h"
+#include "recpack/probe/event_folder.h"
 #include "recpack/probe/event_reader.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/system_sampler.h"
@@ -31,20 +30,6 @@
 namespace recpack {
 namespace {
 
-// What hooks and libraries in the programs could not see: a line each, once.
-std::vector<std::string> Notices(const std::string& folder) {
-  std::set<std::string> notices;
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
-    if (entry.path().extension() != ".notice") continue;
-    std::ifstream file(entry.path());
-    for (std::string line; std::getline(file, line);) {
-      if (!line.empty()) notices.insert(line);
-    }
-  }
-  return {notices.begin(), notices.end()};
-}
-
 // Programs tell no more where there is no room for it. Others than root do not get the last of it.
 bool IsFull(const std::string& folder) {
   constexpr uintmax_t kLeast = 4096;
@@ -55,20 +40,11 @@ bool IsFull(const std::string& folder) {
 
 // Of which programs could not write all that they told, and tell no more: a line each.
 std::vector<std::string> Lost(const std::string& folder) {
-  std::vector<std::string> lines;
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
-    const std::string name = entry.path().filename();
-    if (entry.path().extension() != ".lost") continue;
-    lines.push_back(
-        format("what process {} told is not whole: it could not be written into {} (a full disk, a "
-               "quota, a limit of file sizes); name another folder in TMPDIR",
-               name.substr(0, name.find('-')), folder));
-  }
+  std::vector<std::string> lines = LostIn(folder);
   if (IsFull(folder)) {
     lines.push_back(
         format("what programs told is not whole: there is no room left in {}; name a larger folder "
-               "in TMPDIR",
+               "(--keep, else TMPDIR)",
                folder));
   }
   return lines;
@@ -102,7 +78,7 @@ struct Watch::State {
       : options(given),
         system(given.roots, {.adopter = given.adopter}),
         gpus(given.gpus),
-        events(given.events),
+        events(given.events, given.free_events_after),
         unhooked(given.events),
         kept_events(given.most_events) {}
 
@@ -148,7 +124,7 @@ struct Watch::State {
       unseen.emplace_back("timelines of some devices or loaders: there are too many to keep");
     }
     for (const std::string& damage : events.damage()) unseen.push_back(damage);
-    for (std::string& notice : Notices(options.events)) unseen.push_back(std::move(notice));
+    for (std::string& notice : NoticesIn(options.events)) unseen.push_back(std::move(notice));
     unseen.insert(unseen.end(), lost.begin(), lost.end());
   }
 

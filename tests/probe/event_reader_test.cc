@@ -1,7 +1,9 @@
 #include "recpack/probe/event_reader.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/event_record.h"
 #include "src/base/format.h"
 #include "tests/base/forked.h"
@@ -99,6 +102,66 @@ TEST_F(EventReaderTest, FilesOfProcessesThatEndedAreReadToTheirEnds) {
   size_t polls = 1;
   while (reader.Poll().empty()) ASSERT_LT(++polls, 1000u);
   EXPECT_GT(polls, 1u);
+}
+
+TEST_F(EventReaderTest, GivesAboutAsManyAtATimeAsItIsAskedFor) {
+  constexpr size_t kMany = 30'000;
+  for (const char* writer : {"a", "b"}) {
+    const auto log = EventLog::Open(writer);
+    for (size_t i = 0; i < kMany; ++i) {
+      log->Write({.kind = EventKind::kStep, .begin = 1, .end = 2, .value = i});
+    }
+  }
+  EventReader reader(folder_);
+  size_t events = 0, calls = 0;
+  for (;;) {
+    const auto some = reader.Poll(100);
+    if (some.empty()) break;
+    EXPECT_LT(some.size(), 5000u);
+    events += some.size();
+    ASSERT_LT(++calls, 1000u);
+  }
+  EXPECT_EQ(events, 2 * kMany);
+  EXPECT_GT(calls, 10u);
+}
+
+TEST_F(EventReaderTest, GivesRoomOnTheDiskBackWhereItIsAskedTo) {
+  const auto log = EventLog::Open("x");
+  const auto room = [&] {
+    struct stat file;
+    EXPECT_EQ(::stat(File("x").c_str(), &file), 0);
+    return file.st_blocks * 512;
+  };
+  const auto write = [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i)
+      log->Write({.kind = EventKind::kStep, .begin = i, .end = i});
+    log->Flush();
+  };
+  EventReader keeper(folder_), reader(folder_, std::chrono::seconds(0)),
+      later(folder_, EventReader::kWrittenBack);
+  constexpr int64_t kMany = 100'000;  // 4 MB
+  write(0, kMany);
+  const auto full = room();
+  EXPECT_THAT(keeper.Poll(), SizeIs(kMany));
+  EXPECT_EQ(room(), full);
+  EXPECT_THAT(later.Poll(), SizeIs(kMany));
+  EXPECT_THAT(reader.Poll(), SizeIs(kMany));
+  write(kMany, kMany + 1);
+  EXPECT_THAT(later.Poll(), SizeIs(1));
+  EXPECT_GE(room(), full) << "it may not be on the disk yet";
+  EXPECT_THAT(reader.Poll(), SizeIs(1));
+  const Descriptor file(::open(File("x").c_str(), O_WRONLY));
+  if (::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) != 0) {
+    GTEST_SKIP() << "this file system has no holes";
+  }
+  EXPECT_LT(room(), full / 10);
+  // What is written on is read on.
+  write(kMany + 1, kMany + 4);
+  const auto rest = reader.Poll();
+  ASSERT_THAT(rest, SizeIs(3));
+  EXPECT_EQ(rest[0].event.begin, kMany + 1);
+  EXPECT_EQ(rest[0].process, ::getpid());
+  EXPECT_THAT(reader.damage(), IsEmpty());
 }
 
 TEST_F(EventReaderTest, FilesThatComeLaterAreFound) {

@@ -52,6 +52,25 @@ TEST(TraceSummaryTest, AddsUpCallsByName) {
   EXPECT_EQ(summary.tables[0].rows[1].average(), 20.0);
 }
 
+TEST(TraceSummaryTest, NamesAreAsManyAsPeopleRead) {
+  std::vector<TimedEvent> events;
+  for (int i = 0; i < 1500; ++i) {
+    events.push_back(
+        On(Event::kNoDevice, EventKind::kRange, "step " + std::to_string(i), 0, 2000 - i));
+  }
+  const TraceTable table = Summarise(events).tables.at(0);
+  ASSERT_THAT(table.rows, SizeIs(1001));
+  EXPECT_EQ(table.rows[999].name, "step 999");
+  const TraceRow& others = table.rows.back();
+  EXPECT_EQ(others.name, "[500 other names]");
+  EXPECT_EQ(others.calls, 500u);
+  EXPECT_EQ(others.min, 501);
+  EXPECT_EQ(others.max, 1000);
+  int64_t time = 0;
+  for (const TraceRow& row : table.rows) time += row.time;
+  EXPECT_EQ(time, table.time);
+}
+
 TEST(TraceSummaryTest, CopiesAreByKindWithTheirBytes) {
   const TraceSummary summary = Summarise(
       {Copy(CopyKind::kHostToDevice, 0, 50, 100), Copy(CopyKind::kHostToDevice, 60, 70, 5),

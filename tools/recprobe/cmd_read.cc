@@ -5,6 +5,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/plain_path.h"
+#include "recpack/probe/event_folder.h"
 #include "recpack/probe/kineto_trace.h"
 #include "recpack/probe/show.h"
 #include "recpack/probe/told_ranks.h"
@@ -30,6 +31,7 @@ struct Told {
   std::vector<TimedEvent> events;
   std::vector<std::string> unseen;
   Job job;
+  bool accelerators = true;  // if in doubt
 };
 
 Told ReadKineto(const std::string& path) {
@@ -53,6 +55,10 @@ Told Read(const std::string& path) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},
                 "name a folder that `recprobe run --keep` wrote, or a trace of PyTorch's profiler");
   }
+  for (const auto& lines : {NoticesIn(path), LostIn(path)}) {
+    told.unseen.insert(told.unseen.end(), lines.begin(), lines.end());
+  }
+  told.accelerators = KeptAccelerators(path).value_or(true);
   return told;
 }
 
@@ -62,6 +68,7 @@ Evidence EvidenceOf(const Told& told, int64_t last) {
   Evidence evidence{
       .trainers = StepsOf(told.events, last),
       .ranks = ranks.All(),
+      .accelerators = told.accelerators,
       .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
       .unseen = told.unseen};
   LeaveOneTraining(Training::kLongest, evidence);

@@ -10,6 +10,7 @@
 #include "recpack/base/event_log.h"
 #include "recpack/base/scratch_folder.h"
 #include "recpack/probe/child_command.h"
+#include "recpack/probe/event_folder.h"
 #include "recpack/probe/python_hook.h"
 #include "src/base/format.h"
 #include "tools/recprobe/job.h"
@@ -100,11 +101,23 @@ std::string NoSteps(const Flags& flags, const Variables& added, const std::strin
                      : why;
 }
 
+// A piece at a time: a trace may be larger than the memory.
+TraceSummary SummaryOfAll(const std::string& events) {
+  constexpr size_t kAtOnce = 1'000'000;
+  EventReader reader(events);
+  TraceSums sums;
+  for (;;) {
+    const std::vector<TimedEvent> some = reader.Poll(kAtOnce);
+    sums.Add(some);
+    if (some.size() < kAtOnce) return sums.Take();
+  }
+}
+
 // What the program and its libraries told, added up: with --trace all of it, else the latest of it,
 // as what is missing would be taken for gaps of the devices.
 std::optional<TraceSummary> SummaryOf(const Flags& flags, const std::string& events,
                                       const KeptEvents& kept, std::vector<std::string>& unseen) {
-  if (flags.trace) return Summarise(EventReader(events).Poll());
+  if (flags.trace) return SummaryOfAll(events);
   if (!flags.watch.report.wanted()) return {};
   const std::vector<TimedEvent> latest = kept.Latest();
   if (kept.left_out() > 0) {
@@ -148,6 +161,12 @@ CommandEnd WatchToItsEnd(const Flags& flags, ChildCommand& child, LiveMetrics& m
   return *end;
 }
 
+// Where nobody reads them again.
+std::optional<std::chrono::seconds> FreeEventsAfter(const Flags& flags) {
+  if (flags.trace || !flags.keep.empty()) return {};
+  return EventReader::kWrittenBack;
+}
+
 int RunAndWatch(const Flags& flags) {
   if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
   std::optional<ScratchFolder> scratch;
@@ -164,8 +183,10 @@ int RunAndWatch(const Flags& flags) {
   Watch watch({.roots = {child->process()},
                .adopter = ::getpid(),
                .events = events,
+               .free_events_after = FreeEventsAfter(flags),
                .most_events = flags.watch.report.most_events()});
   Ended ended{.end = WatchToItsEnd(flags, *child, metrics, watch), .evidence = watch.Collected()};
+  if (!flags.keep.empty()) KeepAccelerators(events, ended.evidence.accelerators);
   if (ended.evidence.trainers.empty() && ended.evidence.no_steps.empty()) {
     ended.evidence.no_steps = NoSteps(flags, environment, events);
   }
@@ -203,6 +224,7 @@ void AddRun(CLI::App& app, int& exit_code) {
                      "New folder for what the program tells of itself, for `recprobe read`.");
   AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);
+  AddFailAbove(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAndWatch(*flags); });
 }
 

@@ -1,8 +1,10 @@
 // What the programs that are watched tell of themselves, as docs/format/events.md has it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,13 @@ struct TimedEvent {
 // Reads the event files of a folder while they grow. One thread.
 class EventReader {
  public:
-  explicit EventReader(std::string folder);
+  // How long the kernel takes to write a file's pages to the disk (vm.dirty_expire_centisecs), and
+  // then some: before, freeing them may wait for the disk, and who appends to the file with it.
+  static constexpr std::chrono::seconds kWrittenBack{60};
+
+  // `free_after`: gives the room of what was read so long ago back, where the file system can: a
+  // training of days tells of gigabytes. Who else reads such files finds zeros. Nothing: never.
+  explicit EventReader(std::string folder, std::optional<std::chrono::seconds> free_after = {});
   ~EventReader();
 
   // What came since the last call, each file's events in the order written, files in no order.
@@ -28,7 +36,8 @@ class EventReader {
   // that are no more, or have another number here, and whose files were read to their ends, it
   // looks for more at each 64th call only: a training may start thousands of workers, one after the
   // other.
-  std::vector<TimedEvent> Poll();
+  // `most`: about so many at a time; the rest comes with later calls.
+  std::vector<TimedEvent> Poll(size_t most = SIZE_MAX);
   // The same of all files: for the end.
   std::vector<TimedEvent> PollAll();
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ struct TraceRow {
   bool operator==(const TraceRow&) const = default;
 };
 
-// The most time first.
+// The most time first; the names from the 1000th on are one row, the last.
 struct TraceTable {
   std::string title;
   int64_t time = 0;  // of all rows
@@ -76,8 +77,23 @@ struct TraceSummary {
   std::vector<DeviceUse> devices;  // by process and number
 };
 
-// Of events in any order and of any source. Those that have not ended do not count.
-// `longest_gaps`: how many are listed.
+// Adds up events in any order and of any source, as they come. Those that have not ended do not
+// count. One thread.
+class TraceSums {
+ public:
+  TraceSums();
+  ~TraceSums();
+
+  void Add(const std::vector<TimedEvent>& events);
+  // `longest_gaps`: how many are listed. Leaves nothing behind.
+  TraceSummary Take(size_t longest_gaps = 10);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The same of all events at once.
 TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gaps = 10);
 
 // Time(%), Time, Calls, Avg, Min, Max, Name; a line each, for people. `rows`: at most so many.

@@ -1,12 +1,15 @@
 // Watches a program from outside while it trains.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "recpack/probe/event_reader.h"
 #include "recpack/probe/gpu_sampler.h"
 #include "recpack/probe/kept_events.h"
 #include "recpack/probe/timeline.h"
@@ -18,6 +21,7 @@ struct WatchOptions {
   std::vector<int> roots;   // processes; their descendants are watched with them
   int adopter = 0;          // whose children belong to them as well (SystemSamplerOptions)
   std::string events = {};  // folder of event files; empty: the programs tell nothing of themselves
+  std::optional<std::chrono::seconds> free_events_after = {};  // as EventReader has it
   // A sample does not wait for GPUs that are slow to answer: it takes what they gave last.
   GpuSamplerOptions gpus = {.patience = {}};
   size_t most_events = 0;  // of those kept for Events()

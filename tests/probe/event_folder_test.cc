@@ -1,0 +1,57 @@
+#include "recpack/probe/event_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/base/temporary_folder.h"
+
+namespace recpack {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class EventFolderTest : public testing::Test {
+ protected:
+  void Write(const char* file, const char* text) { std::ofstream(folder_ / file) << text; }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(EventFolderTest, NoticesAreSaidOnce) {
+  EXPECT_THAT(NoticesIn(folder_.path()), IsEmpty());
+  Write("1-python.notice", "no steps\n\nno waits\n");
+  Write("2-python.notice", "no steps\n");
+  Write("2-python.events", "no notice\n");
+  EXPECT_THAT(NoticesIn(folder_.path()), ElementsAre("no steps", "no waits"));
+}
+
+TEST_F(EventFolderTest, WhoseEventsAreNotWholeIsNamed) {
+  EXPECT_THAT(LostIn(folder_.path()), IsEmpty());
+  Write("712-python.lost", "");
+  EXPECT_THAT(LostIn(folder_.path()), ElementsAre(HasSubstr("what process 712 told")));
+}
+
+TEST_F(EventFolderTest, WhetherThereWereAcceleratorsIsKept) {
+  EXPECT_EQ(KeptAccelerators(folder_.path()), std::nullopt);
+  for (const bool any : {true, false}) {
+    KeepAccelerators(folder_.path(), any);
+    EXPECT_EQ(KeptAccelerators(folder_.path()), any);
+  }
+  for (const char* other : {"", "accelerators", "accelerators x", "processors 0"}) {
+    Write("machine", other);
+    EXPECT_EQ(KeptAccelerators(folder_.path()), std::nullopt) << other;
+  }
+  KeepAccelerators("/proc/no such folder", true);
+}
+
+TEST_F(EventFolderTest, OfAFolderThatIsNotThereNothingIsSaid) {
+  EXPECT_THAT(NoticesIn("/no such folder"), IsEmpty());
+  EXPECT_THAT(LostIn("/no such folder"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace recpack
