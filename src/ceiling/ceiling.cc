@@ -1,5 +1,6 @@
 #include "recpack/ceiling/ceiling.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -15,28 +16,35 @@ namespace recpack {
 namespace {
 
 constexpr size_t kUncached = size_t{32} << 20;  // of a thread, and as much again to copy to
-constexpr size_t kPiece = size_t{1} << 20;      // between two looks at the clock
+constexpr size_t kLeast = size_t{4} << 20;
+constexpr size_t kPiece = size_t{1} << 20;  // between two looks at the clock
+
+// Whole pieces, of each of a thread's two buffers.
+size_t UncachedBytes(const CeilingOptions& options) {
+  const size_t fair = options.memory / (2 * static_cast<size_t>(options.threads));
+  return std::clamp(fair, kLeast, kUncached) / kPiece * kPiece;
+}
 
 }  // namespace
 
 Rate CopyCeiling(const CeilingOptions& options) {
-  return Timed(options, [](size_t) -> Work {
-    const auto from = std::make_shared<ByteBuffer>(kUncached, uint8_t{1});
-    const auto to = std::make_shared<ByteBuffer>(kUncached, uint8_t{2});
+  return Timed(options, [size = UncachedBytes(options)](size_t) -> Work {
+    const auto from = std::make_shared<ByteBuffer>(size, uint8_t{1});
+    const auto to = std::make_shared<ByteBuffer>(size, uint8_t{2});
     return [from, to, at = std::make_shared<size_t>(0)] {
       std::memcpy(to->data() + *at, from->data() + *at, kPiece);
-      *at = (*at + kPiece) % kUncached;
+      *at = (*at + kPiece) % to->size();
       return double{kPiece};
     };
   });
 }
 
 Rate StoreCeiling(const CeilingOptions& options) {
-  return Timed(options, [](size_t) -> Work {
-    const auto to = std::make_shared<ByteBuffer>(kUncached, uint8_t{2});
+  return Timed(options, [size = UncachedBytes(options)](size_t) -> Work {
+    const auto to = std::make_shared<ByteBuffer>(size, uint8_t{2});
     return [to, value = uint8_t{0}]() mutable {
       std::memset(to->data(), ++value, to->size());
-      return double{kUncached};
+      return static_cast<double>(to->size());
     };
   });
 }

@@ -11,21 +11,23 @@ namespace {
 constexpr int kRounds = 4;
 constexpr std::chrono::milliseconds kTime(50);
 
-double Best(Rate (*ceiling)(const CeilingOptions&), int threads) {
+double Best(Rate (*ceiling)(const CeilingOptions&), int threads, size_t memory) {
   double best = 0;
   for (int i = 0; i < kRounds; ++i) {
-    best = std::max(best, ceiling({.threads = threads, .time = kTime}).per_second);
+    best =
+        std::max(best, ceiling({.threads = threads, .time = kTime, .memory = memory}).per_second);
   }
   return best / threads;
 }
 
 }  // namespace
 
-Scaling Scaling::Measure(int cores) {
+Scaling Scaling::Measure(int cores, size_t memory) {
   std::vector<Slowdown> points;
   double compute = 0, memory = 0;  // of one thread alone
   for (int threads = 1;; threads = std::min(2 * threads, cores)) {
-    const double computed = Best(ComputeCeiling, threads), stored = Best(StoreCeiling, threads);
+    const double computed = Best(ComputeCeiling, threads, memory);
+    const double stored = Best(StoreCeiling, threads, memory);
     if (threads == 1) compute = computed, memory = stored;
     points.push_back({.threads = threads,
                       .compute = std::max(1.0, compute / computed),

@@ -57,8 +57,11 @@ void AddChanges(const KeptReport& a, const KeptReport& b, Comparison& comparison
   if (of_a.empty() || of_b.empty()) return;
   const Estimate rate_a = Rate(of_a), rate_b = Rate(of_b);
   comparison.changes.push_back({"steps/s", rate_a, rate_b, false, RatioOf(rate_a, rate_b)});
-  comparison.changes.push_back({"waits for input", a.verdict.input_share, b.verdict.input_share,
-                                true, DifferenceOf(a.verdict.input_share, b.verdict.input_share)});
+  if (a.verdict.band != Band::kUnknown && b.verdict.band != Band::kUnknown) {
+    comparison.changes.push_back({"waits for input", a.verdict.input_share, b.verdict.input_share,
+                                  true,
+                                  DifferenceOf(a.verdict.input_share, b.verdict.input_share)});
+  }
   constexpr std::pair<const char*, double StepStretch::*> kParts[] = {
       {"copies to the device", &StepStretch::copies},
       {"copies on devices", &StepStretch::device_copies},
@@ -121,9 +124,12 @@ void AddUnlike(const KeptReport& a, const KeptReport& b, Comparison& comparison)
 void AddNotes(const KeptReport& a, const KeptReport& b, Comparison& comparison) {
   for (const KeptReport* report : {&a, &b}) {
     const char* const name = report == &a ? "A" : "B";
-    if (report->verdict.band == Band::kUnknown) {
+    if (report->verdict.steps == 0) {
       comparison.notes.push_back(format("{} has no steps: nothing of its speed is known", name));
-    } else if (!report->verdict.enough_steps()) {
+    } else if (report->verdict.band == Band::kUnknown) {
+      comparison.notes.push_back(format("whether {} waits for input is not known", name));
+    }
+    if (report->verdict.steps > 0 && !report->verdict.enough_steps()) {
       comparison.notes.push_back(
           format("{} has {} steps: too few to be sure of anything", name, report->verdict.steps));
     }
@@ -167,9 +173,7 @@ Comparison CompareReports(const KeptReport& a, const KeptReport& b) {
                         .verdict_b = BandName(b.verdict.band),
                         .cause_a = a.cause,
                         .cause_b = b.cause};
-  if (a.verdict.band != Band::kUnknown && b.verdict.band != Band::kUnknown) {
-    AddChanges(a, b, comparison);
-  }
+  AddChanges(a, b, comparison);
   AddStages(a, b, comparison);
   AddUnlike(a, b, comparison);
   AddNotes(a, b, comparison);

@@ -19,10 +19,25 @@ std::string FolderOfRanks(const std::string& path) {
   return std::filesystem::path(path).parent_path().parent_path();
 }
 
+// Some launchers give each rank its own.
+std::vector<std::string> WithoutLocalRank(const std::vector<std::string>& command) {
+  std::vector<std::string> words;
+  for (auto word = command.begin(); word != command.end(); ++word) {
+    const bool apart = *word == "--local_rank" || *word == "--local-rank";
+    if (apart && word + 1 != command.end()) ++word;
+    if (apart || word->starts_with("--local_rank=") || word->starts_with("--local-rank=")) continue;
+    words.push_back(*word);
+  }
+  return words;
+}
+
+// A launcher's name for it says more than commands, in which ranks may differ.
 Launch LaunchOf(const KeptReport& report) {
   const Job& job = report.job;
-  return {job.name, job.user, *job.world_size, job.command,
-          job.launch.empty() ? "in " + FolderOfRanks(report.path) : "launch " + job.launch};
+  const bool named = !job.launch.empty();
+  return {job.name, job.user, *job.world_size,
+          named ? std::vector<std::string>() : WithoutLocalRank(job.command),
+          named ? "launch " + job.launch : "in " + FolderOfRanks(report.path)};
 }
 
 // Into the first job that lacks its rank.

@@ -13,15 +13,19 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// The last sample of each.
-std::vector<LoaderSample> Last(const std::vector<LoaderSample>& samples) {
+constexpr int64_t kEnded = 30'000'000'000;  // ns that nothing was seen of it
+
+// The last sample of each that lives.
+std::vector<LoaderSample> Last(const std::vector<LoaderSample>& samples, int64_t now) {
   std::map<std::pair<int, uint32_t>, const LoaderSample*> last;
   for (const LoaderSample& sample : samples) {
     last[{sample.process, sample.stats.number}] = &sample;
   }
   std::vector<LoaderSample> all;
   all.reserve(last.size());
-  for (const auto& [loader, sample] : last) all.push_back(*sample);
+  for (const auto& [loader, sample] : last) {
+    if (now - sample->time < kEnded) all.push_back(*sample);
+  }
   return all;
 }
 
@@ -69,6 +73,15 @@ std::optional<double> StageBytes(const LoaderStats& stats, Stage stage) {
   return static_cast<double>(bytes);
 }
 
+// Without that which goes on: it may turn out to be another stage's, and counters never fall.
+std::chrono::nanoseconds TimeOfLeft(const LoaderStats& stats, Stage stage) {
+  std::chrono::nanoseconds time = stats.Total(stage).time;
+  for (const WorkerStats& worker : stats.workers) {
+    if (worker.now == stage) time -= worker.now_for;
+  }
+  return time;
+}
+
 // Neither waiting for room nor for the disk.
 double BusyShare(const LoaderStats& stats) {
   return 1 - StageShare(stats, Stage::kRoom).value_or(1) -
@@ -77,8 +90,8 @@ double BusyShare(const LoaderStats& stats) {
 
 }  // namespace
 
-void AddLoaders(const std::vector<LoaderSample>& samples, Exposition& text) {
-  const std::vector<LoaderSample> loaders = Last(samples);
+void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Exposition& text) {
+  const std::vector<LoaderSample> loaders = Last(samples, now);
   OfLoaders(
       "recprobe_loader_workers", "Threads that make batches.", loaders,
       [](const LoaderStats& stats) { return static_cast<double>(stats.workers.size()); }, text);
@@ -104,8 +117,10 @@ void AddLoaders(const std::vector<LoaderSample>& samples, Exposition& text) {
            "Of the workers' time since the loader began; a loader's add up to 1.", loaders,
            StageShare, text);
   OfStages(
-      "recprobe_loader_stage_seconds_total", "Summed over workers.", loaders,
-      [](const LoaderStats& stats, Stage stage) { return Seconds(stats.Total(stage).time); }, text);
+      "recprobe_loader_stage_seconds_total", "Summed over workers, when they leave a stage.",
+      loaders,
+      [](const LoaderStats& stats, Stage stage) { return Seconds(TimeOfLeft(stats, stage)); },
+      text);
   OfStages("recprobe_loader_stage_bytes_total", "That went through stages that count them.",
            loaders, StageBytes, text);
 }

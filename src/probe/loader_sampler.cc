@@ -25,17 +25,28 @@ std::vector<LoaderSample> LoaderSampler::Sample(const std::vector<ProcessSample>
     for (const LoaderStats& stats : reading.loaders) {
       now.has_loaders = true;
       seen.push_back({.time = EventLog::Now(), .process = process.process, .stats = stats});
-      loaders_[{process.process, stats.number}].Add(seen.back());
+      Loader& loader = loaders_[{process.process, stats.number}];
+      loader.samples.Add(seen.back());
+      loader.last = seen.back().time;
     }
   }
   processes_ = std::move(running);
+  ShrinkEnded(EventLog::Now());
   return seen;
+}
+
+void LoaderSampler::ShrinkEnded(int64_t now) {
+  for (auto& [at, loader] : loaders_) {
+    if (loader.ended || now - loader.last < kEnded) continue;
+    loader.samples.ShrinkTo(kKeptOfEnded);
+    loader.ended = true;
+  }
 }
 
 std::vector<LoaderSample> LoaderSampler::All() const {
   std::vector<LoaderSample> all;
-  for (const auto& [loader, samples] : loaders_) {
-    auto some = samples.All();
+  for (const auto& [at, loader] : loaders_) {
+    auto some = loader.samples.All();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   return all;

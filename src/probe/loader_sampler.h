@@ -18,6 +18,9 @@ class LoaderSampler {
  public:
   static constexpr uint32_t kNew = 10;  // samples
   static constexpr uint32_t kPause = 10;
+  // Of loaders that have ended less is kept: a training may make one an epoch.
+  static constexpr int64_t kEnded = 60'000'000'000;  // ns without a sample
+  static constexpr size_t kKeptOfEnded = 8;
 
   // `processes`: those that run now. What was seen of their loaders.
   std::vector<LoaderSample> Sample(const std::vector<ProcessSample>& processes);
@@ -35,8 +38,16 @@ class LoaderSampler {
     bool has_loaders = false;
   };
 
+  struct Loader {
+    Thinned<LoaderSample> samples;
+    int64_t last = 0;
+    bool ended = false;
+  };
+
+  void ShrinkEnded(int64_t now);
+
   std::map<int, Process> processes_;
-  std::map<std::pair<int, uint32_t>, Thinned<LoaderSample>> loaders_;  // by process and number
+  std::map<std::pair<int, uint32_t>, Loader> loaders_;  // by process and number
   uint64_t looks_ = 0;
 };
 

@@ -17,6 +17,10 @@ void ReadShared(const std::string& path, MachineMemory& memory) {
     memory.shared = memory.shared_free = Unavailable{format("{}: {}", path, std::strerror(errno))};
     return;
   }
+  if (status.f_blocks == 0) {  // a tmpfs with size=0
+    memory.shared = memory.shared_free = Unavailable{path + " has no limit of its own"};
+    return;
+  }
   memory.shared = uint64_t{status.f_blocks} * status.f_frsize;
   memory.shared_free = uint64_t{status.f_bavail} * status.f_frsize;
 }

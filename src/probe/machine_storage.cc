@@ -77,12 +77,24 @@ Reading<Mount> MountOfPath(const MachineOptions& options, const std::string& pat
   return found;
 }
 
+// What hypervisors call the SCSI disks that they make up.
+bool IsVirtual(const std::string& vendor) {
+  for (const char* name : {"VMware", "Msft", "QEMU", "Google", "Nutanix", "VBOX", "Virtual"}) {
+    if (vendor.starts_with(name)) return true;
+  }
+  return false;
+}
+
 // By the disk; a partition's is its disk's. Drivers of virtual disks tell what they like.
 Reading<std::string> KindOfDisk(const MachineOptions& options, const std::string& device) {
   const std::string folder = options.sys + "/dev/block/" + device;
   std::error_code code;
   const std::string name = fs::canonical(folder, code).filename();
   if (name.starts_with("vd") || name.starts_with("xvd")) return std::string("virtual");
+  for (const char* vendor : {"/device/vendor", "/../device/vendor"}) {
+    const Reading<std::string> text = TextOf(folder + vendor);
+    if (text && IsVirtual(*text)) return std::string("virtual");
+  }
   for (const char* queue : {"/queue/rotational", "/../queue/rotational"}) {
     const Reading<int> rotational = NumberOf(folder + queue);
     if (rotational) return std::string(*rotational != 0 ? "rotating" : "solid state");

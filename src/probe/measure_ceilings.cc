@@ -48,7 +48,7 @@ class Measuring {
     OfMemory();
     OfPictures();
     OfGpus();
-    const Scaling scaling = Scaling::Measure(options_.cores);
+    const Scaling scaling = Scaling::Measure(options_.cores, options_.memory);
     result_.scaling = scaling.points();
     result_.store_bytes_per_second = scaling.bytes_per_second();
     result_.cores = options_.cores;
@@ -59,7 +59,8 @@ class Measuring {
   template <typename Measure>
   Spread With(int threads, Measure measure) const {
     const CeilingOptions options{.threads = threads,
-                                 .time = std::chrono::duration_cast<milliseconds>(each_)};
+                                 .time = std::chrono::duration_cast<milliseconds>(each_),
+                                 .memory = options_.memory};
     return SpreadOf(kRounds, [&] { return measure(options); });
   }
 

@@ -18,7 +18,8 @@ constexpr double kSpared = 0.5;
 constexpr double kMuchMore = 1.2;
 constexpr double kWorthAWord = 0.05;  // of a rank's time
 
-bool HasSteps(const KeptReport& report) { return report.verdict.band != Band::kUnknown; }
+// Else what it lost to input is not known, whether or not steps were seen.
+bool HasWaits(const KeptReport& report) { return report.verdict.band != Band::kUnknown; }
 
 double Exchange(const KeptReport& report) { return report.verdict.breakdown.exchange; }
 
@@ -38,7 +39,7 @@ double StepHours(const KeptReport& report, bool gpus) {
 // Ranks that exchange values go in step.
 bool GoInStep(const JobReports& ranks) {
   return ranks.size() > 1 && std::all_of(ranks.begin(), ranks.end(), [](const KeptReport& rank) {
-           return HasSteps(rank) && Exchange(rank) > 0;
+           return HasWaits(rank) && Exchange(rank) > 0;
          });
 }
 
@@ -64,7 +65,7 @@ Estimate LostInStep(const JobReports& ranks, bool gpus) {
 std::optional<Estimate> LostOneByOne(const JobReports& ranks, bool gpus) {
   std::optional<Estimate> lost;
   for (const KeptReport& rank : ranks) {
-    if (!HasSteps(rank)) continue;
+    if (!HasWaits(rank)) continue;
     const double hours = StepHours(rank, gpus);
     if (!lost) lost.emplace();
     lost->value += hours * rank.verdict.input_share.value;
@@ -97,15 +98,15 @@ const KeptReport* SlowRankOf(const JobReports& ranks, MergedJob& job) {
 const KeptReport& Decisive(const JobReports& ranks, const KeptReport* slow) {
   if (slow != nullptr) return *slow;
   return *std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
-    return std::pair(HasSteps(a), a.verdict.input_share.value) <
-           std::pair(HasSteps(b), b.verdict.input_share.value);
+    return std::pair(HasWaits(a), a.verdict.input_share.value) <
+           std::pair(HasWaits(b), b.verdict.input_share.value);
   });
 }
 
 // What ranks wait for each other is not always told (DataLoaders under torchrun).
 void NoteHiddenLoss(const JobReports& ranks, MergedJob& job) {
   const bool may_hide =
-      job.ranks.size() > 1 && job.lost && !GoInStep(ranks) && std::ranges::all_of(ranks, HasSteps);
+      job.ranks.size() > 1 && job.lost && !GoInStep(ranks) && std::ranges::all_of(ranks, HasWaits);
   if (!may_hide) return;
   double hours = 0, greatest = 0;
   for (const KeptReport& rank : ranks) {
@@ -124,15 +125,15 @@ void AddNotes(const JobReports& ranks, MergedJob& job) {
     job.notes.push_back(format("{} of {} ranks have a report: hours are of these", job.ranks.size(),
                                job.world_size));
   }
-  size_t without_steps = 0, ended_badly = 0;
+  size_t without_waits = 0, ended_badly = 0;
   bool upper_bound = false;
   for (const KeptReport& rank : ranks) {
-    without_steps += HasSteps(rank) ? 0 : 1;
+    without_waits += HasWaits(rank) ? 0 : 1;
     ended_badly += rank.job.exit_code.value_or(0) != 0 ? 1 : 0;
     upper_bound |= rank.verdict.upper_bound;
   }
-  if (without_steps > 0 && without_steps < ranks.size()) {
-    job.notes.push_back(format("{} of its reports saw no steps", without_steps));
+  if (without_waits > 0 && without_waits < ranks.size()) {
+    job.notes.push_back(format("{} of its reports saw no waits for input", without_waits));
   }
   NoteHiddenLoss(ranks, job);
   if (ended_badly > 0) {

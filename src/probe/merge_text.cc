@@ -67,7 +67,7 @@ std::string MergeText(const Merge& merge) {
                  merge.reports, merge.reports == 1 ? "" : "s");
   text += Total("GPU", merge.gpus) + Total("device", merge.devices);
   if (merge.unknown > 0) {
-    text += format("of {} job{} the loss is unknown: no steps were seen\n", merge.unknown,
+    text += format("of {} job{} the loss is unknown: no waits for input were seen\n", merge.unknown,
                    merge.unknown == 1 ? "" : "s");
   }
   if (!merge.left_out.empty()) text += "\nleft out\n";

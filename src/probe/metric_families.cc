@@ -3,18 +3,10 @@
 #include <utility>
 
 namespace recpack {
+namespace {
 
-void AddVerdict(const Verdict& verdict, Exposition& text) {
-  text.Family("recprobe_band", "1 for the band that the training is in, else 0.");
-  for (size_t i = 0; i < kBands; ++i) {
-    const auto band = static_cast<Band>(i);
-    text.Sample(verdict.band == band ? 1 : 0, {{"band", BandName(band)}});
-  }
-  text.Family("recprobe_bottleneck", "1 for what most time is lost to, else 0.");
-  for (size_t i = 0; i < kBottlenecks; ++i) {
-    const auto place = static_cast<Bottleneck>(i);
-    text.Sample(verdict.bottleneck == place ? 1 : 0, {{"bottleneck", BottleneckName(place)}});
-  }
+// Of waits for input, where they were seen.
+void AddShare(const Verdict& verdict, Exposition& text) {
   if (verdict.band == Band::kUnknown) return;
   text.Single("recprobe_input_share_ratio",
               "Of step time, waits for input that no device work covers.",
@@ -30,6 +22,23 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
       "1 where nobody told what the devices did, or ranks waited for each other, or whether "
       "batches are fetched ahead: some waits may be covered.",
       verdict.upper_bound ? 1 : 0);
+}
+
+}  // namespace
+
+void AddVerdict(const Verdict& verdict, Exposition& text) {
+  text.Family("recprobe_band", "1 for the band that the training is in, else 0.");
+  for (size_t i = 0; i < kBands; ++i) {
+    const auto band = static_cast<Band>(i);
+    text.Sample(verdict.band == band ? 1 : 0, {{"band", BandName(band)}});
+  }
+  text.Family("recprobe_bottleneck", "1 for what most time is lost to, else 0.");
+  for (size_t i = 0; i < kBottlenecks; ++i) {
+    const auto place = static_cast<Bottleneck>(i);
+    text.Sample(verdict.bottleneck == place ? 1 : 0, {{"bottleneck", BottleneckName(place)}});
+  }
+  AddShare(verdict, text);
+  if (verdict.steps == 0) return;
   text.Single("recprobe_steps_per_second", "Of all training threads together.",
               verdict.steps_per_second);
   text.Family("recprobe_step_part_ratio", "Shares of the mean step; they add up to 1.");

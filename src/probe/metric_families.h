@@ -12,7 +12,8 @@ namespace recpack {
 
 void AddVerdict(const Verdict& verdict, Exposition& text);
 // `samples`: in order of time, as Evidence has them; the last one of each loader counts.
-void AddLoaders(const std::vector<LoaderSample>& samples, Exposition& text);
+// Of those that live at `now`.
+void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Exposition& text);
 void AddSystem(const std::optional<SystemRates>& rates, Exposition& text);
 void AddGpus(const std::vector<GpuSample>& gpus, Exposition& text);
 

@@ -77,7 +77,7 @@ std::string Metrics::Text(const Evidence& evidence, const Verdict& verdict,
     text.Single("recprobe_lost_device_seconds_high_total", "Upper end of its 95 % interval.",
                 sums_.lost_high);
   }
-  AddLoaders(evidence.loaders, text);
+  AddLoaders(evidence.loaders, now, text);
   AddSystem(evidence.system, text);
   AddGpus(gpus, text);
   return text.text();

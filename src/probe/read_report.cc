@@ -168,7 +168,8 @@ double KeptReport::StepSeconds() const {
 }
 
 KeptReport ReadReport(FileSystem& files, const std::string& path) {
-  const bool is_folder = std::filesystem::is_directory(path);
+  std::error_code code;  // what cannot be looked at cannot be read: said there
+  const bool is_folder = std::filesystem::is_directory(path, code);
   KeptReport report{.path =
                         is_folder ? (std::filesystem::path(path) / "report.json").string() : path};
   const Json json = Parse(files, report.path);

@@ -32,7 +32,9 @@ bool IsEmptyFolder(const fs::path& path) {
   return fs::is_directory(path, code) && fs::is_empty(path, code);
 }
 
-Error IsTaken(const fs::path& path) {
+bool IsTaken(const fs::path& path) { return IsThere(path) && !IsEmptyFolder(path); }
+
+Error Taken(const fs::path& path) {
   return {ErrorKind::kInvalidArgument,
           "is there already, and no empty folder",
           {.path = path.string()},
@@ -63,19 +65,25 @@ void WriteNewFolder(FileSystem& files, const fs::path& path,
 
 // One that is there may be a mount point or a link: nothing can be put in its place.
 void FillFolder(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents) {
-  if (!IsEmptyFolder(path)) throw IsTaken(path);
   const fs::path temporary = path / format(".tmp-{}", ::getpid());
+  size_t there = 0;  // of its own
   try {
     WriteAll(files, temporary, contents);
-    for (const ReportFile& file : contents) {
-      files.Rename((temporary / file.name).string(), (path / file.name).string(), true);
+    for (; there < contents.size(); ++there) {
+      const std::string& name = contents[there].name;
+      files.Rename((temporary / name).string(), (path / name).string(), true);
     }
   } catch (...) {
-    for (const ReportFile& file : contents) Remove(path / file.name);
+    for (size_t i = 0; i < there; ++i) Remove(path / contents[i].name);
     Remove(temporary);
     throw;
   }
   Remove(temporary);
+}
+
+void Put(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents) {
+  if (IsTaken(path)) throw Taken(path);
+  IsThere(path) ? FillFolder(files, path, contents) : WriteNewFolder(files, path, contents);
 }
 
 }  // namespace
@@ -83,17 +91,25 @@ void FillFolder(FileSystem& files, const fs::path& path, const std::vector<Repor
 void CheckReportFolder(const std::string& folder) {
   const fs::path path = PlainPath(folder);
   const bool is_there = IsThere(path);
-  if (is_there && !IsEmptyFolder(path)) throw IsTaken(path);
+  if (IsTaken(path)) throw Taken(path);
   if (!is_there) MakeFolder(path.parent_path().string());
   const std::string into = is_there ? path.string() : path.parent_path().string();
   if (::access(into.c_str(), W_OK | X_OK) != 0) throw SystemError("cannot write into", into, errno);
 }
 
-void WriteReportFiles(FileSystem& files, const std::string& folder,
-                      const std::vector<ReportFile>& contents) {
-  const fs::path path = PlainPath(folder);
+std::string WriteReportFiles(FileSystem& files, const std::string& folder,
+                             const std::vector<ReportFile>& contents) {
+  fs::path path = PlainPath(folder);
   try {
-    IsThere(path) ? FillFolder(files, path, contents) : WriteNewFolder(files, path, contents);
+    try {
+      Put(files, path, contents);
+      return path.string();
+    } catch (const Error&) {
+      if (!IsTaken(path)) throw;
+    }
+    path += format("-{}", ::getpid());
+    Put(files, path, contents);
+    return path.string();
   } catch (const Error& error) {
     throw Error(error.kind(), "no report was written: " + error.reason(), {.path = path.string()},
                 error.advice());

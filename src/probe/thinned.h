@@ -16,10 +16,13 @@ class Thinned {
     has_last_ = true;
     if (count_++ % stride_ != 0) return;
     kept_.push_back(last_);
-    if (kept_.size() < kMost) return;
-    for (size_t i = 1; 2 * i < kept_.size(); ++i) kept_[i] = std::move(kept_[2 * i]);
-    kept_.resize((kept_.size() + 1) / 2);
-    stride_ *= 2;
+    if (kept_.size() == kMost) Halve();
+  }
+
+  // Keeps at most so many from here on, and the last.
+  void ShrinkTo(size_t most) {
+    while (kept_.size() > most) Halve();
+    kept_.shrink_to_fit();
   }
 
   std::vector<T> All() const {
@@ -30,6 +33,12 @@ class Thinned {
 
  private:
   static constexpr size_t kMost = 128;
+
+  void Halve() {
+    for (size_t i = 1; 2 * i < kept_.size(); ++i) kept_[i] = std::move(kept_[2 * i]);
+    kept_.resize((kept_.size() + 1) / 2);
+    stride_ *= 2;
+  }
 
   std::vector<T> kept_;
   T last_{};

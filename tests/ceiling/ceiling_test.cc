@@ -29,6 +29,9 @@ TEST(Ceiling, MeasuresWhatNeedsNoData) {
     EXPECT_GT(rate.per_second, 0);
   }
   EXPECT_FALSE(CrcCeiling(0, kShort).measured());
+  const CeilingOptions little{.threads = 2, .time = std::chrono::milliseconds(20), .memory = 1};
+  EXPECT_GT(CopyCeiling(little).per_second, 0);
+  EXPECT_GT(StoreCeiling(little).per_second, 0);
 }
 
 TEST(Ceiling, ReadsFilesAgainAndAgain) {

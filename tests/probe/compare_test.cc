@@ -126,6 +126,16 @@ TEST(Compare, WithoutStepsNothingIsSaidOfSpeed) {
   EXPECT_EQ(ErrorOf([&] { IsSlower(comparison, 0.05); }).kind(), ErrorKind::kInvalidArgument);
 }
 
+TEST(Compare, SpeedIsKnownWhereWaitsAreNot) {
+  KeptReport slow = Made({.step = 4.5});
+  slow.verdict.band = Band::kUnknown;
+  const Comparison comparison = CompareReports(Made({}), slow);
+  EXPECT_TRUE(Of(comparison, "steps/s").sure());
+  EXPECT_TRUE(IsSlower(comparison, 0.05));
+  EXPECT_THROW(Of(comparison, "waits for input"), std::logic_error);
+  EXPECT_THAT(comparison.notes, Contains("whether B waits for input is not known"));
+}
+
 TEST(Compare, TheFirstStepsAreLeftOut) {
   KeptReport warm = Made({.steps = 1000});
   warm.steps[0][0].step = 1000;  // 10 steps, as many as the verdict left out

@@ -117,6 +117,11 @@ TEST_F(MachineTest, StorageIsTheInnermostMount) {
   EXPECT_EQ(storage.kind, Reading<std::string>("rotating"));
   fake_.Write("sys/dev/block/8:17/queue/rotational", "0\n");
   EXPECT_EQ(Read().storage.kind, Reading<std::string>("solid state"));
+  fake_.Write("sys/dev/block/8:17/queue/rotational", "1\n");
+  fake_.Write("sys/dev/block/8:17/device/vendor", "Msft    \n");
+  EXPECT_EQ(Read().storage.kind, Reading<std::string>("virtual")) << "what hypervisors call theirs";
+  fake_.Write("sys/dev/block/8:17/device/vendor", "ATA     \n");
+  EXPECT_EQ(Read().storage.kind, Reading<std::string>("rotating"));
   fake_.Write("sys/devices/vda/queue/rotational", "1\n");
   std::filesystem::create_symlink("../../devices/vda", options_.sys + "/dev/block/254:0");
   Mount("ext4");

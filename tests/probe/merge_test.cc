@@ -141,6 +141,27 @@ TEST(Merge, RanksAreJoinedByLaunch) {
   EXPECT_THAT(merge.jobs[0].notes, Contains(HasSubstr("2 of 4 ranks")));
 }
 
+TEST(Merge, CommandsOfRanksMayDiffer) {
+  for (const bool named : {true, false}) {
+    std::vector<KeptReport> ranks = OneWaits();
+    for (KeptReport& rank : ranks) {
+      const std::string number = std::to_string(*rank.job.rank);
+      if (named) {
+        rank.job.launch = "a";
+        rank.job.command.push_back("--log=" + number);
+      } else if (number == "0") {
+        rank.job.command.insert(rank.job.command.end(), {"--local_rank", number});
+      } else {
+        rank.job.command.push_back("--local-rank=" + number);
+      }
+    }
+    EXPECT_THAT(MergeOf(ranks).jobs, SizeIs(1)) << named;
+  }
+  std::vector<KeptReport> ranks = OneWaits();
+  ranks[2].job.command.push_back("--seed=2");
+  EXPECT_THAT(MergeOf(ranks).jobs, SizeIs(2)) << "no launcher says that they are of one launch";
+}
+
 TEST(Merge, RanksOfOtherFoldersAreOfOtherJobs) {
   std::vector<KeptReport> ranks = OneWaits();
   ranks[3].path = "others/rank3/report.json";

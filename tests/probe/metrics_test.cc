@@ -170,6 +170,7 @@ TEST(Metrics, OfLoaders) {
   Evidence evidence = Training(100);
   evidence.loaders.resize(2);
   for (LoaderSample& sample : evidence.loaders) {
+    sample.time = 1000 * kSecond;
     sample.process = 7;
     sample.stats.workers.resize(2);
     sample.stats.batches += 10;
@@ -193,6 +194,30 @@ TEST(Metrics, OfLoaders) {
                                    loader + R"(,stage="decode")", "1000")));
   EXPECT_THAT(text, Not(HasSubstr("recprobe_loader_stage_bytes_total{" + std::string(kOwn) + "," +
                                   loader + ",stage=\"room\"")));
+}
+
+TEST(Metrics, OfLoadersThatHaveEndedNothingIsSaid) {
+  Evidence evidence = Training(100);
+  evidence.loaders.resize(2);
+  evidence.loaders[0].time = 969 * kSecond;
+  evidence.loaders[1].time = 971 * kSecond;
+  evidence.loaders[1].stats.number = 1;
+  const std::string text = TextOf(evidence);
+  EXPECT_THAT(text, Not(HasSubstr(R"(loader="0")")));
+  EXPECT_THAT(text, HasSubstr(R"(loader="1")"));
+}
+
+// What a worker is at may turn out to be another stage: it reads, and then it was a wait.
+TEST(Metrics, CountersOfStagesAreOfThoseThatWereLeft) {
+  Evidence evidence = Training(100);
+  evidence.loaders.resize(1);
+  evidence.loaders[0].time = 1000 * kSecond;
+  WorkerStats& worker = evidence.loaders[0].stats.workers.emplace_back();
+  worker.now = Stage::kRead;
+  worker.now_for = std::chrono::seconds(5);
+  worker.stages[static_cast<size_t>(Stage::kRead)].time = std::chrono::seconds(7);
+  EXPECT_THAT(TextOf(evidence), HasSubstr(Line("recprobe_loader_stage_seconds_total",
+                                               R"(process="0",loader="0",stage="read")", "2")));
 }
 
 TEST(Metrics, OfTheSystem) {

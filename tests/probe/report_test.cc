@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -312,6 +313,8 @@ TEST(ReadReport, WhatIsNoneIsRefusedWithItsPath) {
   fs::remove(path);
   EXPECT_THROW(ReadReport(PosixFiles(), path), Error);
   EXPECT_THROW(ReadReport(PosixFiles(), folder.path()), Error);
+  fs::create_symlink(path, path);  // to itself: nobody can say what it is
+  EXPECT_THROW(ReadReport(PosixFiles(), path), Error);
 }
 
 TEST(ReportFiles, AreThereAllAtOnce) {
@@ -329,6 +332,21 @@ TEST(ReportFiles, MayFillAnEmptyFolder) {
   CheckReportFolder(folder.path() + "/");
   WriteReportFiles(PosixFiles(), folder.path() + "/", {{"a", "1"}});
   EXPECT_TRUE(fs::exists(folder / "a"));
+}
+
+// By the program that was watched, which writes its results there, or by another rank.
+TEST(ReportFiles, FindAPlaceWhereTheFolderWasFilledMeanwhile) {
+  const TemporaryFolder folder;
+  const std::string to = folder / "runs";
+  CheckReportFolder(to);
+  fs::create_directory(to);
+  std::ofstream(to + "/model.pt") << "weights";
+  const std::string beside = WriteReportFiles(PosixFiles(), to, {{"a.json", "{}"}});
+  EXPECT_EQ(beside, to + "-" + std::to_string(::getpid()));
+  EXPECT_TRUE(fs::exists(beside + "/a.json"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 1) << "the program's own file";
+  EXPECT_THROW(WriteReportFiles(PosixFiles(), to, {{"a.json", "{}"}}), Error) << "both are taken";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2);
 }
 
 // As a mount point is: no other folder can be put in its place.

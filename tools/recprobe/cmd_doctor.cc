@@ -121,6 +121,14 @@ std::string StorageKey(const MachineStorage& storage) {
   return format("{} on {} at {}", *storage.file_system, *storage.source, *storage.mount_point);
 }
 
+// So that a container with many processors and little memory is not ended by it.
+size_t MemoryFor(const MachineMemory& memory) {
+  constexpr uint64_t kShare = 4;
+  const uint64_t most = std::min(memory.available ? *memory.available : UINT64_MAX,
+                                 memory.limit ? *memory.limit : UINT64_MAX);
+  return static_cast<size_t>(std::min<uint64_t>(most / kShare, CeilingOptions::kMemory));
+}
+
 Ceilings CeilingsFor(const Flags& flags, const Machine& machine) {
   const std::string storage = StorageKey(machine.storage);
   const std::string data = flags.data.empty() ? "" : fs::canonical(flags.data).string();
@@ -136,6 +144,7 @@ Ceilings CeilingsFor(const Flags& flags, const Machine& machine) {
                                        .pictures = with.pictures,
                                        .compressed = with.compressed,
                                        .cores = AvailableThreads(),
+                                       .memory = MemoryFor(machine.memory),
                                        .time = std::chrono::duration<double>(flags.seconds)});
   ceilings.machine = MachineKey();
   ceilings.storage = storage;
@@ -158,14 +167,17 @@ std::string AgeText(const Ceilings& ceilings) {
 int RunDoctor(const Flags& flags) {
   if (!flags.data.empty() && !fs::exists(flags.data)) DataAt(flags.data);  // throws
   const Machine machine = ReadMachine({.data = flags.data.empty() ? "." : flags.data});
-  const Ceilings ceilings = CeilingsFor(flags, machine);
   const std::vector<MachineFinding> findings = FindingsOf(machine);
+  if (!flags.json) {  // what is known is said before anything is measured
+    std::printf("%s\n%s\n", FindingsText(findings).c_str(), MachineText(machine).c_str());
+    std::fflush(stdout);
+  }
+  const Ceilings ceilings = CeilingsFor(flags, machine);
   if (flags.json) {
     std::printf("{\"machine\": %s, \"ceilings\": %s}\n", MachineJson(machine).c_str(),
                 CeilingsJson(ceilings).c_str());
   } else {
-    std::printf("%s\n%s\n%s%s", FindingsText(findings).c_str(), MachineText(machine).c_str(),
-                CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
+    std::printf("%s%s", CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
   }
   return std::ranges::any_of(findings, &MachineFinding::surely) ? kFinding : kDone;
 }

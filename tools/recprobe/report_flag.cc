@@ -17,11 +17,12 @@ void AddReportFlag(CLI::App& command, ReportFlag& flag) {
 void WriteReport(const ReportFlag& flag, const Report& report,
                  const std::vector<TimedEvent>& events, uint64_t events_left_out) {
   if (!flag.wanted()) return;
-  WriteReportFiles(PosixFiles(), flag.folder,
-                   {{"report.json", ReportJson(report)},
-                    {"report.html", ReportPage(report)},
-                    {"trace.json", ChromeTrace(report, events, events_left_out)}});
-  std::fprintf(stderr, "\nreport: %s/report.html\n", flag.folder.c_str());
+  const std::string folder =
+      WriteReportFiles(PosixFiles(), flag.folder,
+                       {{"report.json", ReportJson(report)},
+                        {"report.html", ReportPage(report)},
+                        {"trace.json", ChromeTrace(report, events, events_left_out)}});
+  std::fprintf(stderr, "\nreport: %s/report.html\n", folder.c_str());
 }
 
 void TryToWriteReport(const ReportFlag& flag, const Report& report, const KeptEvents& events) {

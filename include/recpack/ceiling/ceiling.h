@@ -14,6 +14,8 @@ namespace recpack {
 struct CeilingOptions {
   int threads = 1;  // that do the same side by side; at least 1
   std::chrono::milliseconds time{200};
+  static constexpr size_t kMemory = size_t{2} << 30;
+  size_t memory = kMemory;  // bytes that all threads together may take, but for 8 MiB of each
 };
 
 // Of all threads together. Unmeasured is `unavailable`, with the reason; then the number means

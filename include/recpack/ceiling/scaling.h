@@ -1,8 +1,11 @@
 // What threads take from each other on this machine.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 #include <vector>
+
+#include "recpack/ceiling/ceiling.h"
 
 namespace recpack {
 
@@ -22,7 +25,7 @@ class Scaling {
       : points_(std::move(points)), bytes_per_second_(bytes_per_second) {}
 
   // Measured now, at 1, 2, 4 ... threads and at `cores`: half a second for each.
-  static Scaling Measure(int cores);
+  static Scaling Measure(int cores, size_t memory = CeilingOptions::kMemory);
 
   int cores() const { return points_.back().threads; }
   const std::vector<Slowdown>& points() const { return points_; }

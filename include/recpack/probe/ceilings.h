@@ -74,6 +74,7 @@ struct MeasureOptions {
   std::vector<ByteBuffer> pictures = {};  // the data's JPEGs, some of them
   std::string compressed = {};  // the data's shard, if it is compressed; empty: a made-up one
   int cores = 1;
+  size_t memory = CeilingOptions::kMemory;                        // as CeilingOptions has it
   std::string cuda = kCudaDriver;                                 // the driver's library
   std::chrono::duration<double> time = std::chrono::seconds(30);  // at most, about
 };

@@ -123,10 +123,11 @@ struct ReportFile {
   std::string text;
 };
 
-// All files or none of them, in a folder that is new or empty (a mount point or a link, too).
-// Throws Error (kIo) where the disk is full or the folder cannot be written; then nothing is left
-// behind.
-void WriteReportFiles(FileSystem& files, const std::string& folder,
-                      const std::vector<ReportFile>& contents);
+// All files or none of them, in a folder that is new or empty (a mount point or a link, too). Where
+// it has been filled since CheckReportFolder(), by the program itself or by another rank, they go
+// into one beside it: FOLDER-PID. Returns where they are. Throws Error (kIo) where the disk is full
+// or the folder cannot be written; then nothing is left behind.
+std::string WriteReportFiles(FileSystem& files, const std::string& folder,
+                             const std::vector<ReportFile>& contents);
 
 }  // namespace recpack

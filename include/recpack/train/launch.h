@@ -39,7 +39,8 @@ struct LaunchPlace {
   static LaunchPlace FromEnvironment(const Environment& environment);
   static LaunchPlace FromEnvironment();  // of this process
 
-  // Without the address, which somebody who only looks on does not need. The same errors.
+  // Launcher, rank and size alone: what somebody who only looks on needs. Other launchers than ours
+  // leave out some of the rest (DeepSpeed). The same errors of these.
   static LaunchPlace RanksFromEnvironment(const Environment& environment);
 };
 

@@ -104,8 +104,11 @@ function drawLines(svg, {begin, end, layers}, {x, y}) {
   }
 }
 
+const SHADES = 20;
+
 function drawHeat(svg, {begin, end, layers}, {x, height}) {
   const row = height / layers.length;
+  const shades = new Map();  // a path each: a large machine has more cells than a page can hold
   layers.forEach((layer, at) => {
     if (layers.length <= 24 || at % 8 === 0) {
       svg.append(
@@ -114,13 +117,15 @@ function drawHeat(svg, {begin, end, layers}, {x, height}) {
     begin.forEach((start, i) => {
       const value = layer.values[i];
       if (value === null) return;
-      svg.append(make('rect', {
-        x: x(start).toFixed(1),
-        y: (at * row).toFixed(1),
-        height: Math.max(1, row - 1).toFixed(1),
-        width: Math.max(0.5, x(end[i]) - x(start)).toFixed(1),
-        fill: `rgb(var(--heat) / ${(0.06 + 0.94 * Math.min(value, 1)).toFixed(2)})`
-      }));
+      const shade = Math.round(SHADES * Math.min(value, 1));
+      const width = Math.max(0.5, x(end[i]) - x(start)).toFixed(1);
+      const cell = `M${x(start).toFixed(1)} ${(at * row).toFixed(1)}h${width}v${
+          Math.max(1, row - 1).toFixed(1)}h-${width}z`;
+      shades.set(shade, (shades.get(shade) ?? '') + cell);
     });
   });
+  for (const [shade, cells] of shades) {
+    const opacity = (0.06 + 0.94 * shade / SHADES).toFixed(2);
+    svg.append(make('path', {d: cells, fill: `rgb(var(--heat) / ${opacity})`}));
+  }
 }

@@ -44,7 +44,10 @@ constexpr Names kSlurm = {Launcher::kSlurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASK
 
 class Reader {
  public:
-  explicit Reader(const Environment& environment) : environment_(environment) {}
+  // `place_too`: where on its machine a rank is. Some launchers do not say (DeepSpeed), and who
+  // only looks on does not need it.
+  Reader(const Environment& environment, bool place_too)
+      : environment_(environment), place_too_(place_too) {}
 
   LaunchPlace Read() const {
     LaunchPlace place = Ranks();
@@ -104,6 +107,7 @@ class Reader {
 
   LaunchPlace RanksOf(const Names& names) const {
     LaunchPlace place = WorldOf(names);
+    if (!place_too_) return place;
     const bool has_local = Has(names.local_rank) || Has(names.local_size);
     if (has_local) {
       place.local_size = Needed(names.local_size, 1, kMostRanks, names.local_rank);
@@ -120,11 +124,11 @@ class Reader {
     LaunchPlace place{.launcher = names.launcher};
     place.size = Needed(names.size, 1, kMostRanks, names.rank);
     place.rank = Needed(names.rank, 0, kMostRanks, names.size);
+    CheckBelow(names.rank, place.rank, names.size, place.size);
     return place;
   }
 
   static void Check(const LaunchPlace& place, const Names& names) {
-    CheckBelow(names.rank, place.rank, names.size, place.size);
     CheckBelow(names.local_rank, place.local_rank, names.local_size, place.local_size);
     if (place.local_size > place.size || place.local_rank > place.rank) {
       throw Wrong(format("{}={} of {}={}, but {}={} of {}={}: more on this machine than there are",
@@ -141,6 +145,7 @@ class Reader {
   LaunchPlace SlurmRanks() const {
     LaunchPlace place = WorldOf(kSlurm);
     if (place.size == 1 && place.rank == 0) return {};  // a shell, or a program alone
+    if (!place_too_) return place;
     place.local_rank = Needed(kSlurm.local_rank, 0, kMostRanks, kSlurm.rank);
     place.local_size = TasksOfThisNode();
     Check(place, kSlurm);
@@ -222,6 +227,7 @@ class Reader {
   }
 
   const Environment& environment_;
+  const bool place_too_;
 };
 
 }  // namespace
@@ -243,7 +249,7 @@ const char* LauncherName(Launcher launcher) noexcept {
 }
 
 LaunchPlace LaunchPlace::FromEnvironment(const Environment& environment) {
-  return Reader(environment).Read();
+  return Reader(environment, true).Read();
 }
 
 LaunchPlace LaunchPlace::FromEnvironment() {
@@ -251,7 +257,7 @@ LaunchPlace LaunchPlace::FromEnvironment() {
 }
 
 LaunchPlace LaunchPlace::RanksFromEnvironment(const Environment& environment) {
-  return Reader(environment).Ranks();
+  return Reader(environment, false).Ranks();
 }
 
 }  // namespace recpack

@@ -74,9 +74,28 @@ const Variables kSrun = {{"SLURM_JOB_ID", "1234567"},
 
 TEST(Launch, SomebodyWhoLooksOnNeedsNoAddress) {
   const Variables variables = {{"RANK", "3"}, {"WORLD_SIZE", "4"}};
-  ExpectPlace(LaunchPlace::RanksFromEnvironment(EnvironmentOf(variables)), Launcher::kTorchrun, 3,
-              4, 3, 4);
+  const LaunchPlace place = LaunchPlace::RanksFromEnvironment(EnvironmentOf(variables));
+  EXPECT_EQ(place.launcher, Launcher::kTorchrun);
+  EXPECT_EQ(place.rank, 3);
+  EXPECT_EQ(place.size, 4);
   EXPECT_THAT(ErrorIn(variables), HasSubstr("MASTER_ADDR"));
+}
+
+// DeepSpeed's launcher says LOCAL_SIZE, and no LOCAL_WORLD_SIZE.
+TEST(Launch, NorHowManyRanksAreOnTheMachine) {
+  const Variables deep_speed = {{"RANK", "9"},        {"WORLD_SIZE", "16"},
+                                {"LOCAL_RANK", "1"},  {"LOCAL_SIZE", "8"},
+                                {"MASTER_ADDR", "a"}, {"MASTER_PORT", "29500"}};
+  const LaunchPlace place = LaunchPlace::RanksFromEnvironment(EnvironmentOf(deep_speed));
+  EXPECT_EQ(place.rank, 9);
+  EXPECT_EQ(place.size, 16);
+  EXPECT_THAT(ErrorIn(deep_speed), HasSubstr("LOCAL_WORLD_SIZE"));
+  const Variables srun = {
+      {"SLURM_PROCID", "6"}, {"SLURM_NTASKS", "7"}, {"SLURM_STEP_NUM_TASKS", "7"}};
+  EXPECT_EQ(LaunchPlace::RanksFromEnvironment(EnvironmentOf(srun)).rank, 6);
+  EXPECT_THROW(
+      LaunchPlace::RanksFromEnvironment(EnvironmentOf({{"RANK", "4"}, {"WORLD_SIZE", "4"}})),
+      Error);
 }
 
 TEST(Launch, NothingSetIsOneProcess) {
