@@ -169,7 +169,7 @@ std::string Line(const Json& json) {
 }  // namespace
 
 std::string TraceJson(const Verdict& verdict, const TraceSummary& summary) {
-  Json json = {{"verdict", Json::parse(VerdictJson(verdict))}};
+  Json json = Json::parse(VerdictJson(verdict));
   AddTrace(summary, json);
   return Line(json);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -22,10 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
+constexpr double kSeconds = 30;
+
 struct Flags {
   int pid = 0;
-  std::string gpu;  // "all", or a number; empty: by pid
-  double seconds = 30;
+  std::string gpu;     // "all", or a number; empty: by pid
+  double seconds = 0;  // 0: kSeconds, or with --prometheus until the program ends
   PrometheusFlags prometheus;
   WatchFlags watch;
 };
@@ -145,6 +148,11 @@ ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched) {
   return parts;
 }
 
+double SecondsOf(const Flags& flags) {
+  if (flags.seconds > 0) return flags.seconds;
+  return flags.prometheus.address.empty() ? kSeconds : std::numeric_limits<double>::infinity();
+}
+
 int RunAttach(const Flags& flags) {
   std::vector<std::string> unseen;
   Watched watched(flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu, unseen));
@@ -155,7 +163,7 @@ int RunAttach(const Flags& flags) {
   LiveMetrics metrics(flags.prometheus, parts.job);
   Watch watch({.roots = roots});
   const auto begin = Clock::now();
-  const auto end = begin + std::chrono::duration<double>(flags.seconds);
+  const auto end = begin + std::chrono::duration<double>(SecondsOf(flags));
   auto next = begin;
   do {
     watch.Sample();
@@ -192,9 +200,8 @@ void AddAttach(CLI::App& app, int& exit_code) {
   what.require_option(1);
   command
       .add_option("--seconds", flags->seconds,
-                  "For how long, if it does not end before; Ctrl-C ends it with what was "
-                  "seen so far.")
-      ->capture_default_str()
+                  "For how long, if it does not end before; Ctrl-C ends it with what was seen so "
+                  "far. Default: 30, with --prometheus until it ends.")
       ->check(Positive());
   AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);

@@ -28,7 +28,8 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags) {
                      "HOST:PORT where figures are served for Prometheus while the program runs; "
                      "port 0 takes a free one. docs/prometheus.md.");
   command.add_option("--job", flags.job,
-                     "What figures and report call the job. Default: the program.");
+                     "What figures and report call the job. Default: its name in Slurm, else the "
+                     "program's.");
 }
 
 LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job) {

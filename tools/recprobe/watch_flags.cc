@@ -28,11 +28,14 @@ void AddWatchFlags(CLI::App& command, WatchFlags& flags) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 1000.0));
   command.add_flag("--json", flags.json, "Print the verdict as one JSON object to stdout.");
+  AddReportFlag(command, flags.report);
+}
+
+void AddFailAbove(CLI::App& command, WatchFlags& flags) {
   command.add_option_function<std::string>(
       "--fail-above", [&flags](const std::string& text) { flags.fail_above = ParseShare(text); },
       "Exit with 1 where waits for input surely take more of the step time than this (5% or 0.05): "
       "the lower end of the interval is above it.");
-  AddReportFlag(command, flags.report);
 }
 
 int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,

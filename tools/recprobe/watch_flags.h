@@ -23,6 +23,8 @@ struct WatchFlags {
 };
 
 void AddWatchFlags(CLI::App& command, WatchFlags& flags);
+// Of commands that can see what a training surely waits.
+void AddFailAbove(CLI::App& command, WatchFlags& flags);
 
 // Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
 // a trace, what it adds up to as well, and of a loader of ours how its stages fare. Returns

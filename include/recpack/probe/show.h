@@ -18,7 +18,7 @@ std::string VerdictText(const Verdict& verdict);
 // One JSON object on one line; docs/verdicts.md has its members.
 std::string VerdictJson(const Verdict& verdict);
 
-// The same with what a trace adds up to: "verdict", "devices", "tables".
+// The same with what a trace adds up to: "devices" and "tables" beside the verdict's members.
 std::string TraceJson(const Verdict& verdict, const TraceSummary& summary);
 
 }  // namespace recpack

@@ -149,7 +149,7 @@ class Left(HookTest):
         path.write_text(path.read_text().replace('register_optimizer_step_post_hook', 'other'))
         self.libraries = libraries
         told = self.run_program(TRAIN)
-        self.assertIn('Steps are not seen', told.notices)
+        self.assertIn('Optimizer steps are not seen', told.notices)
         self.expect_steps(told, 3, 'batch')
 
     def test_reloading_hooks_once(self):

@@ -39,7 +39,8 @@ def _watch_optimizers(module):
     if not replace(module.Optimizer, '__init__', _marking):
         return
     if not hasattr(module, 'register_optimizer_step_post_hook'):
-        events.tell('Steps are not seen: this PyTorch has no hooks for optimizers; 2.0 has.')
+        events.tell('Optimizer steps are not seen: this PyTorch has no hooks for optimizers; 2.0 has. '
+                    'A step is from one batch to the next.')
         marks.hidden_optimizer = True
     elif find_spec('torch.compiler') is None:
         module.register_optimizer_step_post_hook(_stepped)
