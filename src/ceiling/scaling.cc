@@ -22,12 +22,12 @@ double Best(Rate (*ceiling)(const CeilingOptions&), int threads, size_t memory) 
 
 }  // namespace
 
-Scaling Scaling::Measure(int cores, size_t memory) {
+Scaling Scaling::Measure(int cores, size_t most_memory) {
   std::vector<Slowdown> points;
   double compute = 0, memory = 0;  // of one thread alone
   for (int threads = 1;; threads = std::min(2 * threads, cores)) {
-    const double computed = Best(ComputeCeiling, threads, memory);
-    const double stored = Best(StoreCeiling, threads, memory);
+    const double computed = Best(ComputeCeiling, threads, most_memory);
+    const double stored = Best(StoreCeiling, threads, most_memory);
     if (threads == 1) compute = computed, memory = stored;
     points.push_back({.threads = threads,
                       .compute = std::max(1.0, compute / computed),

@@ -2,6 +2,7 @@
 import collections
 import statistics
 
+from .cases import BY_NAME
 from .judge import is_right, summary
 
 
@@ -51,6 +52,11 @@ def table(results: dict) -> str:
               f"{_points(total, 'interval')}, of the truth's {_points(total, 'truth')} points "
               f"in the median), and alone what was measured once in "
               f"{total['interval_alone_holds_measured_truth']:.1%}."]
+    of_input = summary([case for case in results['cases'] if BY_NAME[case['kind']].of == 'input'])
+    lines += [f"Of the {of_input['cases']} of these in which the input is what suffers: right in "
+              f"{of_input['right']:.1%}, within 3 points in "
+              f"{of_input['share_within_3_points']:.1%}, interval holds the truth in "
+              f"{of_input['coverage']:.1%}."]
     if results['too_noisy']:
         lines += [f"No result: {results['too_noisy']}."]
     beside = results['traceml']
