@@ -1,6 +1,7 @@
 """recprobe --report as a user gets it: the three files, of trainings and of what goes wrong."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -195,18 +196,29 @@ class Faults(ProbeCase):
                           code=FAILURE)
         self.assertIn('Permission denied', done.stderr)
 
-    def test_where_the_disk_fills_meanwhile_the_verdict_is_shown_and_the_exit_code_kept(self):
-        # Somebody puts something where the report was to go.
+    def test_where_the_folder_is_filled_meanwhile_the_report_goes_beside_it(self):
+        # By the program, which puts what it makes there, or by another rank.
         folder = self.folder / 'report'
         for code in 0, 7:
             done = self.probe('run', '--report', folder, '--', 'sh', '-c',
                               f'mkdir {folder}; touch {folder}/x; exit {code}', code=code)
             self.assertIn('verdict: ', done.stderr)
-            self.assertIn('no report was written', done.stderr)
+            beside, = set(os.listdir(self.folder)) - {'report'}
+            self.assertIn(f'report: {self.folder / beside}/report.html', done.stderr)
+            got = json.loads((self.folder / beside / 'report.json').read_text())
+            self.assertEqual(got['job']['exit_code'], code)
             self.assertEqual(os.listdir(folder), ['x'])
-            self.assertEqual(os.listdir(self.folder), ['report'])
-            (folder / 'x').unlink()
-            folder.rmdir()
+            shutil.rmtree(folder)
+            shutil.rmtree(self.folder / beside)
+
+    def test_where_it_cannot_be_written_the_verdict_is_shown_and_the_exit_code_kept(self):
+        parent = self.folder / 'parent'
+        for code in 0, 7:
+            done = self.probe('run', '--report', parent / 'report', '--', 'sh', '-c',
+                              f'rmdir {parent}; touch {parent}; exit {code}', code=code)
+            self.assertIn('verdict: ', done.stderr)
+            self.assertIn('no report was written', done.stderr)
+            parent.unlink()
 
 
 @unittest.skipUnless(os.geteuid() == 0, 'only root may mount')
