@@ -34,6 +34,7 @@ class Replicated final : public OwnVariables {
   void Ready(size_t variable) override { queue_->Ready(variable); }
   void EndStep() override;
   void Settle() override {}
+  void Check() override { (on_devices_ ? *on_devices_ : *host_).Check(); }
   void End() noexcept override;
   // What is on devices learns of it from the host's.
   void Abort(const std::string& reason) noexcept override { host_->Abort(reason); }

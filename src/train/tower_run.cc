@@ -243,6 +243,7 @@ ScoreSums Trainer::State::EvaluateAll(size_t index) {
 
 void Trainer::State::CheckStep(size_t index, const StepResult& result) {
   if (std::isfinite(result.sums.loss) && result.sums.bad_labels == 0) return;
+  towers[index]->strategy().Check();  // a sum that was broken off leaves any numbers
   CheckLabels(options, result.sums, format("of step {}", result.step), result.token);
   const std::string layer = towers[index]->FirstBadLayer();
   throw Error(

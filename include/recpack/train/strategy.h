@@ -71,6 +71,8 @@ class VariableStrategy {
   virtual void WriteSlot(size_t slot, size_t variable, const float* from) = 0;
   // The device's own variables were set, the same on all devices, before the first step.
   virtual void VariablesSet() = 0;
+  // Throws what an exchange of the steps so far failed by: what was computed with it is nothing.
+  virtual void Check() {}
   // There are no more steps, whether the training ended or failed. What devices end together, they
   // end here.
   virtual void End() noexcept {}
