@@ -96,7 +96,9 @@ class Surveyor {
                      .records = indexed.records,
                      .bytes = indexed.file_bytes,
                      .compression = indexed.compression};
-    RecordReader reader(PosixFiles().OpenForReading(path), {});
+    auto file = PosixFiles().OpenForReading(path);
+    RefuseOtherSize(path, file->Size(), indexed.file_bytes);
+    RecordReader reader(std::move(file), {});
     RecordsSeen seen;
     Record record;
     for (uint64_t i = 0; i < kSample && reader.Next(record); ++i) seen.Add(record.payload);

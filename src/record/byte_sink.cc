@@ -2,9 +2,11 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "src/record/shard_check.h"
 
 namespace recpack {
 namespace {
@@ -23,6 +25,7 @@ class FileSink final : public ByteSink {
     if (sha_) sha_->Update(bytes);
     file_->Write(bytes);
     written_ += bytes.size();
+    KeepTail(bytes);
     usable_ = true;
   }
 
@@ -37,6 +40,7 @@ class FileSink final : public ByteSink {
   }
 
   std::optional<Sha256Digest> digest() const override { return digest_; }
+  ByteView tail() const override { return tail_; }
 
   const std::string& path() const { return file_->path(); }
 
@@ -49,7 +53,16 @@ class FileSink final : public ByteSink {
     }
   }
 
+  void KeepTail(ByteView bytes) {
+    const ByteView last = bytes.last(std::min(bytes.size(), kTailBytes));
+    tail_.insert(tail_.end(), last.begin(), last.end());
+    if (tail_.size() > kTailBytes) {
+      tail_.erase(tail_.begin(), tail_.end() - static_cast<ptrdiff_t>(kTailBytes));
+    }
+  }
+
   std::unique_ptr<WritableFile> file_;
+  ByteBuffer tail_;
   bool usable_ = true;
   uint64_t written_ = 0;
   std::optional<Sha256> sha_;
@@ -91,6 +104,7 @@ class DeflateSink final : public ByteSink {
   }
 
   std::optional<Sha256Digest> digest() const override { return file_.digest(); }
+  ByteView tail() const override { return file_.tail(); }
 
  private:
   void Deflate(ByteView bytes, int flush) {

@@ -24,6 +24,9 @@ class ByteSink {
   // Writes the rest, syncs if asked to, closes; returns the size of the file.
   virtual uint64_t Finish(bool sync) = 0;
 
+  // The last bytes of the file, as ShardCheck() takes them; after Finish().
+  virtual ByteView tail() const = 0;
+
   // Of the file's bytes, where it was asked for; after Finish().
   virtual std::optional<Sha256Digest> digest() const = 0;
 };

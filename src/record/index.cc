@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "src/record/byte_source.h"
 #include "src/record/index_layout.h"
+#include "src/record/shard_check.h"
 
 namespace recpack {
 namespace {
@@ -19,6 +20,16 @@ namespace {
 // The most that the shard's file can hold, uncompressed.
 uint64_t MostBytes(const IndexShard& shard) {
   return shard.compression == 0 ? shard.file_bytes : shard.file_bytes * kMostDeflated;
+}
+
+// Whether `blocks` are the offsets of every 64th frame.
+bool BlocksHold(std::span<const uint32_t> lengths, const uint64_t* blocks) {
+  uint64_t offset = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (i % kRecordsPerBlock == 0 && blocks[i / kRecordsPerBlock] != offset) return false;
+    offset += lengths[i] + kFrameBytes;
+  }
+  return true;
 }
 
 }  // namespace
@@ -153,13 +164,33 @@ RecordLocation Index::Locate(uint64_t ordinal) const {
   return location;
 }
 
+void Index::CheckShard(size_t i, ByteView tail) const {
+  const IndexShard& shard = state_->shards[i];
+  if (shard.check == 0) return;
+  std::span<const FlushPoint> points;
+  if (shard.flush_points > 0) points = {state_->At<FlushPoint>(shard.flush_at), shard.flush_points};
+  bool holds;
+  if (shard.lengths_at == 0) {
+    holds = ShardCheck(shard.records, shard.stride, points, tail) == shard.check;
+  } else {
+    const std::span lengths(state_->At<uint32_t>(shard.lengths_at), shard.records);
+    holds = ShardCheck(lengths, points, tail) == shard.check &&
+            BlocksHold(lengths, state_->At<uint64_t>(shard.blocks_at));
+  }
+  if (holds) return;
+  throw Error(ErrorKind::kCorrupt,
+              "is not the shard that was indexed, or the index's entries of it are damaged", {},
+              "recpack verify tells which; recpack index makes the index anew");
+}
+
 ShardEntries Index::Entries(size_t i) const {
   const IndexShard& shard = state_->shards[i];
   ShardEntries entries{.name = std::string(state_->NameOf(shard)),
                        .file_bytes = shard.file_bytes,
                        .compression = static_cast<Compression>(shard.compression),
                        .lengths = {},
-                       .flush_points = {}};
+                       .flush_points = {},
+                       .check = shard.check};
   if (shard.lengths_at == 0) {
     entries.lengths.assign(shard.records, shard.stride);
   } else {

@@ -29,7 +29,7 @@ struct IndexShard {
   uint32_t name_bytes;
   uint32_t stride;  // payload bytes of each record, where lengths_at is 0
   uint32_t compression;
-  uint32_t reserved;
+  uint32_t check;  // of the shard and its parts; 0: none was taken
 };
 static_assert(sizeof(IndexShard) == 80);
 

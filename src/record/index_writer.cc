@@ -85,6 +85,7 @@ void IndexWriter::AddShard(const ShardEntries& entries) {
   }
   shard.name_at = state.Append(AsBytes(entries.name));
   shard.name_bytes = static_cast<uint32_t>(entries.name.size());
+  shard.check = entries.check;
   state.records += shard.records;
   state.directory.push_back(shard);
 }

@@ -10,6 +10,7 @@
 #include "src/record/flush_points.h"
 #include "src/record/frame_lengths.h"
 #include "src/record/frame_look.h"
+#include "src/record/shard_check.h"
 
 namespace recpack {
 namespace {
@@ -95,6 +96,8 @@ ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) 
   } else {
     entries.lengths = ReadThrough(*file, entries.compression, verify);
   }
+  entries.check =
+      ShardCheck(entries.lengths, entries.flush_points, ReadTail(*file, entries.file_bytes));
   return entries;
 }
 

@@ -6,20 +6,13 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "src/base/format.h"
+#include "src/record/shard_check.h"
 
 namespace recpack {
 
 OpenShard::OpenShard(std::unique_ptr<ReadableFile> file, ShardSummary summary)
     : file_(std::move(file)), summary_(std::move(summary)) {
-  const uint64_t size = file_->Size();
-  if (size != summary_.file_bytes) {
-    throw Error(ErrorKind::kCorrupt,
-                format("has {} bytes, but {} by its index", size, summary_.file_bytes),
-                {.path = path()},
-                size < summary_.file_bytes ? "copy the file again, it was cut off"
-                                           : "make the index anew with `recpack index`");
-  }
+  RefuseOtherSize(path(), file_->Size(), summary_.file_bytes);
   // Reading ahead behind a random record would fetch what nobody asked for.
   if (file_->descriptor() >= 0) {
     ::posix_fadvise(file_->descriptor(), 0, 0, POSIX_FADV_RANDOM);
@@ -35,6 +28,15 @@ bool OpenShard::InPageCache(uint64_t offset) const noexcept {
 #else
   return false;
 #endif
+}
+
+void OpenShard::HoldToIndexNow(const Index& index, uint32_t shard) const {
+  try {
+    index.CheckShard(shard, ReadTail(*file_, summary_.file_bytes));
+  } catch (const Error& error) {
+    throw error.At({.path = path()});
+  }
+  held_.store(true, std::memory_order_relaxed);
 }
 
 const MappedFile& OpenShard::Map() const {
@@ -54,7 +56,8 @@ std::shared_ptr<const OpenShard> ShardFiles::Open(uint32_t shard) {
   // Outside of the lock, so that a slow disk holds up only those who need this shard.
   ShardSummary summary = index_.shard(shard);
   auto file = files_.OpenForReading(path_of_(shard));
-  return Keep(shard, std::make_shared<const OpenShard>(std::move(file), std::move(summary)));
+  auto opened = std::make_shared<const OpenShard>(std::move(file), std::move(summary));
+  return Keep(shard, std::move(opened));
 }
 
 std::shared_ptr<const OpenShard> ShardFiles::Find(uint32_t shard) {

@@ -25,6 +25,12 @@ class OpenShard {
   const std::string& path() const noexcept { return file_->path(); }
   const ShardSummary& summary() const noexcept { return summary_; }
 
+  // Index::CheckShard() at the first call, which reads the file's last bytes: not for hints, which
+  // must not wait. Any number of threads.
+  void HoldToIndex(const Index& index, uint32_t shard) const {
+    if (!held_.load(std::memory_order_relaxed)) HoldToIndexNow(index, shard);
+  }
+
   // Whether this byte could be read without waiting for the disk. False where nobody can tell.
   bool InPageCache(uint64_t offset) const noexcept;
 
@@ -36,9 +42,11 @@ class OpenShard {
 
  private:
   const MappedFile& Map() const;
+  void HoldToIndexNow(const Index& index, uint32_t shard) const;
 
   std::unique_ptr<ReadableFile> file_;
   ShardSummary summary_;
+  mutable std::atomic<bool> held_ = false;
   mutable std::once_flag mapped_once_;
   mutable std::unique_ptr<MappedFile> mapped_;
   mutable std::atomic<const MappedFile*> ready_ = nullptr;  // mapped_, once it is there

@@ -196,6 +196,7 @@ void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& lo
     throw Error(ErrorKind::kCorrupt, "the file ends within or before this record", place(),
                 "it was cut off after it was opened; copy it again");
   }
+  shard.HoldToIndex(files->index(), location.shard);
   if (!options.verify) return;
   if (!FrameHeaderHolds(frame.data()) || FrameLength(frame.data()) != location.length) {
     throw Error(ErrorKind::kCorrupt,

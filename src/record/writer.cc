@@ -8,6 +8,7 @@
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/record/byte_sink.h"
+#include "src/record/shard_check.h"
 
 namespace recpack {
 
@@ -101,6 +102,8 @@ void RecordWriter::Finish(bool sync) {
   State& state = *state_;
   state.Drain();
   state.entries.file_bytes = state.sink->Finish(sync);
+  state.entries.check =
+      ShardCheck(state.entries.lengths, state.entries.flush_points, state.sink->tail());
   state.digest = state.sink->digest();
   if (const auto slash = state.path.rfind('/'); slash != std::string::npos) {
     state.entries.name = state.path.substr(slash + 1);

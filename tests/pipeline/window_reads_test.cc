@@ -50,7 +50,9 @@ class LoggingFiles final : public RealFiles {
     File(std::unique_ptr<ReadableFile> file, LoggingFiles& files)
         : ReadThrough(std::move(file)), files_(files) {}
     size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-      files_.Add({false, path(), offset, out.size()});
+      // But for the last bytes, by which a shard is held to its index once.
+      const bool is_tail = out.size() <= 8 && offset + out.size() == Size();
+      if (!is_tail) files_.Add({false, path(), offset, out.size()});
       return ReadThrough::ReadAt(offset, out);
     }
     void WillNeed(uint64_t offset, uint64_t size) const noexcept override {

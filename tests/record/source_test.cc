@@ -278,7 +278,19 @@ TEST_P(SourceContract, AnIndexOfAnotherShardOfTheSameSizeIsNoticed) {
   RecordSource source = Open(split);
   const Error error = ErrorOf([&] { source.Get(4); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-  EXPECT_EQ(error.place().ordinal, 4u);
+  EXPECT_EQ(error.place().path, split.shard_path(0));
+}
+
+// Neither a size nor a length tells it.
+TEST_P(SourceContract, AShardInThePlaceOfAnotherOfEqualLengthsIsNoticed) {
+  const SplitOnDisk split({MakePayloads(300, 1000)});
+  const SplitOnDisk other({MakePayloads(300, 1000, 7)});
+  std::filesystem::copy_file(other.shard_path(0), split.shard_path(0),
+                             std::filesystem::copy_options::overwrite_existing);
+  RecordSource source = Open(split);
+  const Error error = ErrorOf([&] { source.Get(4); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error.place().path, split.shard_path(0));
 }
 
 TEST_P(SourceContract, AFlippedBitInAPayloadIsNoticedUnlessUnchecked) {

@@ -28,6 +28,7 @@ struct ShardEntries {
   Compression compression = Compression::kNone;
   std::vector<uint32_t> lengths;         // payload bytes of each record, without framing
   std::vector<FlushPoint> flush_points;  // empty: no compression, or not our writer's
+  uint32_t check = 0;                    // of the above and the shard's last bytes; 0: unknown
 };
 
 struct ShardSummary {
@@ -76,6 +77,11 @@ class Index {
   // O(1) but for the search of the shard (O(log shards)); ordinal < record_count().
   RecordLocation Locate(uint64_t ordinal) const;
 
+  // Holds the shard's entries, and the file whose last bytes (8, or all where it has fewer) are
+  // `tail`, to the check value that was taken when the shard was indexed. Throws Error (kCorrupt),
+  // without a place, where either is another one now. O(records of the shard).
+  void CheckShard(size_t shard, ByteView tail) const;
+
   // All of one shard, copied out.
   ShardEntries Entries(size_t shard) const;
 
@@ -83,6 +89,9 @@ class Index {
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+// Throws Error (kCorrupt) where the shard's file has other than the bytes that its index gives.
+void RefuseOtherSize(const std::string& path, uint64_t bytes, uint64_t indexed);
 
 // Lists a shard's records from its start. The CRCs of lengths are checked; `verify` also checks
 // those of payloads, for which all of an uncompressed shard must be read. Throws Error (kCorrupt)
