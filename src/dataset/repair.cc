@@ -14,6 +14,7 @@
 #include "recpack/base/folders.h"
 #include "recpack/base/parallel.h"
 #include "recpack/dataset/unfinished.h"
+#include "recpack/record/crc32c.h"
 #include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
@@ -21,7 +22,9 @@
 #include "src/base/format.h"
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/json.h"
+#include "src/dataset/named_shards.h"
 #include "src/dataset/ordered_index.h"
+#include "src/dataset/repeated_stretch.h"
 #include "src/dataset/side_files.h"
 #include "src/dataset/split_folders.h"
 #include "src/dataset/system_errors.h"
@@ -62,11 +65,6 @@ class KnownEntries {
   std::optional<IndexedShards> shards_;
 };
 
-struct RepairedShard {
-  ManifestShard shard;
-  std::vector<LostRecords> lost;
-};
-
 // How far a shard could be read.
 struct Reach {
   uint64_t offset = 0;   // behind the last record or damage, in uncompressed bytes
@@ -86,10 +84,27 @@ bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
   }
 }
 
-Reach CopyIntact(RecordReader& reader, RecordWriter& writer) {
+// Records that stand in the shard twice.
+struct Repeats {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+struct RepairedShard {
+  ManifestShard shard;
+  std::vector<LostRecords> lost;
+  Repeats repeats = {};  // found in what was saved
+};
+
+// `marks`: of each record that is whole, those left out too.
+Reach CopyIntact(RecordReader& reader, RecordWriter& writer, const Repeats& leave_out,
+                 std::vector<RecordMark>& marks) {
   Reach reach;
   for (Record record; ReadNext(reader, record, reach);) {
-    writer.Write(record.payload);
+    const size_t number = marks.size();
+    marks.push_back(
+        {.length = static_cast<uint32_t>(record.payload.size()), .crc = Crc32c(record.payload)});
+    if (number < leave_out.begin || number >= leave_out.end) writer.Write(record.payload);
     reach.offset = record.offset + record.payload.size() + kFrameBytes;
     reach.ordinal = record.ordinal + 1;
   }
@@ -168,29 +183,84 @@ bool MayBeOf(const ShardEntries& known, std::unique_ptr<ReadableFile> file) {
   return told == Compression::kNone || told == known.compression;
 }
 
-RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
-                          const RepairOptions& options, ShardEntries& entries) {
-  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
-  const std::string& out = options.out;
-  std::optional<RecordReader> reader;
-  try {
-    if (known && !MayBeOf(*known, files.OpenForReading(path))) known = nullptr;
-    reader.emplace(
-        files.OpenForReading(path),
-        ReaderOptions{.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known});
-  } catch (const Error& error) {
-    EndIfRefused(error);
-    const bool missing = error.kind() == ErrorKind::kNotFound;
-    if (!missing && error.kind() != ErrorKind::kIo) throw;
-    return ReplaceShard(path, missing ? "the shard is not there" : error.reason(), known.get(), out,
-                        entries);
+// How many records the shard should hold; empty where nothing says it, or index and manifest
+// disagree and the size of the file does not tell which is right.
+std::optional<uint64_t> CountOf(const ShardEntries* known, std::optional<ListedShard> listed,
+                                uint64_t bytes) {
+  if (known != nullptr &&
+      (!listed || known->lengths.size() == listed->records || bytes == known->file_bytes)) {
+    return known->lengths.size();
   }
+  if (known == nullptr && listed && bytes != listed->bytes) return listed->records;
+  return {};
+}
+
+ReaderOptions OptionsOf(const std::shared_ptr<const ShardEntries>& known) {
+  return {.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known};
+}
+
+// Records that are told to be lost; empty: of some piece nobody knows.
+std::optional<uint64_t> CountLost(const std::vector<LostRecords>& lost) {
+  uint64_t sum = 0;
+  for (const LostRecords& piece : lost) {
+    if (!piece.records) return {};
+    sum += *piece.records;
+  }
+  return sum;
+}
+
+// Holds what was saved to the count of records that the index or the manifest gives: what no damage
+// shows is lost or too many all the same.
+void HoldToCount(const std::string& path, uint64_t expected, size_t left_out, const Reach& reach,
+                 std::span<const RecordMark> marks, RepairedShard& repaired) {
+  const uint64_t saved = repaired.shard.records;
+  if (left_out > 0) {
+    if (saved == expected) {  // only the repeated bytes were damaged
+      for (LostRecords& piece : repaired.lost) piece.records = 0;
+    }
+    repaired.lost.push_back(
+        {.path = path,
+         .records = 0,
+         .reason = format("{} records stood in it twice, and are saved once", left_out)});
+    return;
+  }
+  const std::optional<uint64_t> lost = CountLost(repaired.lost);
+  const uint64_t surplus =
+      saved + lost.value_or(0) > expected ? saved + lost.value_or(0) - expected : 0;
+  if (surplus > 0) {
+    if (const auto begin = FindRepeatedStretch(marks, surplus)) {
+      repaired.repeats = {*begin, *begin + surplus};
+      return;
+    }
+    if (saved <= expected) return;
+    repaired.lost.push_back(
+        {.path = path,
+         .records = 0,
+         .reason = format("holds {} records more than its index or manifest counts, and which of "
+                          "them are too many cannot be told: all are saved",
+                          saved - expected)});
+  } else if (lost && saved + *lost < expected) {
+    repaired.lost.push_back({.path = path,
+                             .offset = reach.offset,
+                             .end = reach.offset,
+                             .ordinal = reach.ordinal,
+                             .records = expected - saved - *lost,
+                             .reason = "the shard ends before these records"});
+  }
+}
+
+// Writes the whole records that the reader gives but for `repeats`. `expected`: how many there
+// should be, where that is known.
+RepairedShard SaveIntact(const std::string& path, RecordReader& reader, Compression compression,
+                         const ShardEntries* known, std::optional<uint64_t> expected,
+                         const Repeats& repeats, const std::string& out, ShardEntries& entries) {
   const std::string file = fs::path(path).filename();
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
-                      {.compression = reader->compression(), .digest = true});
-  const Reach reach = CopyIntact(*reader, writer);
+                      {.compression = compression, .digest = true});
+  std::vector<RecordMark> marks;
+  const Reach reach = CopyIntact(reader, writer, repeats, marks);
   RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
-  for (const Damage& damage : reader->damages()) {
+  for (const Damage& damage : reader.damages()) {
     repaired.lost.push_back({.path = path,
                              .offset = damage.offset,
                              .end = damage.end,
@@ -199,9 +269,41 @@ RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEn
                              .reason = damage.reason});
   }
   if (!reach.failure.empty()) {
-    repaired.lost.push_back(RestOf(path, reach, reader->compression(), known.get()));
+    repaired.lost.push_back(RestOf(path, reach, compression, known));
+  } else if (expected) {
+    HoldToCount(path, *expected, repeats.end - repeats.begin, reach, marks, repaired);
   }
   return repaired;
+}
+
+// `listed`: what the manifest says of it.
+RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
+                          std::optional<ListedShard> listed, const RepairOptions& options,
+                          ShardEntries& entries) {
+  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
+  const std::string& out = options.out;
+  std::optional<RecordReader> reader;
+  try {
+    if (known && !MayBeOf(*known, files.OpenForReading(path))) known = nullptr;
+    reader.emplace(files.OpenForReading(path), OptionsOf(known));
+  } catch (const Error& error) {
+    EndIfRefused(error);
+    const bool missing = error.kind() == ErrorKind::kNotFound;
+    if (!missing && error.kind() != ErrorKind::kIo) throw;
+    return ReplaceShard(path, missing ? "the shard is not there" : error.reason(), known.get(), out,
+                        entries);
+  }
+  const Compression compression = reader->compression();
+  const std::optional<uint64_t> expected =
+      CountOf(known.get(), listed, files.OpenForReading(path)->Size());
+  Repeats repeats;
+  for (;;) {
+    RepairedShard repaired =
+        SaveIntact(path, *reader, compression, known.get(), expected, repeats, out, entries);
+    if (repeats.end > 0 || repaired.repeats.end == 0) return repaired;
+    repeats = repaired.repeats;  // once more, without them
+    reader.emplace(files.OpenForReading(path), OptionsOf(known));
+  }
 }
 
 std::vector<RepairedShard> RepairSplit(const LayoutSplit& split, const RepairOptions& options,
@@ -213,7 +315,8 @@ std::vector<RepairedShard> RepairSplit(const LayoutSplit& split, const RepairOpt
     try {
       const std::string file = fs::path(split.shards[i]).filename();
       ShardEntries entries;
-      shards[i] = RepairShard(split.shards[i], known.Find(file), options, entries);
+      shards[i] =
+          RepairShard(split.shards[i], known.Find(file), split.ListedAt(i), options, entries);
       index.Add(i, entries);
       done(shards[i].shard.bytes);
     } catch (...) {
@@ -287,6 +390,8 @@ void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
   try {
     if (const auto unfinished = FindUnfinished(layout)) {
       lost.push_back({.path = unfinished->plan, .records = {}, .reason = unfinished->Reason()});
+    } else if (const auto missing = FindMissingShards(layout)) {
+      lost.push_back({.path = layout.folder, .records = {}, .reason = missing->Reason()});
     }
   } catch (const Error& error) {
     EndIfRefused(error);
@@ -298,13 +403,14 @@ void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
 void RefuseNamesakes(const Layout& layout) {
   std::set<std::string> names;
   for (const LayoutSplit& split : layout.splits) {
-    if (split.shards.empty() || LieTogether(split.shards)) continue;
     for (const std::string shard : split.shards) {
       const std::string name = fs::path(shard).filename();
       if (names.insert(name).second) continue;
       throw Error(ErrorKind::kInvalidArgument,
                   format("another shard is called {}, too, and all are saved in one folder", name),
-                  {.path = shard}, "repair them folder by folder");
+                  {.path = shard},
+                  "repair them folder by folder; where a manifest names one file twice, name the "
+                  "shards by a pattern");
     }
   }
 }
@@ -319,7 +425,15 @@ void PrepareFolder(const std::string& out) {
 
 }  // namespace
 
-RepairResult Repair(const Layout& layout, const RepairOptions& options) {
+RepairResult Repair(const Layout& given, const RepairOptions& options) {
+  Layout layout = given;
+  RepairResult result;
+  for (const Misnamed& shard : FindMisnamedShards(layout)) {
+    result.lost.push_back(
+        {.path = layout.folder + "/" + kManifestName,
+         .records = 0,
+         .reason = format("names {}, by which {} is meant", shard.listed, shard.found)});
+  }
   RefuseNamesakes(layout);
   PrepareFolder(options.out);
   std::mutex mutex;
@@ -329,7 +443,6 @@ RepairResult Repair(const Layout& layout, const RepairOptions& options) {
     bytes_done += bytes;
     if (options.progress) options.progress(bytes_done);
   };
-  RepairResult result;
   std::vector<std::vector<RepairedShard>> repaired;
   for (const auto& split : layout.splits) {
     repaired.push_back(RepairSplit(split, options, done));

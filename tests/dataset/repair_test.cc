@@ -126,6 +126,72 @@ TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneIsMissing) {
   }
 }
 
+// A copy that broke off and went on a little before, or at, the place where it had stopped.
+TEST_F(RepairTest, AStretchThatWasWrittenTwiceIsSavedOnce) {
+  const ByteBuffer good = ReadWholeFile(PosixFiles(), shard_);
+  const ByteBuffer index = ReadWholeFile(PosixFiles(), out_ + "/train.recindex");
+  const uint64_t records = Index::Open(out_ + "/train.recindex").shard(0).records;
+  const uint64_t at_record = Locate(50).offset;
+  const uint64_t ends[] = {Locate(60).offset, Locate(60).offset + 7};
+  for (const bool indexed : {true, false}) {
+    for (const uint64_t begin : {at_record, at_record + 5}) {
+      for (const uint64_t end : ends) {
+        ByteBuffer bad(good.begin(), good.begin() + static_cast<ptrdiff_t>(end));
+        bad.insert(bad.end(), good.begin() + static_cast<ptrdiff_t>(begin), good.end());
+        WriteFileAtomically(PosixFiles(), shard_, bad, false);
+        if (!indexed) std::filesystem::remove(out_ + "/train.recindex");
+        const TemporaryFolder saved;
+        const RepairResult result = Repair(FindLayout(out_), {.out = saved.path()});
+        EXPECT_EQ(result.records, 400u) << begin << ' ' << end << ' ' << indexed;
+        EXPECT_FALSE(result.lost.empty());
+        for (const LostRecords& lost : result.lost) EXPECT_EQ(lost.records, 0u) << lost.reason;
+        EXPECT_EQ(ReadWholeFile(PosixFiles(), saved / "train-00000-of-00002.tfrecord"), good);
+        EXPECT_GT(records, 60u);
+      }
+    }
+  }
+  WriteFileAtomically(PosixFiles(), out_ + "/train.recindex", index, false);
+}
+
+TEST_F(RepairTest, AShardThatEndsAtARecordTooEarlyHasLostTheRest) {
+  const uint64_t records = Index::Open(out_ + "/train.recindex").shard(0).records;
+  for (const bool indexed : {true, false}) {
+    for (const uint64_t kept : {uint64_t{150}, uint64_t{0}}) {
+      if (indexed) std::filesystem::resize_file(shard_, Locate(kept).offset);
+      if (!indexed) std::filesystem::remove(out_ + "/train.recindex");
+      const TemporaryFolder saved;
+      const RepairResult result = Repair(FindLayout(out_), {.out = saved.path()});
+      const uint64_t whole = indexed ? kept : 0;
+      EXPECT_EQ(result.records, 400 - records + whole);
+      ASSERT_EQ(result.lost.size(), 1u);
+      EXPECT_EQ(result.lost[0].records, records - whole);
+      EXPECT_EQ(result.lost[0].ordinal, whole);
+    }
+  }
+}
+
+TEST_F(RepairTest, AShardThatTheManifestMisnamesIsLookedForBeside) {
+  const std::string path = out_ + "/manifest.json";
+  const std::string good(AsText(ReadWholeFile(PosixFiles(), path)));
+  for (const bool indexed : {true, false}) {
+    if (!indexed) std::filesystem::remove(out_ + "/train.recindex");
+    for (const char* wrong : {"train-00007-of-00002.tfrecord", "train-00001-of-00002.tfrecord"}) {
+      std::string bad = good;
+      const std::string right = "train-00000-of-00002.tfrecord";
+      bad.replace(bad.find(right), right.size(), wrong);
+      WriteFileAtomically(PosixFiles(), path, AsBytes(bad), false);
+      const TemporaryFolder saved;
+      const RepairResult result = Repair(FindLayout(out_), {.out = saved.path()});
+      EXPECT_EQ(result.records, 400u) << wrong << indexed;
+      ASSERT_EQ(result.lost.size(), 1u);
+      EXPECT_EQ(result.lost[0].path, path);
+      EXPECT_EQ(result.lost[0].records, 0u);
+      EXPECT_TRUE(std::filesystem::exists(saved / right));
+      EXPECT_TRUE(Verify(FindLayout(saved.path()), {}).findings.empty());
+    }
+  }
+}
+
 // A disk that fails at one place.
 class FailingDisk final : public RealFiles {
  public:
@@ -332,8 +398,8 @@ TEST_F(RepairTest, AWrongFlushPointInTheIndexIsAFinding) {
     return Verify(FindLayout(out), {}).findings;
   };
   EXPECT_TRUE(verify_with([](FlushPoint&) {}).empty());
-  EXPECT_TRUE(verify_with([](FlushPoint& point) { point.first_record = 100'000; }).empty());
   const std::function<void(FlushPoint&)> kWrong[] = {
+      [](FlushPoint& point) { point.first_record = 100'000; },
       [](FlushPoint& point) { ++point.first_record; },
       [](FlushPoint& point) { --point.first_record; },
       [](FlushPoint& point) { point.file_offset += 3; },
@@ -388,9 +454,10 @@ TEST_F(RepairTest, AnIndexOfAShardWhoseNameOnlyEndsAlikeIsAFinding) {
                                                  .index = out_ + "/train.recindex"}},
                                      .manifest = {}},
                                     {});
-  ASSERT_EQ(found.findings.size(), 1u);
+  ASSERT_EQ(found.findings.size(), 2u);
   EXPECT_NE(found.findings[0].reason.find("lists train-00000-of-00002.tfrecord where"),
             std::string::npos);
+  EXPECT_NE(found.findings[1].reason.find("are not there"), std::string::npos);
 }
 
 // What stands in the index counts, though it lists the shards in another order.
