@@ -14,9 +14,9 @@ bool Fits(const Index& index, const LayoutSplit& split) {
   if (index.shard_count() != split.shards.size()) return false;
   for (size_t i = 0; i < split.shards.size(); ++i) {
     const ShardSummary shard = index.shard(i);
-    std::error_code missing;
-    if (fs::path(split.shards[i]).filename() != shard.name ||
-        fs::file_size(split.shards[i], missing) != shard.file_bytes) {
+    if (fs::path(split.shards[i]).filename() != shard.name) return false;
+    const auto listed = split.ListedAt(i);
+    if (listed && *listed != ListedShard{.records = shard.records, .bytes = shard.file_bytes}) {
       return false;
     }
   }

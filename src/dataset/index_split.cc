@@ -5,6 +5,7 @@
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
+#include "src/dataset/listed_shards.h"
 #include "src/dataset/ordered_index.h"
 #include "src/dataset/split_folders.h"
 
@@ -27,8 +28,12 @@ BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
     try {
       const std::string shard = split.shards[i];
       std::optional<ShardEntries> entries;
-      if (known != nullptr) entries = known->Find(shard);
+      if (known != nullptr) entries = known->Find(shard, split.ListedAt(i).has_value());
       if (!entries) entries = ScanShard(PosixFiles(), shard, options.verify);
+      if (const auto listed = split.ListedAt(i)) {
+        RefuseUnlisted(shard, {.records = entries->lengths.size(), .bytes = entries->file_bytes},
+                       *listed);
+      }
       index.Add(i, *entries);
       if (options.dali) WriteDaliIndex(shard, *entries, options.out);
       done(entries->file_bytes);

@@ -22,13 +22,16 @@ const IndexedShards* KnownShards::Of(const std::string& shard) {
   return at->second.get();
 }
 
-std::optional<ShardEntries> KnownShards::Find(const std::string& path) {
+std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_listed) {
   const IndexedShards* known = Of(path);
   if (known == nullptr) return {};
   const auto found = known->Find(fs::path(path).filename().string());
-  std::error_code missing;
-  if (!found || fs::file_size(path, missing) != known->index().shard_bytes(*found)) return {};
-  return known->index().Entries(*found);
+  if (!found) return {};
+  const uint64_t bytes = PosixFiles().OpenForReading(path)->Size();
+  if (bytes == known->index().shard_bytes(*found)) return known->index().Entries(*found);
+  if (is_listed) return {};
+  RefuseOtherSize(path, bytes, known->index().shard_bytes(*found));
+  return {};
 }
 
 }  // namespace recpack

@@ -18,8 +18,9 @@ class KnownShards {
   // Of shards in a folder, FOLDER/SPLIT.recindex is asked.
   explicit KnownShards(std::string split) : split_(std::move(split)) {}
 
-  // Nothing where no index knows the shard, or the file's size is another one now.
-  std::optional<ShardEntries> Find(const std::string& path);
+  // Nothing where no index knows the shard. Where its file has another size now, nothing if a
+  // manifest lists it, which then says what is right; else throws Error (kCorrupt).
+  std::optional<ShardEntries> Find(const std::string& path, bool is_listed);
 
  private:
   const IndexedShards* Of(const std::string& shard);

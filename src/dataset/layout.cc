@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <regex>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -16,6 +15,7 @@
 #include "src/dataset/path_pattern.h"
 #include "src/dataset/paths_once.h"
 #include "src/dataset/split_folders.h"
+#include "src/dataset/split_names.h"
 #include "src/dataset/text_split.h"
 
 namespace recpack {
@@ -34,18 +34,16 @@ bool HasShardName(const std::string& name) {
          (name.find(".tfrecord") != std::string::npos || name.find("-of-") != std::string::npos);
 }
 
-// "train" of "train-00000-of-00012.tfrecord" and of "train-append1-00000-of-00003.tfrecord".
-std::string SplitOfName(const std::string& name) {
-  static const std::regex kNumbered("^(.*?)(-append[0-9]+)?[-.][0-9]+-of-[0-9]+.*$");
-  std::smatch match;
-  return std::regex_match(name, match, kNumbered) ? match[1].str() : "all";
-}
-
 Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
   SortAndUnite(paths);  // parts of a pattern may overlap
   std::map<std::string, NameList> splits;
-  for (const auto& path : paths) splits[SplitOfName(fs::path(path).filename())].push_back(path);
+  std::vector<std::string> names;
+  for (const auto& path : paths) {
+    names.push_back(fs::path(path).filename());
+    splits[SplitOfName(names.back())].push_back(path);
+  }
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};
+  if (auto unclear = UnclearSplits(names)) layout.notices.push_back(std::move(*unclear));
   for (auto& [name, shards] : splits) {
     LayoutSplit split{.name = name, .shards = std::move(shards), .index = {}};
     if (LieTogether(split.shards)) split.index = IndexBeside(name, split.shards.front());
@@ -57,8 +55,12 @@ Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
 Layout FromManifest(const std::string& folder) {
   Layout layout{.folder = folder, .splits = {}, .manifest = ReadManifest(PosixFiles(), folder)};
   for (const auto& split : layout.manifest->splits) {
-    LayoutSplit found{.name = split.name, .shards = {}, .index = {}};
-    for (const auto& file : split.shards.files()) found.shards.push_back(folder + "/" + file);
+    LayoutSplit found{.name = split.name, .shards = {}, .index = {}, .listed = {}};
+    found.listed.reserve(split.shards.size());
+    for (const ManifestShard& shard : split.shards) {
+      found.shards.push_back(folder + "/" + shard.file);
+      found.listed.push_back({.records = shard.records, .bytes = shard.bytes});
+    }
     if (!split.index.empty()) found.index = folder + "/" + split.index;
     layout.splits.push_back(std::move(found));
   }
@@ -132,20 +134,25 @@ Layout FindLayout(const std::string& path) {
 
 Layout JoinLayouts(std::vector<Layout> layouts) {
   if (layouts.size() == 1) return std::move(layouts.front());
-  std::map<std::string, NameList> splits;
+  std::map<std::string, LayoutSplit> splits;
   PathsOnce paths;
+  Layout joined;
+  std::vector<std::string> unlisted;  // names of files that no manifest speaks of
   for (const Layout& layout : layouts) {
     for (const LayoutSplit& split : layout.splits) {
-      for (const std::string shard : split.shards) {
+      LayoutSplit& into = splits[split.name];
+      into.name = split.name;
+      for (size_t i = 0; i < split.shards.size(); ++i) {
+        const std::string shard = split.shards[i];
         paths.AddOrThrow(shard, "shard");
-        splits[split.name].push_back(shard);
+        into.shards.push_back(shard);
+        into.listed.push_back(split.ListedAt(i).value_or(kUnlisted));
+        if (!layout.manifest) unlisted.push_back(fs::path(shard).filename());
       }
     }
   }
-  Layout joined;
-  for (auto& [name, shards] : splits) {
-    joined.splits.push_back({.name = name, .shards = std::move(shards), .index = {}});
-  }
+  if (auto unclear = UnclearSplits(unlisted)) joined.notices.push_back(std::move(*unclear));
+  for (auto& [name, split] : splits) joined.splits.push_back(std::move(split));
   return joined;
 }
 

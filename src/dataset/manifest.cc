@@ -64,6 +64,20 @@ void CheckVersion(int version, const std::string& path) {
               {.path = path}, "install a newer recpack");
 }
 
+// The sums are there twice: where they differ, something was lost or changed.
+void CheckSums(const ManifestSplit& split, const Json& json, const std::string& path) {
+  const auto check = [&](const char* what, uint64_t sum) {
+    if (!json.contains(what) || json.at(what).get<uint64_t>() == sum) return;
+    throw Error(ErrorKind::kCorrupt,
+                format("says that the split {} has {} {}, its shards have {}", split.name,
+                       json.at(what).get<uint64_t>(), what, sum),
+                {.path = path},
+                "copy the manifest again; or name the shards themselves, by a pattern in quotes");
+  };
+  check("records", split.records());
+  check("bytes", split.bytes());
+}
+
 using ShardsBySplit = std::map<std::string, ShardList>;
 
 ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsBySplit& shards,
@@ -78,6 +92,7 @@ ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsByS
   if (json.contains("class_counts"))
     split.class_counts = CountsFromJson(json["class_counts"], path);
   json.at("shards");  // must be there, though its elements were taken before
+  CheckSums(split, json, path);
   return split;
 }
 

@@ -9,6 +9,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/dataset/listed_shards.h"
 #include "src/dataset/split_folders.h"
 
 namespace recpack {
@@ -63,14 +64,19 @@ void ParseAt(const Record& record, const std::string& path, ExampleView& example
   }
 }
 
-// Whether the index, which lies in `folder`, speaks of this very file at this place.
+// Whether the index, which lies in `folder`, speaks of this very file at this place. Throws Error
+// (kCorrupt) where it gives another size and no manifest, by which the shard is listed, says which
+// is right.
 bool IsShardOf(const Index& index, const std::string& folder, size_t number,
-               const RecordShard& shard) {
+               const RecordShard& shard, bool is_listed) {
   if (number >= index.shard_count()) return false;
   const ShardSummary summary = index.shard(number);
-  return folder == FolderOf(shard.path) &&
-         summary.name == std::filesystem::path(shard.path).filename() &&
-         summary.file_bytes == shard.file_bytes && summary.compression == shard.compression;
+  if (folder != FolderOf(shard.path) ||
+      summary.name != std::filesystem::path(shard.path).filename()) {
+    return false;
+  }
+  if (!is_listed) RefuseOtherSize(shard.path, shard.file_bytes, summary.file_bytes);
+  return summary.file_bytes == shard.file_bytes && summary.compression == shard.compression;
 }
 
 }  // namespace
@@ -103,7 +109,12 @@ RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
     const auto [split, i] = tasks[task];
     RecordShard& shard = shards_[split][i];
     shard.path = layout.splits[split].shards[i];
-    Open(shard, indexes[split], i, filter);
+    const auto listed = layout.splits[split].ListedAt(i);
+    Open(shard, indexes[split], i, filter, listed.has_value());
+    if (listed) {
+      RefuseUnlisted(shard.path, {.records = shard.places.size(), .bytes = shard.file_bytes},
+                     *listed);
+    }
   });
   for (size_t split = 0; split < shards_.size(); ++split) {
     uint64_t items = 0;
@@ -121,13 +132,13 @@ std::optional<RecordSource> RecordShards::SourceOf(const SplitIndex& known) cons
 }
 
 void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t number,
-                        const RecordFilter& filter) {
+                        const RecordFilter& filter, bool is_listed) {
   auto file = PosixFiles().OpenForReading(shard.path);
   shard.file_bytes = file->Size();
   shard.compression = RecordReader(std::move(file), {}).compression();
   const bool compressed = shard.compression != Compression::kNone;
   std::optional<ShardEntries> entries;
-  if (known.index && IsShardOf(*known.index, known.folder, number, shard)) {
+  if (known.index && IsShardOf(*known.index, known.folder, number, shard, is_listed)) {
     entries = known.index->Entries(number);
     if (in_order_ && !entries->flush_points.empty()) {
       shard.first_id = known.index->shard(number).first_record;

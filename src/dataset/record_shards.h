@@ -93,7 +93,8 @@ class RecordShards {
 
   std::optional<RecordSource> SourceOf(const SplitIndex& known) const;
   // The shard is at `number` in the index, if it is in it.
-  void Open(RecordShard& shard, const SplitIndex& known, size_t number, const RecordFilter& filter);
+  void Open(RecordShard& shard, const SplitIndex& known, size_t number, const RecordFilter& filter,
+            bool is_listed);
   void ReadThrough(RecordShard& shard, const RecordFilter& filter, bool unpack);
 
   std::vector<SourceSplit> splits_;

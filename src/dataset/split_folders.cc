@@ -20,12 +20,14 @@ std::string IndexBeside(const std::string& split, const std::string& shard) {
 std::vector<LayoutSplit> ByFolder(const LayoutSplit& split) {
   std::vector<LayoutSplit> parts;
   std::map<std::string, size_t> part_of;  // by folder
-  for (const std::string& shard : split.shards) {
+  for (size_t i = 0; i < split.shards.size(); ++i) {
+    const std::string shard = split.shards[i];
     const auto [part, is_new] = part_of.try_emplace(FolderOf(shard), parts.size());
     if (is_new) {
       parts.push_back({.name = split.name, .shards = {}, .index = IndexBeside(split.name, shard)});
     }
     parts[part->second].shards.push_back(shard);
+    if (!split.listed.empty()) parts[part->second].listed.push_back(split.listed[i]);
   }
   return parts;
 }

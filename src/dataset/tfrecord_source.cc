@@ -54,6 +54,7 @@ class TfrecordSource final : public Source {
                  .in_order = options.in_order,
                  .threads = options.threads}) {
     ImageFields check(options.image, counters_);
+    notices_ = layout.notices;
     if (layout.manifest) {
       class_names_ = layout.manifest->class_names;
       files_ = layout.manifest->files;
@@ -72,6 +73,7 @@ class TfrecordSource final : public Source {
   std::vector<std::string> class_names_;
   std::vector<ManifestFile> files_;  // in folder_
   std::string folder_;
+  std::vector<std::string> notices_;  // of the files' names
   mutable ImageCounters counters_;
   mutable std::atomic<uint64_t> no_examples_{0};
 };
@@ -151,7 +153,7 @@ std::vector<SideFile> TfrecordSource::SideFiles() const {
 }
 
 std::vector<std::string> TfrecordSource::Notices() const {
-  std::vector<std::string> notices;
+  std::vector<std::string> notices = notices_;
   if (no_examples_ > 0) {
     notices.push_back(format("{} records hold no tf.train.Example and were passed on as they are",
                              no_examples_.load()));

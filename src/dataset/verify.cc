@@ -189,6 +189,8 @@ void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
   try {
     if (const auto unfinished = FindUnfinished(layout)) {
       findings.push_back({unfinished->plan, {}, {}, unfinished->Reason()});
+    } else if (const auto missing = FindMissingShards(layout)) {
+      findings.push_back({layout.folder, {}, {}, missing->Reason()});
     }
   } catch (const Error& error) {
     findings.push_back({error.place().path, {}, {}, error.reason()});

@@ -1,5 +1,7 @@
 #include "recpack/pipeline/dataset.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -57,6 +59,20 @@ std::string KindOf(const std::vector<std::string>& paths) {
   return kind;
 }
 
+// What the user should hear of the files: which split is whose, where only names tell it.
+std::vector<std::string> NoticesOf(const Layout& layout, const LayoutSplit& taken, bool asked) {
+  std::vector<std::string> notices = layout.notices;
+  if (layout.manifest || asked || layout.splits.size() < 2) return notices;
+  std::string names;
+  for (const LayoutSplit& split : layout.splits) {
+    names += (names.empty() ? "" : ", ") + format("{} ({})", split.name, split.shards.size());
+  }
+  notices.push_back(
+      format("the names of the files tell these splits (and files of each): {}; {} is taken", names,
+             taken.name));
+  return notices;
+}
+
 std::string NameOf(const std::vector<std::string>& paths) {
   if (paths.size() == 1) return paths.front();
   return format("{} and {} more", paths.front(), paths.size() - 1);
@@ -83,12 +99,13 @@ std::vector<std::string> ClassNames(const std::vector<Layout>& layouts,
 
 Dataset::Dataset(std::string path, std::string split, std::vector<std::string> class_names,
                  std::shared_ptr<const SampleStore> store,
-                 std::shared_ptr<const FeatureMapper> mapper)
+                 std::shared_ptr<const FeatureMapper> mapper, std::vector<std::string> notices)
     : path_(std::move(path)),
       split_(std::move(split)),
       class_names_(std::move(class_names)),
       store_(std::move(store)),
-      mapper_(std::move(mapper)) {
+      mapper_(std::move(mapper)),
+      notices_(std::move(notices)) {
   if (records() == 0) {
     throw Error(ErrorKind::kInvalidArgument, format("the split '{}' has no records", split_),
                 {.path = path_});
@@ -119,7 +136,8 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   const LayoutSplit& split = layout.splits[Choose(splits, name, options.split)];
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files),
-                 std::make_shared<FeatureMapper>(options.fields, options.label_offset));
+                 std::make_shared<FeatureMapper>(options.fields, options.label_offset),
+                 NoticesOf(layout, split, !options.split.empty()));
 }
 
 Dataset Dataset::OfSource(std::shared_ptr<const Source> source, const std::string& path,
@@ -130,7 +148,7 @@ Dataset Dataset::OfSource(std::shared_ptr<const Source> source, const std::strin
   // Names of a folder's items are relative to it.
   const std::string root = source->kind() == "folder" ? path + "/" : "";
   return Dataset(path, splits[split], source->class_names(), MakeItemStore(source, split, root),
-                 std::make_shared<FeatureMapper>(FieldMap(), options.label_offset));
+                 std::make_shared<FeatureMapper>(FieldMap(), options.label_offset), {});
 }
 
 uint64_t Dataset::records() const noexcept { return store_->samples(); }
@@ -147,7 +165,11 @@ std::unique_ptr<SampleSource> Dataset::NewSource(const SourceOptions& options) c
 
 void Dataset::MapFeatures(ExampleView& example) const { mapper_->Apply(example); }
 
-std::vector<std::string> Dataset::Notices() const { return store_->Notices(); }
+std::vector<std::string> Dataset::Notices() const {
+  std::vector<std::string> notices = notices_;
+  std::ranges::copy(store_->Notices(), std::back_inserter(notices));
+  return notices;
+}
 
 Place Dataset::PlaceOf(uint64_t ordinal) const { return store_->PlaceOf(ordinal); }
 

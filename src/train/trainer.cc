@@ -62,7 +62,7 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   }
   CheckProcesses(options, *world);
   checkpoints.emplace(options, *world, notice);
-  feeder = TrainingFeeder(options, *world, checkpoints->begin());
+  feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice);
   rate = RateOf(options, feeder->steps_per_epoch());
   if (simulated) return;
   if (options.evaluate) eval_feeder = EvaluationFeeder(options, *world);

@@ -15,7 +15,7 @@ namespace {
 Dataset OpenEvaluation(const TrainerOptions& options) {
   if (!options.eval_split.empty())
     return Dataset::Open(options.data, {.split = options.eval_split});
-  for (const char* split : {"test", "eval", "validation"}) {
+  for (const char* split : {"test", "eval", "validation", "val", "valid", "dev"}) {
     try {
       return Dataset::Open(options.data, {.split = split});
     } catch (const Error& error) {
@@ -61,9 +61,12 @@ DeviceFeederOptions FeederOf(const TrainerOptions& options) {
 }  // namespace
 
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
-                                             const ProcessWorld& world,
-                                             const CheckpointInfo& begin) {
+                                             const ProcessWorld& world, const CheckpointInfo& begin,
+                                             const TrainerNotice& notice) {
   const Dataset data = Dataset::Open(options.data, {.split = options.train_split});
+  for (const std::string& text : notice ? data.Notices() : std::vector<std::string>()) {
+    notice("note: " + text);
+  }
   LoaderOptions loader = LoaderOf(options, world, true);
   loader.resume = begin.loader_token;
   if (!begin.loader_audit.empty() && world.rank() == 0) {  // of all

@@ -15,11 +15,13 @@ namespace recpack {
 // many devices, in that order.
 
 // Of the split that is trained on. `begin`: where the run begins; by itself the data's beginning.
+// `notice`, if any, hears what the user should know of the data.
 // Throws Error: what opening the data throws; kInvalidArgument where an epoch has no batch for each
 // device.
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                                              const ProcessWorld& world,
-                                             const CheckpointInfo& begin = {});
+                                             const CheckpointInfo& begin = {},
+                                             const TrainerNotice& notice = {});
 
 // Every sample once, in order; the last batches are padded. Throws Error (kNotFound) where there is
 // no split to evaluate on.

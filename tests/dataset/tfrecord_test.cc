@@ -169,7 +169,7 @@ TEST_F(TfrecordSourceTest, EmptyRecordsArePackedAsTheyAre) {
             ReadWholeFile(PosixFiles(), folder_ / "a.tfrecord"));
 }
 
-TEST_F(TfrecordSourceTest, TakesTheIndexBesideTheShardsUnlessItIsStale) {
+TEST_F(TfrecordSourceTest, TakesTheIndexBesideTheShardsAndRefusesAStaleOne) {
   ShardEntries entries = Write("a-00000-of-00001.tfrecord", {"one", "three"});
   const auto write_index = [&] {
     IndexWriter writer(PosixFiles().Create(folder_ / "a.recindex"));
@@ -179,7 +179,7 @@ TEST_F(TfrecordSourceTest, TakesTheIndexBesideTheShardsUnlessItIsStale) {
   write_index();
   EXPECT_EQ(Payload(*Open(), 0, 1), "three");
   Write("a-00000-of-00001.tfrecord", {"other", "records", "now"});  // The index is stale.
-  EXPECT_EQ(Payload(*Open(), 0, 2), "now");
+  EXPECT_EQ(ErrorOf([&] { Open(); }).kind(), ErrorKind::kCorrupt);
   MakeFile(folder_ / "a.recindex", "no index");
   EXPECT_EQ(Payload(*Open(), 0, 2), "now");
 }

@@ -48,7 +48,20 @@ TEST_F(UnfinishedTest, NothingIsMissingWhereAllShardsAreThereOrOthersMadeThem) {
   fs::remove(shard_);
   fs::remove_all(out_ + "/.recpack");
   EXPECT_FALSE(FindUnfinished(FindLayout(out_)));
+}
+
+// There is no plan, and all the same the data would be less than all.
+TEST_F(UnfinishedTest, AShardThatIsMissingByTheNamesOrTheIndexIsAnError) {
+  fs::remove_all(out_ + "/.recpack");
+  fs::remove(out_ + "/manifest.json");
   EXPECT_EQ(FindFinishedLayout(out_).splits.size(), 2u);
+  EXPECT_FALSE(FindMissingShards(FindLayout(out_)));
+  fs::remove(shard_);
+  const auto missing = FindMissingShards(FindLayout(out_));
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->missing, 1u);
+  EXPECT_EQ(ErrorOf([&] { FindFinishedLayout(out_); }).kind(), ErrorKind::kNotFound);
+  EXPECT_FALSE(FindMissingShards(FindLayout(out_ + "/*.tfrecord")));
 }
 
 TEST_F(UnfinishedTest, WhatIsNamedIsAllThatWasAskedFor) {

@@ -108,9 +108,39 @@ Manifest Find(const Layout& layout, const LsFlags& flags) {
   return std::move(survey.manifest);
 }
 
-void RunLs(const LsFlags& flags) {
+// A note for each shard that is not the file which the manifest lists; returns how many.
+size_t NoteOtherShards(const Layout& layout) {
+  constexpr size_t kMostNotes = 5;
+  size_t others = 0;
+  for (const LayoutSplit& split : layout.splits) {
+    for (size_t i = 0; i < split.shards.size(); ++i) {
+      const auto listed = split.ListedAt(i);
+      if (!listed) continue;
+      const std::string path = split.shards[i];
+      std::error_code missing;
+      const uint64_t bytes = std::filesystem::file_size(path, missing);
+      if (!missing && bytes == listed->bytes) continue;
+      if (++others > kMostNotes) continue;
+      std::fprintf(stderr, "note: %s %s, but %s bytes by the manifest\n", path.c_str(),
+                   missing ? "is not there" : format("has {} bytes", bytes).c_str(),
+                   std::to_string(listed->bytes).c_str());
+    }
+  }
+  if (others > kMostNotes) {
+    std::fprintf(stderr, "note: and %zu more such shards\n", others - kMostNotes);
+  }
+  if (others > 0) std::fprintf(stderr, "note: recpack verify tells what else is damaged\n");
+  return others;
+}
+
+// Whether all shards that a manifest lists are there, and of their size.
+bool RunLs(const LsFlags& flags) {
   Layout layout = FindLayout(flags.path);
   const auto unfinished = NoteUnfinished(layout);
+  if (const auto missing = unfinished ? std::nullopt : FindMissingShards(layout)) {
+    std::fprintf(stderr, "note: %s\n", missing->Reason().c_str());
+  }
+  for (const auto& notice : layout.notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   const Manifest manifest = Find(layout, flags);
   if (flags.json) {
@@ -123,6 +153,7 @@ void RunLs(const LsFlags& flags) {
   } else {
     Print(manifest, layout, flags.shards);
   }
+  return NoteOtherShards(layout) == 0;
 }
 
 }  // namespace
@@ -131,6 +162,7 @@ void AddLs(CLI::App& app, int& exit_code) {
   CLI::App* ls = app.add_subcommand("ls", "List splits, shards, records, schema and classes");
   auto flags = std::make_shared<LsFlags>();
   ls->footer(
+      "Exit code 1 where a shard that the manifest lists is missing or has another size.\n"
       "Examples:\n  recpack ls shards\n  recpack ls shards --json\n"
       "  recpack ls 'others/*.tfrecord' --shards");
   ls->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
@@ -139,10 +171,7 @@ void AddLs(CLI::App& app, int& exit_code) {
   ls->add_flag("--classes", flags->classes,
                "Count the classes even where that means to read all records");
   ls->add_flag("--json", flags->json, "Print one JSON object");
-  ls->callback([flags, &exit_code] {
-    RunLs(*flags);
-    exit_code = kDone;
-  });
+  ls->callback([flags, &exit_code] { exit_code = RunLs(*flags) ? kDone : kFinding; });
 }
 
 }  // namespace recpack::tool

@@ -24,8 +24,22 @@ struct UnfinishedPack {
 // for a plan that cannot be read.
 std::optional<UnfinishedPack> FindUnfinished(const Layout& layout);
 
+// Shards of a folder without a manifest that are not there.
+struct MissingShards {
+  std::string split;
+  uint64_t missing = 0;
+  uint64_t all = 0;
+  bool by_names = false;  // else by the index
+
+  std::string Reason() const;
+};
+
+// Of the first split that lacks some: by the numbers in the names ("-00001-of-00003"), else by the
+// index beside them. Nothing where there is a manifest, and where files or a pattern were named.
+std::optional<MissingShards> FindMissingShards(const Layout& layout);
+
 // FindLayout() for those who take the shards that are there for all of the data: throws Error
-// (kNotFound) where the pack is unfinished, and as FindUnfinished() does.
+// (kNotFound) where the pack is unfinished or shards are missing, and as FindUnfinished() does.
 Layout FindFinishedLayout(const std::string& path);
 
 }  // namespace recpack

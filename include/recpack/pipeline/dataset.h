@@ -37,7 +37,9 @@ class Dataset {
  public:
   // `path`: shards, as a folder of them, a manifest, a shard, or a pattern such as "train-*" or
   // "{a,b}/train-{00000..00003}-of-00004". Records are found by the split's index; one that is
-  // missing or stale is made by scanning, in memory.
+  // missing, damaged or not of these shards is made by scanning, in memory. A shard whose size is
+  // not the manifest's or the index's is an error, here or when it is opened to read a record,
+  // which LoaderOptions::on_bad_record may then replace.
   //
   // Or what recpack pack recognises: a folder of class folders, uncompressed tar archives of
   // samples ("x-{000..003}.tar"), a list (.csv, .tsv, .jsonl), CIFAR. Each sample is the record
@@ -84,12 +86,14 @@ class Dataset {
   // Where the record lies, for messages. Items of sources have a path only.
   Place PlaceOf(uint64_t ordinal) const;
 
-  // What the user should hear of, as of files that were left out.
+  // What the user should hear of, as of files that were left out, or whose names leave their split
+  // open.
   std::vector<std::string> Notices() const;
 
  private:
   Dataset(std::string path, std::string split, std::vector<std::string> class_names,
-          std::shared_ptr<const SampleStore> store, std::shared_ptr<const FeatureMapper> mapper);
+          std::shared_ptr<const SampleStore> store, std::shared_ptr<const FeatureMapper> mapper,
+          std::vector<std::string> notices);
 
   std::string path_;
   std::string split_;
@@ -97,6 +101,7 @@ class Dataset {
   std::shared_ptr<const SampleStore> store_;
   std::shared_ptr<const FeatureMapper> mapper_;
   std::string digest_;
+  std::vector<std::string> notices_;  // of the files' names
 };
 
 }  // namespace recpack
