@@ -23,6 +23,11 @@ constexpr Words<ElementType, 4> kElements = {{{"u8", ElementType::kU8},
                                               {"f32", ElementType::kF32}}};
 constexpr Words<ImageLayout, 2> kLayouts = {
     {{"nchw", ImageLayout::kNchw}, {"nhwc", ImageLayout::kNhwc}}};
+constexpr Words<ResizeFilter, 4> kFilters = {
+    {{"bilinear", ResizeFilter::kBilinear},
+     {"bilinear-no-antialias", ResizeFilter::kBilinearTwoTaps},
+     {"box", ResizeFilter::kBox},
+     {"nearest", ResizeFilter::kNearest}}};
 constexpr Words<ValueType, 3> kNumbers = {
     {{"i64", ValueType::kI64}, {"i32", ValueType::kI32}, {"f32", ValueType::kF32}}};
 constexpr Words<AugmentPolicyKind, 3> kPolicies = {
@@ -62,6 +67,10 @@ void BindImage(nb::module_& module) {
           "allow_damage", [](const ImageField& f) { return f.decoding.allow_damage; },
           [](ImageField& f, bool on) { f.decoding.allow_damage = on; })
       .def_prop_rw(
+          "channels",
+          [](const ImageField& f) { return IsRaw(f) ? f.raw_shape[0] : f.decoding.channels; },
+          [](ImageField& f, int channels) { f.decoding.channels = channels; })
+      .def_prop_rw(
           "scaled", [](const ImageField& f) { return f.decoding.scaled; },
           [](ImageField& f, bool on) { f.decoding.scaled = on; })
       .def_prop_rw(
@@ -75,6 +84,7 @@ void BindImage(nb::module_& module) {
   Word<&ImageField::crop, kCrops>(field, "crop");
   Word<&ImageField::type, kElements>(field, "type");
   Word<&ImageField::layout, kLayouts>(field, "layout");
+  Word<&ImageField::filter, kFilters>(field, "interpolation");
 }
 
 }  // namespace

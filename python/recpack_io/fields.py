@@ -38,12 +38,17 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
     height, width: of the result, 224.
     crop: "none", "pad" (by `pad` pixels, then a random place), "random-resized" (`area`, `aspect`),
         "resize-centre" (shorter side to `resize`, then the middle), "resize".
+    interpolation: of what is resized: "bilinear" (with antialias, as torchvision and Pillow),
+        "bilinear-no-antialias" (as OpenCV), "box", "nearest" (as Pillow; mixes no values).
+    channels: 3, or 1 for masks and gray pictures: a palette PNG gives the numbers of its entries, a
+        gray one its values, any other its luma; a PNG of 16 bits is an error.
     flip: probability of a flip from left to right.
     mean, std: of the result (value / 255 - mean) / std, by channel; not of u8.
     type: "u8", "f16", "bf16", "f32". layout: "nchw", "nhwc".
     policy: "none", "randaugment", "trivialaugment". erasing: probability of random erasing.
     apply_orientation, allow_damage, scaled: how files become pixels; docs/loader.md.
-    view: fields with the same number draw the same crop and flip.
+    view: fields with the same number draw the same crop and flip: a picture, and its mask with
+        interpolation="nearest", channels=1, type="u8".
 
     then: a function that is given the picture, as uint8 and not normalised, and gives the result,
         of `height` and `width`: a transform of torchvision, say. Where there is no `crop`, encoded

@@ -69,7 +69,7 @@ def of_picture(image: _core.ImageField, then: Callable, given: str | None, resul
                stream: int | None) -> Function:
     """The field that Image(then=...) is."""
     if result is None:
-        channels = image.raw_shape[0] or 3
+        channels = image.channels
         size = (image.height, image.width)
         kind = next((name for name, ours in TYPES.items() if ours == image.type), None)
         if kind is None:

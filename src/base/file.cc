@@ -34,10 +34,29 @@ uint64_t SizeOf(int fd, const std::string& path) {
   return static_cast<uint64_t>(status.st_size);
 }
 
+// A pipe would make its reader wait for ever, and a device may have no end.
+void RefuseSpecial(int fd, const std::string& path) {
+  struct stat status;
+  if (::fstat(fd, &status) != 0) throw SystemError("cannot stat", path, errno);
+  if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return;
+  const char* kind = S_ISFIFO(status.st_mode)   ? "a pipe"
+                     : S_ISSOCK(status.st_mode) ? "a socket"
+                                                : "a device";
+  throw Error(ErrorKind::kIo, format("is {}, and only regular files can be read here", kind),
+              {.path = path}, "write its contents into a file first");
+}
+
+// Of a regular file; what is a directory fails once it is read.
+int OpenToRead(const std::string& path) {
+  // O_NONBLOCK: a pipe without a writer would make open() wait.
+  Descriptor fd(OpenOrThrow(path, O_RDONLY | O_NONBLOCK, "cannot open"));
+  RefuseSpecial(fd.get(), path);
+  return fd.Release();
+}
+
 class PosixReadableFile final : public ReadableFile {
  public:
-  explicit PosixReadableFile(const std::string& path)
-      : path_(path), fd_(OpenOrThrow(path, O_RDONLY, "cannot open")) {}
+  explicit PosixReadableFile(const std::string& path) : path_(path), fd_(OpenToRead(path)) {}
 
   size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     size_t done = 0;
@@ -176,7 +195,7 @@ void WritePiecesAtomically(FileSystem& files, const std::string& path,
 }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor fd(OpenOrThrow(path, O_RDONLY, "cannot open"));
+  const Descriptor fd(OpenToRead(path));
   const uint64_t size = SizeOf(fd.get(), path);
   if (size == 0) return;
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);

@@ -49,7 +49,24 @@ std::string ExtensionInCapitals(std::string_view name) {
 
 }  // namespace
 
+bool IsImageFormat(std::string_view capitals) {
+  return std::ranges::count(kImageExtensions, capitals) > 0;
+}
+
+void ImageCounters::CountNotImage(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  // The least name, so that the notice does not depend on threads.
+  if (not_images_++ == 0 || name < first_not_image_) first_not_image_ = name;
+}
+
 void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
+  const std::lock_guard lock(mutex_);
+  if (not_images_ > 0) {
+    notices.push_back(format(
+        "{} files are no images, though their names say so, and were packed as they are; one "
+        "is {}; --check refuses them",
+        not_images_, first_not_image_));
+  }
   if (not_tiled > 0) {
     notices.push_back(
         format("{} images could not be tiled and are stored as they were", not_tiled.load()));
@@ -79,8 +96,9 @@ ImageFields::ImageFields(const ImageOptions& options, ImageCounters& counters)
 
 ImageView ImageFields::OtherFile(ByteView bytes, std::string_view name) {
   extension_ = ExtensionInCapitals(name);
-  if (options_.check && std::ranges::count(kImageExtensions, extension_) > 0) {
-    throw Error(ErrorKind::kCorrupt, "is no image, though its name says so");
+  if (IsImageFormat(extension_)) {
+    if (options_.check) throw Error(ErrorKind::kCorrupt, "is no image, though its name says so");
+    counters_.CountNotImage(name);
   }
   return {.bytes = bytes, .format = extension_};
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,18 @@ struct ImageCounters {
   std::atomic<uint64_t> not_tiled{0};
   std::atomic<uint64_t> not_checked{0};  // of formats that are not decoded here
 
+  // A file that is no image, though its name says so. Any thread.
+  void CountNotImage(std::string_view name);
   void AddNotices(std::vector<std::string>& notices) const;
+
+ private:
+  mutable std::mutex mutex_;
+  uint64_t not_images_ = 0;
+  std::string first_not_image_;  // by name
 };
+
+// Whether image/format, or an extension in capitals, names a format of images.
+bool IsImageFormat(std::string_view capitals);
 
 struct ImageView {
   ByteView bytes;           // as given, or rewritten; lives until the next Process()

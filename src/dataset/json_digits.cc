@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/dataset/json_levels.h"
+
 namespace recpack {
 namespace {
 
@@ -51,6 +53,7 @@ class DigitsBuilder final : public nlohmann::json_sax<Json> {
   }
 
   bool Open(Json&& value) {
+    if (open_.size() >= static_cast<size_t>(kMostJsonLevels)) return false;
     open_.push_back(&Put(std::move(value)));
     return true;
   }

@@ -8,7 +8,8 @@
 namespace recpack {
 
 // As nlohmann::json::parse(), but that numbers which are no 64-bit integers, for which it has
-// doubles, are not rounded. Discarded where the text is no JSON.
+// doubles, are not rounded. Discarded where the text is no JSON, or
+// nested deeper than kMostJsonLevels.
 nlohmann::json ParseJsonDigits(std::string_view text);
 
 // Of values of ParseJsonDigits().

@@ -19,10 +19,11 @@ bool IsAt(JsonPath path, std::initializer_list<const char*> keys) {
   });
 }
 
-Json ParseJsonInPieces(std::istream& text, const TakeJson& take) {
+Json ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take) {
   using Event = Json::parse_event_t;
   std::vector<std::string> keys;  // keys[d] leads to the value at depth d + 1
   const auto at_event = [&](int depth_of, Event event, Json& value) {
+    RefuseDeepJson(depth_of, path);
     const auto depth = static_cast<size_t>(depth_of);
     if (event == Event::key) {
       keys.resize(depth);

@@ -36,15 +36,16 @@ bool IsAt(JsonPath path, std::initializer_list<const char*> keys);  // nullptr: 
 // Called with every value once it is complete. True: it was taken, and is left out of the whole.
 using TakeJson = std::function<bool(JsonPath path, Json& value)>;
 
-// As nlohmann's parser, whose exceptions it throws.
-Json ParseJsonInPieces(std::istream& text, const TakeJson& take);
+// As nlohmann's parser, whose exceptions it throws, and Error (kCorrupt) for what is nested too
+// deep.
+Json ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take);
 
 // Runs `read` on what `take` leaves of the text; whatever is wrong with the text or its types
 // becomes kCorrupt.
 template <typename Read>
 auto ReadJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take,
                       Read read) {
-  return CatchJson(path, [&] { return read(ParseJsonInPieces(text, take)); });
+  return CatchJson(path, [&] { return read(ParseJsonInPieces(text, path, take)); });
 }
 
 }  // namespace recpack

@@ -7,6 +7,7 @@
 #include "src/base/format.h"
 #include "src/dataset/field_values.h"
 #include "src/dataset/json_digits.h"
+#include "src/dataset/json_levels.h"
 
 namespace recpack {
 namespace {
@@ -103,7 +104,8 @@ void ReadJsonCell(const Json& value, ListCell& cell) {
 
 Json ParseObject(std::string_view row) {
   Json object = ParseJsonDigits(row);
-  if (object.is_discarded()) FailCorrupt("is no JSON");
+  if (object.is_discarded())
+    FailCorrupt(format("is no JSON, or nested deeper than {} levels", kMostJsonLevels));
   if (!object.is_object()) FailCorrupt("is no JSON object");
   return object;
 }

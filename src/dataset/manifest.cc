@@ -15,7 +15,7 @@ namespace recpack {
 namespace {
 
 constexpr char kFormat[] = "recpack-dataset";
-constexpr int kManifestVersion = 1;
+constexpr uint64_t kManifestVersion = 1;
 
 void WriteSplit(const ManifestSplit& split, JsonStream& stream) {
   stream.BeginMember(split.name, '{');
@@ -57,7 +57,7 @@ void Write(const Manifest& manifest, JsonStream& stream) {
   stream.End();
 }
 
-void CheckVersion(int version, const std::string& path) {
+void CheckVersion(uint64_t version, const std::string& path) {
   if (version <= kManifestVersion) return;
   throw Error(ErrorKind::kUnsupported,
               format("has format version {}, this recpack knows {}", version, kManifestVersion),
@@ -98,21 +98,21 @@ ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsByS
 
 // `shards` were taken out of the text while it was parsed.
 Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& path) {
-  if (json.at("format") != kFormat) {
+  if (!json.is_object() || json.value("format", Json()) != kFormat) {
     throw Error(ErrorKind::kCorrupt, "is not a recpack manifest", {.path = path});
   }
-  CheckVersion(json.at("version").get<int>(), path);
+  CheckVersion(NumberIn(json, "version", path), path);
   Manifest manifest;
-  manifest.source_kind = json.at("source").at("kind");
+  manifest.source_kind = TextIn(ObjectIn(json, "source", path), "kind", path);
   manifest.created_by = json.value("created_by", "");
   manifest.settings = json.value("settings", std::map<std::string, std::string>());
-  for (const auto& [name, split] : json.at("splits").get_ref<const Json::object_t&>()) {
+  for (const auto& [name, split] : ObjectIn(json, "splits", path).items()) {
     manifest.splits.push_back(SplitFromJson(name, split, shards, path));
   }
-  for (const auto& [name, feature] : json.at("schema").items()) {
+  for (const auto& [name, feature] : ObjectIn(json, "schema", path).items()) {
     manifest.schema.push_back(FeatureFromJson(name, feature));
   }
-  manifest.class_names = json.value("class_names", std::vector<std::string>());
+  manifest.class_names = TextsIn(json, "class_names", path);
   for (const Json& file : json.value("files", Json::array())) {
     manifest.files.push_back(FileFromJson(file, path));
   }
@@ -126,7 +126,9 @@ Manifest Read(std::istream& text, const std::string& path) {
   ShardsBySplit shards;
   const auto take = [&](JsonPath keys, Json& value) {
     // A newer version may say its shards otherwise: it is told before they are read.
-    if (IsAt(keys, {"version"}) && value.is_number()) CheckVersion(value.get<int>(), path);
+    if (IsAt(keys, {"version"}) && value.is_number_unsigned()) {
+      CheckVersion(value.get<uint64_t>(), path);
+    }
     if (!IsAt(keys, {"splits", nullptr, "shards", ""})) return false;
     shards[keys[1]].push_back(ShardFromJson(value, path));
     return true;

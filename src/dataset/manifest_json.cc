@@ -52,9 +52,9 @@ Json ShardToJson(const ManifestShard& shard) {
 }
 
 ManifestShard ShardFromJson(const Json& json, const std::string& path) {
-  ManifestShard shard{.file = json.at("file"),
-                      .records = json.at("records"),
-                      .bytes = json.at("bytes"),
+  ManifestShard shard{.file = TextIn(json, "file", path),
+                      .records = NumberIn(json, "records", path),
+                      .bytes = NumberIn(json, "bytes", path),
                       .compression = CompressionFromJson(json, path),
                       .sha256 = DigestFromHex(json.value("sha256", ""), path)};
   CheckIsBeside("shard", shard.file, path);
@@ -66,13 +66,13 @@ Json FileToJson(const ManifestFile& file) {
 }
 
 ManifestFile FileFromJson(const Json& json, const std::string& path) {
-  const std::string name = json.at("file");
+  const std::string name = TextIn(json, "file", path);
   CheckIsBeside("file", name, path);
-  const auto digest = DigestFromHex(json.at("sha256").get<std::string>(), path);
+  const auto digest = DigestFromHex(TextIn(json, "sha256", path), path);
   if (!digest) {
     throw Error(ErrorKind::kCorrupt, format("gives no SHA-256 of {}", name), {.path = path});
   }
-  return {.file = name, .bytes = json.at("bytes"), .sha256 = *digest};
+  return {.file = name, .bytes = NumberIn(json, "bytes", path), .sha256 = *digest};
 }
 
 Json FeatureToJson(const ManifestFeature& feature) {

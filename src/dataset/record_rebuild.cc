@@ -1,6 +1,7 @@
 #include "src/dataset/record_rebuild.h"
 
 #include "recpack/base/error.h"
+#include "recpack/image/header.h"
 #include "src/base/format.h"
 #include "src/dataset/feature_names.h"
 
@@ -101,6 +102,10 @@ void RecordRebuilder::AddImage(const FeatureView& feature, const std::string& na
   if (feature.bytes_values().size() != 1) {
     throw Error(ErrorKind::kUnsupported, format("{} is no single image", feature.name()),
                 {.path = name});
+  }
+  const ByteView bytes = feature.bytes_values()[0];
+  if (options_.image.check && ReadImageHeader(bytes).format == ImageFormat::kUnknown) {
+    throw Error(ErrorKind::kCorrupt, format("{} is not an image", feature.name()), {.path = name});
   }
   images_.Process(feature.bytes_values()[0], name).AddTo(sample.features);
 }

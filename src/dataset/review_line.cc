@@ -3,6 +3,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "src/dataset/json_levels.h"
+
 namespace recpack {
 namespace {
 
@@ -49,7 +51,13 @@ ReviewFault TakeRating(const Object& object, float& rating) {
 const char* FaultReason(ReviewFault fault) { return kReasons[static_cast<size_t>(fault)]; }
 
 ReviewFault ParseReview(std::string_view line, ReviewLine& review) {
-  Object object = Object::parse(line, nullptr, false);
+  bool deep = false;
+  const auto watch = [&](int depth, Object::parse_event_t, const Object&) {
+    deep |= depth >= kMostJsonLevels;
+    return !deep;
+  };
+  Object object = Object::parse(line, watch, false);
+  if (deep) return ReviewFault::kNoJson;
   if (object.is_discarded()) return ReviewFault::kNoJson;
   if (!object.is_object()) return ReviewFault::kNoObject;
   using enum ReviewFault;

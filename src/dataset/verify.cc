@@ -16,6 +16,8 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/dataset/feature_names.h"
+#include "src/dataset/image_fields.h"
 #include "src/dataset/index_check.h"
 #include "src/dataset/indexed_shards.h"
 #include "src/dataset/side_files.h"
@@ -47,11 +49,21 @@ bool IsImage(ByteView value) {
   return text.starts_with("\xff\xd8\xff") || text.starts_with("\x89PNG\r\n\x1a\n");
 }
 
+// Whether the record says that image/encoded holds an image: by its format, where it gives one.
+bool SaysImage(const ExampleView& view) {
+  const FeatureView* format = view.Find(kImageFormat);
+  if (format == nullptr || format->kind() != FeatureKind::kBytes || format->size() != 1)
+    return true;
+  return IsImageFormat(AsText(format->bytes_values()[0]));
+}
+
 void DecodeImages(const ExampleView& view) {
   for (const auto& feature : view) {
     if (feature.kind() != FeatureKind::kBytes) continue;
+    const bool must_be = feature.name() == kImageEncoded && SaysImage(view);
     for (const ByteView value : feature.bytes_values()) {
-      if (IsImage(value)) DecodeImage(value, {});
+      const bool unknown = ReadImageHeader(value).format == ImageFormat::kUnknown;
+      if (IsImage(value) || (must_be && unknown)) DecodeImage(value, {});
     }
   }
 }

@@ -72,10 +72,16 @@ void PngReader::ReadHeader(uint64_t max_pixels) {
 }
 
 void PngReader::Transform(PixelLayout layout) {
+  if (layout == PixelLayout::kOne && png_get_bit_depth(png_, info_) == 16) {
+    throw Error(ErrorKind::kUnsupported, "the PNG has 16 bits a value, of which 8 would be lost",
+                {}, "store values below 256, or decode it in a function of yours");
+  }
   Run([&] {
     const png_byte type = png_get_color_type(png_, info_);
     png_set_scale_16(png_);
-    if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
+    if (type == PNG_COLOR_TYPE_PALETTE) {
+      layout == PixelLayout::kOne ? png_set_packing(png_) : png_set_palette_to_rgb(png_);
+    }
     if (type == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
     png_set_strip_alpha(png_);
     if (layout == PixelLayout::kRgb) png_set_gray_to_rgb(png_);

@@ -228,6 +228,10 @@ Image Resize(const Image& image, const ResizeOptions& options) {
 }
 
 ImageSize ScaleShorterSide(ImageSize size, int shorter) {
+  if (size.width < 1 || size.height < 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("a picture of {} x {} has no size to scale", size.width, size.height));
+  }
   const auto scale = [&](int longer, int by) {
     const int64_t scaled = int64_t{shorter} * longer / by;
     if (scaled > std::numeric_limits<int>::max()) {

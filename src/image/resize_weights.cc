@@ -7,19 +7,21 @@ namespace recpack {
 namespace {
 
 double Value(ResizeFilter filter, double x) {
+  if (filter == ResizeFilter::kNearest) return 1;
   if (filter == ResizeFilter::kBox) return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
   return std::max(0.0, 1.0 - std::abs(x));
 }
 
 double Widening(const ResizeAxis& axis, ResizeFilter filter) {
-  if (filter == ResizeFilter::kBilinearTwoTaps) return 1;
+  if (filter == ResizeFilter::kBilinearTwoTaps || filter == ResizeFilter::kNearest) return 1;
   return std::max(axis.samples_per_output(), 1.0);
 }
 
 }  // namespace
 
 double ResizeSupport(const ResizeAxis& axis, ResizeFilter filter) {
-  return (filter == ResizeFilter::kBox ? 0.5 : 1.0) * Widening(axis, filter);
+  const bool half = filter == ResizeFilter::kBox || filter == ResizeFilter::kNearest;
+  return (half ? 0.5 : 1.0) * Widening(axis, filter);
 }
 
 void ResizeWeights::SetOne(int i, double centre, double support, double narrowing) {

@@ -84,6 +84,16 @@ void Check(const ImageField& field) {
     Refuse(format("image field '{}' has a raw shape that no picture has", field.name),
            "give channels (1 to 3), height, width");
   }
+  const ImageDecoding& decoding = field.decoding;
+  if (decoding.channels != 3 && (decoding.channels != 1 || IsRaw(field))) {
+    Refuse(format("image field '{}' has {} channels", field.name, decoding.channels),
+           "give 1 or 3 for encoded pictures; the raw shape says those of raw ones");
+  }
+  if ((decoding.channels == 1 || field.filter == ResizeFilter::kNearest) &&
+      (decoding.scaled || decoding.resize_planes)) {
+    Refuse(format("image field '{}' is approximated by resizing what it mixes", field.name),
+           "leave scaled and resize_planes off with one channel or nearest");
+  }
   if (field.crop == CropKind::kPadAndCrop && !IsRaw(field)) {
     Refuse("pad-and-crop is for raw pictures, all of one size", "crop encoded ones otherwise");
   }
@@ -113,7 +123,7 @@ FinishOptions FinishOf(const ImageField& field) {
   const bool planar = IsRaw(field) && field.crop <= CropKind::kPadAndCrop && !IsAugmented(field);
   FinishOptions options;
   options.in_layout = planar ? ImageLayout::kNchw : ImageLayout::kNhwc;
-  options.channels = IsRaw(field) ? field.raw_shape[0] : 3;
+  options.channels = IsRaw(field) ? field.raw_shape[0] : field.decoding.channels;
   options.in_height = planar ? field.raw_shape[1] : field.height;
   options.in_width = planar ? field.raw_shape[2] : field.width;
   options.out_height = field.height;

@@ -19,6 +19,7 @@ DecodeOptions OptionsOf(const ImageDecoding& decoding) {
   options.allow_damage = decoding.allow_damage;
   options.fast_dct = decoding.fast_dct;
   options.fancy_upsampling = decoding.fancy_upsampling;
+  if (decoding.channels == 1) options.layout = PixelLayout::kOne;
   return options;
 }
 
@@ -58,6 +59,7 @@ PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTo
     decoded = Raw(bytes, tools);
   } else {
     const ImageHeader header = ReadImageHeader(bytes);
+    RefuseNotDecoded(bytes, header);
     const int orientation = field_.decoding.apply_orientation ? header.orientation : 1;
     choice = Choose(SeenSize({header.width, header.height}, orientation), random);
     decoded = Decoded(bytes, header, choice, shown, tools);
@@ -151,7 +153,8 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
     shown = All(size);
     return ViewOf(tools.resized);  // nothing is left to do
   }
-  if (is_jpeg && !shared_ && (denominator > 1 || choice.needed != All(seen))) {
+  if (is_jpeg && !shared_ && field_.decoding.channels == 3 &&
+      (denominator > 1 || choice.needed != All(seen))) {
     if (denominator > 1) Scale(choice, seen, denominator);
     shown = choice.needed;
     options.scale_denominator = denominator;

@@ -59,7 +59,7 @@ TEST(JsonPiecesTest, TakesElementsOutOfTheWhole) {
   std::istringstream text(
       R"({"v": 1, "s": {"x": {"l": [{"l": [0]}, 2, [3]], "n": 5}, "y": {"l": []}}, "l": [6]})");
   std::vector<std::string> taken;
-  const Json rest = ParseJsonInPieces(text, [&](JsonPath path, const Json& value) {
+  const Json rest = ParseJsonInPieces(text, "text.json", [&](JsonPath path, const Json& value) {
     if (!IsAt(path, {"s", nullptr, "l", ""})) return false;
     taken.push_back(path[1] + value.dump());
     return true;

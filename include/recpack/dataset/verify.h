@@ -13,7 +13,8 @@ namespace recpack {
 
 struct VerifyOptions {
   int threads = 0;      // 0: AvailableThreads()
-  bool decode = false;  // also decode what bytes features hold of JPEG and PNG images
+  bool decode = false;  // also decode the JPEG and PNG images in bytes features; what else is
+                        // called image/encoded, and no other format, is a finding
   std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; one call at a time
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "recpack/base/bytes.h"
+#include "recpack/image/header.h"
 #include "recpack/image/image.h"
 
 namespace recpack {
@@ -12,6 +13,10 @@ namespace recpack {
 enum class PixelLayout : uint8_t {
   kRgb,       // 3 channels, whatever the file holds
   kAsStored,  // 1 channel for a gray file, else 3
+  // 1 channel: numbers of palette entries as they are; of gray files the gray values, of others the
+  // luma that Pillow's convert("L") has. PNGs of 16 bits are refused (kUnsupported), for their low
+  // bits would be lost. Made for masks.
+  kOne,
 };
 
 struct DecodeOptions {
@@ -46,6 +51,10 @@ constexpr int ScaledLength(int pixels, int scale_denominator) {
   return (pixels + scale_denominator - 1) / scale_denominator;
 }
 
+// Throws Error for bytes that are not decoded here: kCorrupt for what is no image, saying what it
+// begins with, and for a JPEG or PNG whose header tells no size; kUnsupported for other formats.
+void RefuseNotDecoded(ByteView bytes, const ImageHeader& header);
+
 // Decodes one image after another and keeps its buffers. One thread at a time.
 class ImageDecoder {
  public:
@@ -56,9 +65,9 @@ class ImageDecoder {
 
   // Decodes into `out`, whose memory is used again. Exact unless the options say otherwise: the
   // slow integer inverse DCT and smooth chroma upsampling, libjpeg's defaults. Throws Error:
-  // kCorrupt with the library's reason (`out` is then undefined), kUnsupported for other formats,
-  // lossless or 12-bit JPEGs, and images above max_pixels; kInvalidArgument for another
-  // scale_denominator.
+  // kCorrupt with the library's reason (`out` is then undefined) and for what is no image,
+  // kUnsupported for other formats, lossless or 12-bit JPEGs, and images above max_pixels;
+  // kInvalidArgument for another scale_denominator.
   void Decode(ByteView bytes, const DecodeOptions& options, Image& out);
 
  private:

@@ -16,6 +16,9 @@ enum class ResizeFilter : uint8_t {
   kBilinearTwoTaps,
   // The mean of the pixels that an output pixel covers: Pillow's BOX. Nearest when growing.
   kBox,
+  // The one pixel that holds the centre (i + 0.5) * scale, rounded down: Pillow's NEAREST and
+  // torchvision's NEAREST_EXACT. Values are never mixed: for masks.
+  kNearest,
 };
 
 // How the samples of a plane lie in its picture: a sample for `step` pixels each way, the first of
@@ -82,7 +85,8 @@ struct ResizeOptions {
 Image Resize(const Image& image, const ResizeOptions& options);
 
 // The size whose shorter side is `shorter` and whose longer side is the aspect's, rounded down, as
-// torchvision's Resize(N) has it; at least 1. Throws Error (kUnsupported) for what is no int.
+// torchvision's Resize(N) has it; at least 1. Throws Error: kUnsupported for what is no int,
+// kInvalidArgument for an empty size.
 ImageSize ScaleShorterSide(ImageSize size, int shorter);
 
 }  // namespace recpack

@@ -33,6 +33,9 @@ struct ImageDecoding {
   // JPEGs are cropped and resized as JpegPlaneResizer does, colours as they are stored, where it
   // can, `scaled` does not apply, and no orientation is to be undone.
   bool resize_planes = false;
+  // 3: RGB. 1: a mask or a gray picture, as PixelLayout::kOne has it: numbers of palette entries
+  // stay as they are; neither `scaled` nor `resize_planes`.
+  int channels = 3;
   bool operator==(const ImageDecoding&) const = default;
 };
 
@@ -59,8 +62,10 @@ struct ImageField {
   std::array<double, 3> std = {1, 1, 1};
   ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNchw;
-  // Fields with the same view of a sample draw the same numbers: a picture and its mask are cropped
-  // alike. Views of one picture that shall differ need different numbers, below 65520.
+  // Fields with the same view of a sample draw the same numbers: a picture and its mask (channels
+  // 1, kNearest, u8) are cropped and flipped alike, where both have one size. A policy that moves
+  // pixels moves those of its own field only. Views of one picture that shall differ need different
+  // numbers, below 65520.
   uint32_t view = 0;
   // The picture is left for a device to finish: NAME is its source in u8, as FinishOptionsOf()
   // says, and NAME_geometry is x, y, flip (i32: FinishGeometry as it lies in memory).
