@@ -68,7 +68,9 @@ void BindImage(nb::module_& module) {
           [](ImageField& f, bool on) { f.decoding.allow_damage = on; })
       .def_prop_rw(
           "channels",
-          [](const ImageField& f) { return IsRaw(f) ? f.raw_shape[0] : f.decoding.channels; },
+          [](const ImageField& f) {
+            return f.raw_shape[0] > 0 ? f.raw_shape[0] : f.decoding.channels;
+          },
           [](ImageField& f, int channels) { f.decoding.channels = channels; })
       .def_prop_rw(
           "scaled", [](const ImageField& f) { return f.decoding.scaled; },

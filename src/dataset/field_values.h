@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -28,6 +29,16 @@ inline std::optional<int64_t> ParseInt64(std::string_view text) {
 inline bool IsWholeNumber(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Whether it is a finite number, not 0, that float makes 0 or infinite.
+inline bool IsBeyondFloat(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !std::isfinite(value) || value == 0) return false;
+  const auto rounded = static_cast<float>(value);
+  return rounded == 0 || !std::isfinite(rounded);
 }
 
 // Rounded to float; beyond its range infinity.

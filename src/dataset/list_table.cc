@@ -79,6 +79,8 @@ class ListScan {
     bool fractions = false;  // some numbers are not whole
     std::string too_large;   // the first whole number that is no int64
     uint32_t too_large_line = 0;
+    std::string beyond_float;  // the first number of which float keeps nothing
+    uint32_t beyond_float_line = 0;
   };
 
   template <typename Work>
@@ -139,19 +141,35 @@ class ListScan {
         seen.too_large = number;
         seen.too_large_line = line;
       }
+      if (seen.beyond_float.empty() && IsBeyondFloat(number)) {
+        seen.beyond_float = number;
+        seen.beyond_float_line = line;
+      }
     }
   }
 
-  // Where all numbers of a column are whole, as ids are, none is to be rounded without a word.
-  void CheckWholeNumbers(size_t column) const {
+  // Fractions are rounded to float as usual. What else float cannot keep is told: whole numbers
+  // beyond 64 bits, which are ids more often than quantities, and numbers that it would make 0 or
+  // infinite.
+  void CheckNumbers(size_t column) const {
     const Seen& seen = seen_[column];
     const std::string& name = table_.format.columns()[column];
     const bool told =
         std::ranges::any_of(options_.types, [&](const auto& type) { return type.first == name; });
-    if (told || table_.types[column] != ListType::kFloat || seen.fractions) return;
+    if (told || table_.types[column] != ListType::kFloat) return;
+    if (!seen.beyond_float.empty()) {
+      throw AtLine(Error(ErrorKind::kInvalidArgument,
+                         format("column {} has the number {}, which is 0 or infinite as a float of "
+                                "32 bits",
+                                name, seen.beyond_float),
+                         {}, "give the column a type: bytes keeps it as it is, float rounds it"),
+                   options_.path, seen.beyond_float_line);
+    }
+    if (seen.too_large.empty()) return;
     throw AtLine(
         Error(ErrorKind::kInvalidArgument,
-              format("column {} has whole numbers, and {} is beyond 64 bits", name, seen.too_large),
+              format("column {} has the whole number {}, which is beyond 64 bits", name,
+                     seen.too_large),
               {}, "give the column a type: bytes keeps them as they are, float rounds them"),
         options_.path, seen.too_large_line);
   }
@@ -208,9 +226,9 @@ class ListScan {
     options_.fields.empty() ? UseOtherColumns() : UseMappedColumns();
     for (const ListFeature& feature : table_.features) {
       CheckName(feature.name);
-      CheckWholeNumbers(feature.column);
+      CheckNumbers(feature.column);
     }
-    if (table_.label_column) CheckWholeNumbers(*table_.label_column);
+    if (table_.label_column) CheckNumbers(*table_.label_column);
   }
 
   void UseOtherColumns() {

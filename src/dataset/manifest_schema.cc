@@ -1,6 +1,8 @@
 #include "src/dataset/manifest_schema.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace recpack {
 namespace {
@@ -10,11 +12,6 @@ void MergeFeature(const ManifestFeature& feature, ManifestFeature& into) {
   if (into.length != feature.length) into.length = -1;
   into.min_bytes = std::min(into.min_bytes, feature.min_bytes);
   into.max_bytes = std::max(into.max_bytes, feature.max_bytes);
-}
-
-const ManifestFeature* Find(const std::vector<ManifestFeature>& features, const std::string& name) {
-  const auto found = std::ranges::find(features, name, &ManifestFeature::name);
-  return found == features.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -36,17 +33,21 @@ std::vector<ManifestFeature> ToManifest(const std::vector<FeatureSpec>& specs) {
 
 void MergeSchema(const std::vector<ManifestFeature>& features, std::vector<ManifestFeature>& into) {
   const bool first = into.empty();
+  std::unordered_map<std::string_view, const ManifestFeature*> by_name;
+  for (const auto& feature : features) by_name.emplace(feature.name, &feature);
   for (auto& there : into) {
-    if (Find(features, there.name) == nullptr) there.length = -1;  // not in every record
+    const auto found = by_name.find(there.name);
+    if (found == by_name.end()) {
+      there.length = -1;  // not in every record
+    } else {
+      MergeFeature(*found->second, there);
+      by_name.erase(found);
+    }
   }
   for (const auto& feature : features) {
-    const auto there = std::ranges::find(into, feature.name, &ManifestFeature::name);
-    if (there != into.end()) {
-      MergeFeature(feature, *there);
-    } else {
-      into.push_back(feature);
-      if (!first) into.back().length = -1;
-    }
+    if (!by_name.contains(feature.name)) continue;
+    into.push_back(feature);
+    if (!first) into.back().length = -1;
   }
   std::ranges::sort(into, {}, &ManifestFeature::name);
 }

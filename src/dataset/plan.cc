@@ -84,6 +84,13 @@ void CheckPlannable(const Source& source, const PlanOptions& options) {
   if (!std::ranges::any_of(source.splits(), has_items)) {
     throw Error(ErrorKind::kInvalidArgument, "the source holds no items");
   }
+  if (source.splits().size() > kMostSplits) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("the source has {} splits, such as {} and {}; at most {} are packed",
+                       source.splits().size(), source.splits()[0].name, source.splits()[1].name,
+                       kMostSplits),
+                {}, "name the column or folders that really tell splits");
+  }
   for (const SourceSplit& split : source.splits()) {
     if (IsUtf8(split.name)) continue;
     throw Error(

@@ -36,6 +36,14 @@ std::optional<KeyAndExtension> SplitName(std::string_view name) {
 }  // namespace
 
 uint32_t ExtensionNumbers::NumberOf(std::string_view text) {
+  if (texts_.size() >= kMostExtensions && !numbers_.contains(std::string(text))) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        format("has more than {} extensions, such as {} and {}: what stands behind the first "
+               "dot of a name is the field that the member is of",
+               kMostExtensions, texts_.front(), text),
+        {}, "make the archive anew with names of one dot");
+  }
   const auto [found, added] =
       numbers_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
   if (added) texts_.emplace_back(text);
@@ -49,6 +57,14 @@ std::span<const TarSampleMember> TarSamples::Members(size_t sample) const {
   return std::span(members).subspan(begin, end - begin);
 }
 
+uint32_t TarSamples::NumberOf(std::string_view extension, const std::string& path) {
+  try {
+    return extensions.NumberOf(extension);
+  } catch (const Error& error) {
+    throw error.At({.path = path});
+  }
+}
+
 void TarSamples::Add(uint32_t volume, const std::string& path, const TarMember& member) {
   const auto name = SplitName(member.name);
   if (!name) {
@@ -60,7 +76,7 @@ void TarSamples::Add(uint32_t volume, const std::string& path, const TarMember& 
     keys.append(name->key);
     keys += '\0';
   }
-  const uint32_t extension = extensions.NumberOf(name->extension);
+  const uint32_t extension = NumberOf(name->extension, path);
   const auto others = Members(samples.size() - 1);
   if (std::ranges::count(others, extension, &TarSampleMember::extension) > 0) {
     throw Error(ErrorKind::kCorrupt, format("the member {} is there twice", member.name),

@@ -12,7 +12,11 @@
 
 namespace recpack {
 
-// Gives equal texts equal small numbers.
+// Extensions, and so fields and members of a sample, that archives may have.
+inline constexpr size_t kMostExtensions = 1000;
+
+// Gives equal texts equal small numbers. Throws Error (kInvalidArgument), without a place, beyond
+// kMostExtensions.
 class ExtensionNumbers {
  public:
   uint32_t NumberOf(std::string_view text);
@@ -55,6 +59,9 @@ struct TarSamples {
 
   // Appends what was found in later volumes.
   void Append(const TarSamples& later);
+
+ private:
+  uint32_t NumberOf(std::string_view extension, const std::string& path);
 };
 
 }  // namespace recpack

@@ -115,7 +115,7 @@ void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
   RunAudit audit(at, index);
   TowerEpoch epoch;
   if (all.rank() == 0) epoch.train = BeginningOf(at);
-  for (; at.epoch < options.epochs && static_cast<int64_t>(at.step) < rate.steps; epoch = {}) {
+  for (; at.epoch < options.epochs && static_cast<int64_t>(at.step) < last_step; epoch = {}) {
     EpochReport now{.epoch = at.epoch};
     const ExchangeAccount before = strategy.account();
     const double waited = input.waited();
@@ -160,7 +160,7 @@ bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
     epoch.steps.push_back(result.sums);
     Add(result.sums, epoch.train);
   });
-  while (static_cast<int64_t>(at.step) < rate.steps) {
+  while (static_cast<int64_t>(at.step) < last_step) {
     const int64_t begin = EventLog::Now();
     DeviceBatch* batch = input.Next();
     if (!batch && !past_end) {

@@ -44,8 +44,8 @@ LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
   const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
   return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
           .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMost))),
-          .steps = options.max_steps ? options.max_steps
-                                     : static_cast<int64_t>(epochs * steps_per_epoch)};
+          // Not of max_steps: a run that stops there and goes on is the run that went through.
+          .steps = static_cast<int64_t>(epochs * steps_per_epoch)};
 }
 
 }  // namespace
@@ -64,6 +64,7 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   checkpoints.emplace(options, *world, notice);
   feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice);
   rate = RateOf(options, feeder->steps_per_epoch());
+  last_step = options.max_steps > 0 ? std::min(options.max_steps, rate.steps) : rate.steps;
   if (simulated) return;
   if (options.evaluate) eval_feeder = EvaluationFeeder(options, *world);
   const size_t count = FedDevices(options).size();

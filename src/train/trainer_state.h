@@ -41,6 +41,7 @@ struct Trainer::State {
   // Of the towers: barriers and sums, and batch statistics.
   std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
+  int64_t last_step = 0;  // that the run ends behind: the rate's, or TrainerOptions::max_steps
   std::function<void(const EpochReport&)> report;
   std::vector<double> losses;  // of whole steps
   std::vector<StepTiming> timings;

@@ -181,14 +181,31 @@ TEST_F(ListSourceTest, AWholeNumberBeyond64BitsIsKeptAsItsColumnSays) {
   const auto floats = Open("l.csv", kIds, {.types = {{"id", ListType::kFloat}}});
   EXPECT_THAT(ReadItem(*floats, 0, 1).floats.at("id"), ElementsAre(9223372036854775808.0f));
   // Numbers of all kinds, texts, and names of files.
-  const auto mixed = Open("l.csv",
-                          "path,x,text\nc.txt,0.5,abc\n"
-                          "c.txt,9223372036854775808,9223372036854775808\n");
+  const char kMixed[] = "path,x\nc.txt,0.5\nc.txt,9223372036854775808\n";
+  EXPECT_EQ(ErrorOf([&] { Open("l.csv", kMixed); }).kind(), ErrorKind::kInvalidArgument);
+  const auto mixed = Open("l.csv", kMixed, {.types = {{"x", ListType::kFloat}}});
   EXPECT_THAT(ReadItem(*mixed, 0, 1).floats.at("x"), ElementsAre(9223372036854775808.0f));
-  EXPECT_EQ(ReadItem(*mixed, 0, 1).text("text"), "9223372036854775808");
+  const auto text = Open("l.csv", "path,text\nc.txt,abc\nc.txt,9223372036854775808\n");
+  EXPECT_EQ(ReadItem(*text, 0, 1).text("text"), "9223372036854775808");
   MakeFile(folder_ / "9223372036854775808", "d");
   const auto names = Open("l.csv", "path,split\n9223372036854775808,9223372036854775808\n");
   EXPECT_EQ(ReadItem(*names, 0, 0).text("image/encoded"), "d");
+}
+
+// Fractions are rounded; a number that becomes 0 or infinite is another one.
+TEST_F(ListSourceTest, ANumberThatFloatCannotKeepIsAnErrorUnlessItsColumnSays) {
+  for (const char* number : {"1e-300", "-1e-60", "1e300", "-4e38"}) {
+    const std::string list = "path,x\nc.txt,0.5\nc.txt," + std::string(number) + "\n";
+    const Error error = ErrorOf([&] { Open("l.csv", list); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument) << number;
+    EXPECT_THAT(error.reason(), HasSubstr(number));
+    EXPECT_THAT(error.place().path, HasSubstr("l.csv:3"));
+    Open("l.csv", list, {.types = {{"x", ListType::kFloat}}});
+    const auto texts = Open("l.csv", list, {.types = {{"x", ListType::kBytes}}});
+    EXPECT_EQ(ReadItem(*texts, 0, 1).text("x"), number);
+  }
+  const auto kept = Open("l.csv", "path,x\nc.txt,0.1\nc.txt,1e-40\nc.txt,inf\nc.txt,0\n");
+  EXPECT_THAT(ReadItem(*kept, 0, 1).floats.at("x"), ElementsAre(1e-40f));
 }
 
 TEST_F(ListSourceTest, NumbersOfJsonKeepTheirDigitsAsBytes) {
@@ -209,7 +226,8 @@ TEST_F(ListSourceTest, NumbersOfJsonKeepTheirDigitsAsBytes) {
 
 TEST_F(ListSourceTest, NumbersOfJsonInOtherNotationsAreFloats) {
   const auto source =
-      Open("l.jsonl", "{\"path\": \"c.txt\", \"x\": [1, 1e30, 18446744073709551616]}\n");
+      Open("l.jsonl", "{\"path\": \"c.txt\", \"x\": [1, 1e30, 18446744073709551616]}\n",
+           {.types = {{"x", ListType::kFloat}}});
   EXPECT_THAT(ReadItem(*source, 0, 0).floats.at("x"), ElementsAre(1.0f, 1e30f, 0x1p64f));
 }
 

@@ -201,8 +201,8 @@ TEST(DecodeTest, RefusesOtherFormatsByName) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
     EXPECT_NE(error.reason().find("webp"), std::string::npos);
   }
-  EXPECT_EQ(KindOf(AsBytes("hello")), ErrorKind::kUnsupported);
-  EXPECT_EQ(KindOf({}), ErrorKind::kUnsupported);
+  EXPECT_EQ(KindOf(AsBytes("hello")), ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf({}), ErrorKind::kCorrupt);
 }
 
 TEST(DecodeTest, RefusesTwelveBitAndLosslessJpegs) {

@@ -199,6 +199,26 @@ TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   }
 }
 
+// The rate goes by the epochs, whether or not a run stops before.
+TEST(Trainer, ARunThatStoppedAtItsMostStepsIsTheRunThatWentThrough) {
+  const SmallCifar data(80);
+  TrainerOptions options = Options(data, "cpu:0", 8);
+  options.warmup_epochs = 0.5;
+  const Ran whole = Train(options);
+  const auto steps = static_cast<int64_t>(whole.losses.size());
+  for (const int64_t stop : {steps / 4, steps - 1}) {
+    const TemporaryFolder folder;
+    TrainerOptions first = options;
+    first.checkpoints = folder.path();
+    first.max_steps = stop;
+    const Ran begun = Train(first);
+    EXPECT_EQ(begun.losses, std::vector(whole.losses.begin(), whole.losses.begin() + stop));
+    TrainerOptions rest = options;
+    rest.resume = folder.path();
+    EXPECT_EQ(Train(rest).losses, std::vector(whole.losses.begin() + stop, whole.losses.end()));
+  }
+}
+
 // The next whole number behind 2^24 is none of a float's.
 TEST(Trainer, CountsMoreSamplesOfAnEpochThanAFloatCan) {
   constexpr uint64_t kBefore = (uint64_t{1} << 24) + 1;

@@ -15,6 +15,9 @@
 
 namespace recpack {
 
+// Splits that a source may have: each gets a shard and an index of its own.
+inline constexpr size_t kMostSplits = 1000;
+
 struct PlanOptions {
   // Target bytes of a shard. Shards of a split are made about equal, none planned above it unless a
   // single item is larger.

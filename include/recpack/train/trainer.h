@@ -90,7 +90,7 @@ struct TrainerOptions {
 
   uint32_t batch_size = 0;  // of each device; 0: the model's (docs/training.md)
   uint64_t epochs = 3;
-  int64_t max_steps = 0;  // 0: until the epochs are over
+  int64_t max_steps = 0;  // 0: until the epochs are over; the rate goes by those all the same
   double warmup_epochs = 0.5;
   OptimizerOptions optimizer;
   uint64_t seed = 0;
