@@ -43,8 +43,8 @@ def main():
     given = flags.parse_args()
 
     torch.manual_seed(1)
-    model = nn.Sequential(*block(3, 32), *block(32, 64), *block(64, 128), nn.Flatten(),
-                          nn.Linear(2048, 10)).to(given.device)
+    model = nn.Sequential(*block(3, 32), *block(32, 64), *block(64, 128),
+                          nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)).to(given.device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, nesterov=True)
     train = Loader(recpack_io.open(given.shards), 'cifar10-train', batch_size=given.batch_size,
                    seed=1, device=given.device)

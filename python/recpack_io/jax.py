@@ -41,20 +41,22 @@ def sharding_of(devices: Devices) -> Sharding | None:
 class Loader(AheadLoader):
     """As recpack_io.Loader; each batch is a dictionary of jax.Arrays.
 
-    device: None: the arrays are JAX's CPU device's and lie in the batch's own memory, without a
-        copy. A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the
+    device: None: the arrays are JAX's CPU device's, copies of the batch: JAX computes
+        asynchronously, and would hold the memory of all batches that wait for their turn. A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the
         arrays are put there, `ahead` batches ahead. A sharding over several processes makes global
         arrays, to which each process gives its batch.
     ahead: batches on their way.
 
     Rank and world size are JAX's where jax.distributed is initialized. A batch's memory is used
-    again when JAX has copied it, or, on the CPU, where it may take it as it is, when its arrays are
-    gone. Raises InvalidArgumentError for a batch size that the devices cannot share.
+    again when JAX has copied it. recpack_io.jax.arrays() is the way without a copy, for programs
+    that block_until_ready() before they take more batches than max_live_batches. Raises InvalidArgumentError for a batch size that the devices cannot share.
     """
 
     def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None,
                  ahead: int = 1, batch_size: int = 256, **options):
         self._sharding = sharding_of(device)
+        self._on_cpu = self._sharding is None or any(
+            one.platform == 'cpu' for one in self._sharding.addressable_devices)
         if self._sharding is not None:
             self._check(batch_size, options.get('last_batch', 'drop'))
         super().__init__(dataset, recipe, ahead=0 if self._sharding is None else ahead,
@@ -72,12 +74,14 @@ class Loader(AheadLoader):
                                        'short: choose last_batch="drop" or "pad"')
 
     def _send(self, core) -> dict[str, jax.Array]:
-        host = arrays(core)
-        if self._sharding is None:
-            return host
-        return {name: self._put(np.asarray(array)) for name, array in host.items()}
+        host = {name: np.asarray(array) for name, array in arrays(core).items()}
+        if self._on_cpu:  # which takes memory of NumPy as it is
+            host = {name: np.array(array, copy=True) for name, array in host.items()}
+        return {name: self._put(array) for name, array in host.items()}
 
     def _put(self, array: np.ndarray) -> jax.Array:
+        if self._sharding is None:
+            return jax.device_put(array, jax.local_devices(backend='cpu')[0])
         if self._sharding.is_fully_addressable:
             return jax.device_put(array, self._sharding)
         return jax.make_array_from_process_local_data(self._sharding, array)

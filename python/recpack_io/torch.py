@@ -17,6 +17,10 @@ from recpack_io.errors import UnsupportedError
 class Batch(dict):
     """The tensors of a batch by name."""
 
+    # By sample, a bool tensor on the host: False where it only fills up the last batch
+    # (last_batch="pad"). Leave these out of what is counted: right[batch.mask].sum().
+    mask: torch.Tensor
+
     # What the tensors lie in, where it is page-locked.
     _memory: HostMemory | None = None
     _core = None
@@ -50,7 +54,7 @@ def _device(device: str | torch.device | None) -> torch.device | None:
 
 
 class Loader(AheadLoader):
-    """As recpack_io.Loader; each batch is a Batch, a dictionary of tensors.
+    """As recpack_io.Loader; each batch is a Batch, a dictionary of tensors, with a `mask`.
 
     device: None: the tensors lie in the batch's own memory, without a copy. "cuda:0" or a
         torch.device: they are copied there on a stream of their own, `ahead` batches ahead; the
@@ -82,6 +86,7 @@ class Loader(AheadLoader):
 
     def _send(self, core):
         host = Batch(tensors(core))
+        host.mask = torch.from_numpy(core.mask.astype(bool))  # a copy: the batch outlives its slab
         if self._device is not None:
             return self._copy(host, core)
         if self._page_lock:
@@ -98,6 +103,7 @@ class Loader(AheadLoader):
                 self._lock(host, core)
             there = Batch({name: tensor.to(self._device, non_blocking=True)
                            for name, tensor in host.items()})
+            there.mask = host.mask
             copied = self._stream.record_event()
         self._memory.keep(core, copied)
         return there, copied

@@ -34,6 +34,45 @@ TEST(LayoutTest, TellsSplitsByTheNamesOfShards) {
   EXPECT_EQ(FindLayout(folder.path() + "/").splits.size(), 3u);
 }
 
+std::vector<std::string> SplitsOf(const std::vector<std::string>& names, std::string* notice) {
+  const TemporaryFolder folder;
+  for (const std::string& name : names) Touch(folder / name);
+  const Layout layout = FindLayout(folder.path());
+  std::vector<std::string> splits;
+  for (const LayoutSplit& split : layout.splits) splits.push_back(split.name);
+  notice->clear();
+  for (const std::string& one : layout.notices) *notice += one;
+  return splits;
+}
+
+// As scripts of TensorFlow's users leave them.
+TEST(LayoutTest, TellsSplitsByTheWordsInNames) {
+  std::string notice;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(SplitsOf({"train.tfrecords", "validation.tfrecords", "eval.tfrecords"}, &notice),
+            (Names{"eval", "train", "validation"}));
+  EXPECT_EQ(notice, "");
+  EXPECT_EQ(SplitsOf({"cifar10_train_01.tfrecord", "cifar10_train_02.tfrecord",
+                      "cifar10-test.tfrecord.gz"},
+                     &notice),
+            (Names{"test", "train"}));
+  EXPECT_EQ(notice, "");
+  // "constrain" and "latest" have the letters of such words, and are none.
+  EXPECT_EQ(SplitsOf({"constrain_1.tfrecord", "constrain_2.tfrecord"}, &notice), (Names{"all"}));
+  EXPECT_EQ(notice, "");
+}
+
+TEST(LayoutTest, SaysWhereNamesLeaveTheSplitOpen) {
+  std::string notice;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(SplitsOf({"train.tfrecord", "other.tfrecord"}, &notice), (Names{"all", "train"}));
+  EXPECT_NE(notice.find("other.tfrecord"), std::string::npos) << notice;
+  EXPECT_EQ(SplitsOf({"photos.tfrecord", "unseen.tfrecord"}, &notice), (Names{"all"}));
+  EXPECT_NE(notice.find("2 files"), std::string::npos) << notice;
+  SplitsOf({"train_test.tfrecord", "more.tfrecord"}, &notice);
+  EXPECT_NE(notice, "");
+}
+
 TEST(LayoutTest, APatternLeavesSideFilesOut) {
   const TemporaryFolder folder;
   Touch(folder / "train-00000-of-00001.tfrecord");

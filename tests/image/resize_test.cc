@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <sstream>
 #include <string>
 
@@ -206,8 +207,8 @@ TEST(ResizeTest, WindowsAreThoseOfTheWholeOnEveryCpu) {
       part.y = below(window.resized.height);
       part.width = 1 + below(window.resized.width - part.x);
       part.height = 1 + below(window.resized.height - part.y);
-      for (const auto filter :
-           {ResizeFilter::kBilinear, ResizeFilter::kBilinearTwoTaps, ResizeFilter::kBox}) {
+      for (const auto filter : {ResizeFilter::kBilinear, ResizeFilter::kBilinearTwoTaps,
+                                ResizeFilter::kBox, ResizeFilter::kNearest}) {
         const Region source = SourceOf(window, filter);
         const Image shown = Crop(whole, source);
         Image out;
@@ -271,6 +272,28 @@ TEST(ResizeTest, RefusesSidesThatAreNoInt) {
   for (const ImageSize size : {ImageSize{1, 100'000'000}, ImageSize{100'000'000, 1}}) {
     EXPECT_THROW(ScaleShorterSide(size, 22), Error);
     EXPECT_THROW(ScaleShorterSide(size, 256), Error);
+  }
+}
+
+// The pixel that holds the centre of each output pixel, as it is.
+TEST(ResizeTest, NearestMixesNoValues) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    const auto side = [&] { return 1 + static_cast<int>(random() % 60); };
+    Image image;
+    image.Reshape(side(), side(), 1);
+    for (uint8_t& pixel : image.pixels) pixel = static_cast<uint8_t>(random());
+    const int width = side(), height = side();
+    const Image resized =
+        Resize(image, {.width = width, .height = height, .filter = ResizeFilter::kNearest});
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        // In whole numbers: ((2x + 1) * from) / (2 * to), rounded down.
+        const int from_x = (2 * x + 1) * image.width / (2 * width);
+        const int from_y = (2 * y + 1) * image.height / (2 * height);
+        ASSERT_EQ(resized.row(y)[x], image.row(from_y)[from_x]) << round << ' ' << x << ' ' << y;
+      }
+    }
   }
 }
 

@@ -18,10 +18,10 @@ class Examples(InFolder):
         super().setUp()
         pack(CIFAR, self.folder / 'shards')
 
-    def start(self, checkpoint):
+    def start(self, checkpoint, shards='shards', epochs=2, batch_size=4, save_every=1):
         command = [sys.executable, '-u', ROOT / 'examples' / 'python' / EXAMPLE,
-                   self.folder / 'shards', '--epochs', '2', '--batch-size', '4',
-                   '--save-every', '1', '--checkpoint', self.folder / checkpoint]
+                   self.folder / shards, '--epochs', epochs, '--batch-size', batch_size,
+                   '--save-every', save_every, '--checkpoint', self.folder / checkpoint]
         environment = os.environ | {'OMP_NUM_THREADS': '1', 'JAX_PLATFORMS': 'cpu',
                                     'XLA_FLAGS': '--xla_force_host_platform_device_count=2'}
         return subprocess.Popen(list(map(str, command)), env=environment, cwd=self.folder,
@@ -39,6 +39,15 @@ class Examples(InFolder):
                     trainer.send_signal(signal.SIGKILL)
                     break
         self.assertEqual(trainer.returncode, -signal.SIGKILL)
+
+    def test_learns(self):
+        subprocess.run([os.environ['RECPACK'], 'stand-in', self.folder / 'cifar', '--rows', '1500'],
+                       check=True, stdout=subprocess.DEVNULL)
+        pack(self.folder / 'cifar', self.folder / 'many')
+        lines = self.finish(self.start('learnt', 'many', 3, 100, 1000))
+        accuracies = [float(line.split()[-1].rstrip('%')) for line in lines if 'accuracy' in line]
+        self.assertEqual(len(accuracies), 3)
+        self.assertGreaterEqual(accuracies[-1], 40)
 
     def test_killed_and_gone_on(self):
         whole = self.finish(self.start('whole'))

@@ -58,6 +58,21 @@ class Jax(InFolder):
                 np.testing.assert_array_equal(np.asarray(mine[name]), plain[name])
         return number + 1
 
+    def test_a_plain_loop_holds_no_batches(self):
+        """JAX computes asynchronously: each step waits for the one before."""
+        @jax.jit
+        def step(sum_of_all, image):
+            for _ in range(40):
+                sum_of_all = jax.numpy.sin(sum_of_all) + (image @ image.mT).sum()
+            return sum_of_all
+
+        for device in None, jax.devices('cpu')[0], jax.devices('cpu'):
+            total = jax.numpy.zeros(())
+            for _ in range(10):
+                for batch in self.batches(device=device):
+                    total = step(total, batch['image'])
+            self.assertTrue(np.isfinite(total.block_until_ready()))
+
     def test_arrays_without_a_copy(self):
         plain = next(iter(self.batches(recpack_io.Loader)))
         image = jax.dlpack.from_dlpack(plain.dlpack('image'))

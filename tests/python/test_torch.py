@@ -64,6 +64,13 @@ class Torch(InFolder):
         for rounded, f32 in zip(Loader(self.dataset, fields=fields, batch_size=8), exact, strict=True):
             self.assertTrue(torch.equal(rounded['image'], f32['image'].bfloat16()))
 
+    def test_the_mask_tells_what_only_fills_up(self):
+        loader = Loader(self.dataset, 'cifar10-eval', batch_size=7, last_batch='pad', order='sequential')
+        masks = [batch.mask for batch in loader]
+        self.assertTrue(all(mask.dtype == torch.bool for mask in masks))
+        self.assertTrue(all(len(mask) == 7 for mask in masks))
+        self.assertEqual(sum(int(mask.sum()) for mask in masks), len(self.dataset))
+
     def test_tensors_keep_the_batch(self):
         loader = Loader(self.dataset, 'cifar10-train', batch_size=8, prefetch=4)
         image = next(iter(loader))['image']
