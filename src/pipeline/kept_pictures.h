@@ -13,8 +13,8 @@ namespace recpack {
 // Whether pictures of the field may be kept: encoded ones whose pixels do not depend on what
 // becomes of them.
 inline bool MayKeep(const ImageField& field) noexcept {
-  return field.raw_shape[0] == 0 && !field.decoding.scaled &&
-         !field.decoding.resize_planes && field.decoding.channels == 3;
+  return field.raw_shape[0] == 0 && !field.decoding.scaled && !field.decoding.resize_planes &&
+         field.decoding.channels == 3;
 }
 
 // One worker's. Without Use() and Begin() it has nothing and keeps nothing.

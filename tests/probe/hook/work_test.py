@@ -31,6 +31,10 @@ class Work(HookTest):
         """A library's, that the program finds."""
         path = self.folder / (name.replace('.', '/') + '.py')
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Without it, the library itself would come first where it is installed.
+        for parent in list(path.parents)[:name.count('.')]:
+            if not (parent / '__init__.py').exists():
+                (parent / '__init__.py').write_text('')
         path.write_text(textwrap.dedent(text))
 
     def shares(self, events):
