@@ -10,13 +10,10 @@ from harness.table import cells, markdown
 
 RESULTS = pathlib.Path(__file__).resolve().parent / 'results'
 # What a user does, the file, and the row.
-SHOWN = [('pack', 'records', 'pack-cifar'),
-         ('read at random', 'records', 'random-warm'),
-         ('load', 'loader', 'cifar-f32'),
+SHOWN = [('load', 'loader', 'cifar-f32'),
          ('load', 'loader', 'crop-sample-f32-antialias'),
          ('load in Python', 'python', 'python-cifar'),
          ('load in Python', 'python', 'python-crop'),
-         ('read at random in Python', 'python', 'python-batch'),
          ('train', 'train', 'step-f32')]
 
 

@@ -57,20 +57,20 @@ MissingShards MissingByNames(const LayoutSplit& split) {
   return found;
 }
 
-// Shards that the index lists and that are not in its folder.
-MissingShards MissingByIndex(const LayoutSplit& split) {
-  MissingShards found{.split = split.name};
-  if (split.index.empty() || !PosixFiles().Exists(split.index)) return found;
+// Shards that the index lists and that are not in its folder; nothing where no index tells it.
+std::optional<MissingShards> MissingByIndex(const LayoutSplit& split) {
+  if (split.index.empty() || !PosixFiles().Exists(split.index)) return {};
   try {
     const Index index = Index::Open(split.index);
     const std::string folder = split.index.substr(0, split.index.rfind('/') + 1);
-    found.all = index.shard_count();
+    MissingShards found{.split = split.name, .all = index.shard_count()};
     for (size_t i = 0; i < index.shard_count(); ++i) {
       if (!PosixFiles().Exists(folder + std::string(index.shard_name(i)))) ++found.missing;
     }
+    return found;
   } catch (const Error&) {  // a damaged index lists nothing
+    return {};
   }
-  return found;
 }
 
 }  // namespace
@@ -83,17 +83,18 @@ std::string MissingShards::Reason() const {
 std::optional<MissingShards> FindMissingShards(const Layout& layout) {
   if (layout.manifest || layout.folder.empty()) return {};
   for (const LayoutSplit& split : layout.splits) {
-    for (const MissingShards& found : {MissingByNames(split), MissingByIndex(split)}) {
-      if (found.missing > 0) return found;
-    }
+    // An index of a part of the shards says that this part is meant.
+    std::optional<MissingShards> found = MissingByIndex(split);
+    if (!found) found = MissingByNames(split);
+    if (found->missing > 0) return found;
   }
   return {};
 }
 
-Layout FindFinishedLayout(const std::string& path) {
+Layout FindFinishedLayout(const std::string& path, bool is_all) {
   Layout layout = FindLayout(path);
   const auto unfinished = FindUnfinished(layout);
-  const auto missing = unfinished ? std::nullopt : FindMissingShards(layout);
+  const auto missing = unfinished || !is_all ? std::nullopt : FindMissingShards(layout);
   if (missing) {
     throw Error(ErrorKind::kNotFound, missing->Reason(), {.path = layout.folder},
                 format("copy them again; or, to take what is there, name the shards, such as "

@@ -128,7 +128,9 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   }
   std::vector<Layout> layouts;
   layouts.reserve(paths.size());
-  for (const std::string& path : paths) layouts.push_back(FindFinishedLayout(path));
+  for (const std::string& path : paths) {
+    layouts.push_back(FindFinishedLayout(path, paths.size() == 1));
+  }
   std::vector<std::string> class_names = ClassNames(layouts, paths);
   const Layout layout = JoinLayouts(std::move(layouts));
   std::vector<std::string> splits;

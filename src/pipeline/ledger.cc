@@ -1,6 +1,7 @@
 #include "src/pipeline/ledger.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -68,6 +69,9 @@ Ledger::Ledger(const std::string& path)
 Ledger::~Ledger() { ::close(fd_); }
 
 void Ledger::ReadLines() {
+  // A pipe or /dev/stderr takes lines, and has none of an earlier run.
+  struct stat status;
+  if (::fstat(fd_, &status) == 0 && !S_ISREG(status.st_mode)) return;
   const ByteBuffer bytes = ReadWholeFile(PosixFiles(), path_);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   size_t begin = 0;

@@ -79,8 +79,11 @@ class Shards(CliTest):
         self.assertNotIn('unfinished', json.loads(said.stdout))
         self.assertIn('plan.json', self.run_recpack('cat', self.out).stderr)
         shutil.rmtree(self.out / '.recpack')  # as others' folders
-        self.assertNotIn('note: ', self.run_recpack('ls', self.out, '--classes').stderr)
-        self.run_recpack('batches', self.out, *batches)
+        # The index says how many there are.
+        self.assertIn('2 shards by its index, of which 1 are not there',
+                      self.run_recpack('ls', self.out, '--classes').stderr)
+        self.fails('batches', self.out, *batches, saying=['by its index', '*.tfrecord'])
+        self.run_recpack('batches', self.out / '*.tfrecord', '--split', 'train', *batches)
 
     def test_ls_says_that_it_reads_a_lot(self):
         path = self.folder / 'large.tfrecord'

@@ -34,12 +34,14 @@ struct MissingShards {
   std::string Reason() const;
 };
 
-// Of the first split that lacks some: by the numbers in the names ("-00001-of-00003"), else by the
-// index beside them. Nothing where there is a manifest, and where files or a pattern were named.
+// Of the first split that lacks some: by the index beside them, else by the numbers in the
+// names ("-00001-of-00003"). Nothing where there is a manifest, and where files or a pattern were
+// named.
 std::optional<MissingShards> FindMissingShards(const Layout& layout);
 
 // FindLayout() for those who take the shards that are there for all of the data: throws Error
 // (kNotFound) where the pack is unfinished or shards are missing, and as FindUnfinished() does.
-Layout FindFinishedLayout(const std::string& path);
+// `is_all`: off where more paths make up the data set, whose shards may lie in several folders.
+Layout FindFinishedLayout(const std::string& path, bool is_all = true);
 
 }  // namespace recpack

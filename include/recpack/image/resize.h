@@ -16,8 +16,9 @@ enum class ResizeFilter : uint8_t {
   kBilinearTwoTaps,
   // The mean of the pixels that an output pixel covers: Pillow's BOX. Nearest when growing.
   kBox,
-  // The one pixel that holds the centre (i + 0.5) * scale, rounded down: Pillow's NEAREST and
-  // torchvision's NEAREST_EXACT. Values are never mixed: for masks.
+  // The one pixel that holds the centre (i + 0.5) * scale: Pillow's NEAREST and torchvision's
+  // NEAREST_EXACT, but where that lies between two pixels, and rounding decides. Values are never
+  // mixed: for masks.
   kNearest,
 };
 
