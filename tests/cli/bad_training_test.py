@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import unittest
@@ -52,6 +53,25 @@ class BadTraining(CliTest):
         self.refused('--epochs', 3, '--rate', '1e30', '--checkpoints', run, '--resume', run,
                      run=run, saying=['the loss of step ', 'is not a number; the first layer',
                                       "the batch's token is recpack1."])
+
+    def test_little_memory_is_an_error_and_no_crash(self):
+        def under(megabytes, *words):
+            limit = megabytes << 20
+            return subprocess.run([RECTRAIN, *map(str, words)], capture_output=True, text=True, timeout=120,
+                                  env=clean_environment(), cwd=self.folder, preexec_fn=lambda:
+                                  resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+        if under(80, '--version').returncode != 0:
+            self.skipTest('this program needs more addresses to begin with: sanitizers')
+        refused = 0
+        for megabytes in range(80, 900, 60):
+            done = under(megabytes, 'train', self.out, '--threads', 2, '--max-steps', 1, '--batch-size', 32,
+                         '--no-evaluation')
+            self.assertIn(done.returncode, (0, 2), (megabytes, done.stderr))
+            refused += done.returncode == 2
+            if done.returncode == 2:
+                self.assertRegex(done.stderr, 'memory|thread cannot be started', megabytes)
+        self.assertGreater(refused, 0)
 
     def test_a_checkpoint_of_another_model(self):
         run = self.trained()

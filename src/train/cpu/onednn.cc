@@ -1,5 +1,7 @@
 #include "src/train/cpu/onednn.h"
 
+#include <sys/mman.h>
+
 #include <new>
 
 #include "recpack/base/out_of_memory.h"
@@ -9,6 +11,14 @@
 namespace recpack {
 
 using dnnl::memory;
+
+void RequireRoomForCode() {
+  constexpr size_t kMostCode = size_t{32} << 20;  // of one primitive's kernels, by far
+  void* room =
+      ::mmap(nullptr, kMostCode, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw HostMemoryError(kMostCode);
+  ::munmap(room, kMostCode);
+}
 
 memory::data_type DnnlType(ValueType type) {
   switch (type) {
