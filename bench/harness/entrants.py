@@ -162,6 +162,13 @@ class PeerProcess(Process):
                                   '--threads', str(cpus))
 
 
+def guard_of(group: int) -> subprocess.Popen:
+    """A process that kills the group once its input ends: also when this program is killed itself,
+    which would leave stopped processes behind for ever."""
+    return subprocess.Popen(['sh', '-c', 'read -r _; kill -KILL -- "-$0"', str(group)], stdin=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, start_new_session=True)
+
+
 class Served(Entrant):
     """A process that stays alive and warm, and does a repetition when it is told to by a line.
 
@@ -171,6 +178,7 @@ class Served(Entrant):
     def __init__(self, label: str, role: str):
         super().__init__(label, role)
         self.process = None
+        self.guard = None
 
     def words(self, setting: Setting, cpus: int) -> list[str]:
         """The command."""
@@ -181,6 +189,7 @@ class Served(Entrant):
         self.process = setting.popen(self.words(setting, cpus), cpus, stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, stderr=self.complaint, text=True,
                                      start_new_session=True)
+        self.guard = guard_of(self.process.pid)
         hello = self.answer()
         self.version, self.config = hello['version'], hello['config']
         self.run()  # warms up
@@ -210,8 +219,12 @@ class Served(Entrant):
 
     def stop(self):
         if self.process:
+            if self.guard:
+                self.guard.communicate()  # kills the group
             self.signal(signal.SIGKILL)
             self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
             self.complaint.close()
 
 

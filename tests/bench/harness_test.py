@@ -1,8 +1,11 @@
 """The benches' harness: turns, ratios within a round, verdicts, and reasons instead of figures."""
 import dataclasses
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import unittest
 
@@ -29,6 +32,19 @@ for line in sys.stdin:
         time.sleep(0.01)
     print(json.dumps({'seconds': 1, 'records': 1, 'bytes': 1}), flush=True)
 """
+
+
+def alive_in(group):
+    """Processes of a group that are not over: whoever inherits them may not ask for their end."""
+    alive = []
+    for stat in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            state, _, its_group = stat.read_text(encoding='utf-8', errors='replace').rpartition(')')[2].split()[:3]
+        except OSError:
+            continue  # it ended meanwhile
+        if int(its_group) == group and state not in 'ZX':
+            alive.append(stat.parent.name)
+    return alive
 
 
 class Scripted(Entrant):
@@ -190,6 +206,31 @@ class Harness(unittest.TestCase):
         self.assertEqual(ticks.stat().st_size, before)
         served.run()
         self.assertGreater(ticks.stat().st_size, before)
+
+    def test_a_bench_that_is_killed_leaves_nothing_behind(self):
+        """Not its stopped processes, nor what they started."""
+        (self.work / 'server.py').write_text(SERVER)
+        bench = subprocess.Popen([sys.executable, '-c', textwrap.dedent(f"""
+            import pathlib, sys, time
+            sys.path.insert(0, {str(ROOT / 'bench')!r})
+            from harness.entrants import OURS, ServedProgram, Setting
+            work = pathlib.Path({str(self.work)!r})
+            served = ServedProgram('a', OURS, [sys.executable, '{{work}}/server.py', '{{work}}/ticks'])
+            served.start(Setting(work, work, work, work / 'venvs'), 1)
+            print(served.process.pid, flush=True)
+            time.sleep(600)
+            """)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(bench.stdout.close)
+        self.addCleanup(bench.wait)
+        self.addCleanup(bench.kill)
+        group = int(bench.stdout.readline())
+        self.assertGreaterEqual(len(alive_in(group)), 2)  # the server and its shell, which may be sleeping by a third
+        bench.kill()
+        bench.wait()
+        deadline = time.monotonic() + 60
+        while left := alive_in(group):
+            self.assertLess(time.monotonic(), deadline, left)
+            time.sleep(0.05)
 
     def test_a_report_is_run_once_for_all_of_its_sides(self):
         count = 'echo x >> {work}/runs; '
