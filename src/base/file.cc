@@ -96,7 +96,13 @@ class PosixWritableFile final : public WritableFile {
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) throw SystemError("cannot write", path_, errno);
       bytes = bytes.subspan(static_cast<size_t>(put));
+      written_ += put;
     }
+  }
+
+  void StartSync() noexcept override {
+    ::sync_file_range(fd_.get(), started_, written_ - started_, SYNC_FILE_RANGE_WRITE);
+    started_ = written_;
   }
 
   void Sync() override {
@@ -113,6 +119,8 @@ class PosixWritableFile final : public WritableFile {
  private:
   std::string path_;
   Descriptor fd_;
+  off_t written_ = 0;
+  off_t started_ = 0;  // bytes that StartSync() was called behind
 };
 
 class PosixFileSystem final : public FileSystem {

@@ -14,7 +14,7 @@
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/dataset/finish_pack.h"
-#include "src/dataset/finished_shard.h"
+#include "src/dataset/shard_file.h"
 #include "src/dataset/pack_folder.h"
 #include "src/dataset/pack_settings.h"
 #include "src/dataset/record_rebuild.h"
@@ -87,7 +87,7 @@ struct PackStream::State {
     shards.push_back({.file = TemporaryFile(part + ".tmp"),
                       .index = TemporaryFile(part + ".recindex.tmp"),
                       .split = splits.size() - 1});
-    shards.back().writer.emplace(options.files->Create(part + ".tmp"), options.writer);
+    shards.back().writer.emplace(StartShard(part + ".tmp", options));
     return shards.back();
   }
 

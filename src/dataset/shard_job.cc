@@ -3,7 +3,7 @@
 #include "recpack/base/parallel.h"
 #include "recpack/base/temporaries.h"
 #include "recpack/record/writer.h"
-#include "src/dataset/finished_shard.h"
+#include "src/dataset/shard_file.h"
 #include "src/dataset/item_team.h"
 #include "src/dataset/shard_content.h"
 
@@ -32,7 +32,7 @@ bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> r
                Sidecar& sidecar) {
   const PackOptions& options = job.options;
   TemporaryFile temporary(job.folder.TemporaryPath(shard.file));
-  RecordWriter writer(options.files->Create(job.folder.TemporaryPath(shard.file)), options.writer);
+  RecordWriter writer = StartShard(job.folder.TemporaryPath(shard.file), options);
   ShardContent content(job, shard, writer, sidecar);
   if (!WriteItems(job, shard, readers, content)) return false;
   sidecar.schema = content.Schema();

@@ -11,12 +11,16 @@
 namespace recpack {
 namespace {
 
+// Few enough bytes that the disk is never idle, and enough for large requests.
+constexpr uint64_t kStartSyncBytes = uint64_t{4} << 20;
+
 // The file, with its size and digest counted along. Once a call failed nobody knows what the file
 // has, and all later ones fail as well.
 class FileSink final : public ByteSink {
  public:
-  FileSink(std::unique_ptr<WritableFile> file, bool digest) : file_(std::move(file)) {
-    if (digest) sha_.emplace();
+  FileSink(std::unique_ptr<WritableFile> file, const WriterOptions& options)
+      : file_(std::move(file)), start_sync_(options.start_sync) {
+    if (options.digest) sha_.emplace();
   }
 
   void Write(ByteView bytes) override {
@@ -25,6 +29,10 @@ class FileSink final : public ByteSink {
     if (sha_) sha_->Update(bytes);
     file_->Write(bytes);
     written_ += bytes.size();
+    if (start_sync_ && written_ - started_ >= kStartSyncBytes) {
+      file_->StartSync();
+      started_ = written_;
+    }
     KeepTail(bytes);
     usable_ = true;
   }
@@ -64,7 +72,9 @@ class FileSink final : public ByteSink {
   std::unique_ptr<WritableFile> file_;
   ByteBuffer tail_;
   bool usable_ = true;
+  bool start_sync_;
   uint64_t written_ = 0;
+  uint64_t started_ = 0;  // bytes that are on their way to the disk
   std::optional<Sha256> sha_;
   std::optional<Sha256Digest> digest_;
 };
@@ -127,7 +137,7 @@ class DeflateSink final : public ByteSink {
 
 std::unique_ptr<ByteSink> MakeByteSink(std::unique_ptr<WritableFile> file,
                                        const WriterOptions& options) {
-  FileSink sink(std::move(file), options.digest);
+  FileSink sink(std::move(file), options);
   if (options.compression == Compression::kNone) return std::make_unique<FileSink>(std::move(sink));
   return std::make_unique<DeflateSink>(std::move(sink), options);
 }

@@ -41,11 +41,13 @@ class MemoryWritable final : public WritableFile {
       : path_(std::move(path)), bytes_(bytes) {}
 
   void Write(ByteView bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void StartSync() noexcept override { started.push_back(bytes_.size()); }
   void Sync() override { ++syncs; }
   void Close() override {}
   const std::string& path() const noexcept override { return path_; }
 
   int syncs = 0;
+  std::vector<size_t> started;  // its size at each StartSync()
 
  private:
   std::string path_;

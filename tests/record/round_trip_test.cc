@@ -195,5 +195,19 @@ TEST(CompressionNames, ReadAsTheyAreWritten) {
   EXPECT_THROW(ParseCompression("snappy"), Error);
 }
 
+TEST(WriterTest, BringsBytesToTheDiskWhileMoreAreWritten) {
+  const ByteBuffer payload(1'000'000);
+  for (const bool start_sync : {false, true}) {
+    ByteBuffer bytes;
+    auto file = std::make_unique<MemoryWritable>(bytes);
+    const MemoryWritable& seen = *file;
+    RecordWriter writer(std::move(file), {.start_sync = start_sync});
+    for (int i = 0; i < 21; ++i) writer.Write(payload);  // the last one is still buffered
+    EXPECT_EQ(seen.started.size(), start_sync ? 4U : 0U);
+    for (const size_t size : seen.started) EXPECT_EQ(size % (payload.size() + kFrameBytes), 0U);
+    EXPECT_EQ(seen.syncs, 0);
+  }
+}
+
 }  // namespace
 }  // namespace recpack

@@ -41,6 +41,10 @@ class WritableFile {
   // Appends all of `bytes` or throws Error (kIo).
   virtual void Write(ByteView bytes) = 0;
 
+  // Begins to bring what was written so far to the disk, so that Sync() waits for less. A hint: may
+  // wait while the disk's queue is full, and reports nothing.
+  virtual void StartSync() noexcept {}
+
   // Returns when what was written would survive a power cut.
   virtual void Sync() = 0;
 

@@ -26,6 +26,8 @@ struct WriterOptions {
   size_t buffer_bytes = size_t{1} << 20;
   // Compute the SHA-256 of the file's bytes while writing (about 2 GB/s).
   bool digest = false;
+  // Bring bytes to the disk while more are written, for the Finish(true) to come.
+  bool start_sync = false;
 };
 
 // One thread at a time. Output bytes depend on the payloads and the options only. Destroyed before

@@ -1,6 +1,12 @@
-#include "src/dataset/finished_shard.h"
+#include "src/dataset/shard_file.h"
 
 namespace recpack {
+
+RecordWriter StartShard(const std::string& path, const PackOptions& options) {
+  WriterOptions writer = options.writer;
+  writer.start_sync = options.sync;
+  return {options.files->Create(path), writer};
+}
 
 ManifestShard DescribeShard(const RecordWriter& writer, const std::string& file) {
   const ShardEntries& entries = writer.entries();

@@ -1,4 +1,4 @@
-// What is kept of a shard whose last byte was written.
+// Begins and ends the file of one shard of a pack.
 #pragma once
 
 #include <string>
@@ -8,6 +8,9 @@
 #include "recpack/record/writer.h"
 
 namespace recpack {
+
+// A writer of the shard at `path`, as the options have it.
+RecordWriter StartShard(const std::string& path, const PackOptions& options);
 
 // Of a writer that is finished, for the manifest.
 ManifestShard DescribeShard(const RecordWriter& writer, const std::string& file);
