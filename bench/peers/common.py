@@ -9,6 +9,7 @@ then --reps times, and one row is printed as a line of JSON:
      "records", "bytes", "rate"}             rate: records a second, of the median
 
 --once runs it a single time with no warm-up: for whole processes that the caller times.
+--first takes the first batch that a loader gives, and nothing more: for start-up, which the caller times.
 --serve runs it once for each line on stdin and prints {"seconds", "records", "bytes"} each time,
 so that bench/records.py can let programs take turns while each keeps its warm state.
 """
@@ -38,6 +39,7 @@ class Job:
     run: Callable[[], tuple[int, int]]  # one repetition: records and payload bytes handled
     config: str = ''
     settle: Callable[[], object] = lambda: None  # before each repetition, outside the time
+    first: Callable[[], int] | None = None  # of a loader: takes a batch, returns its samples
 
 
 @dataclasses.dataclass
@@ -145,6 +147,7 @@ def main(peer: str, version: str, jobs: dict[str, Callable[[Context], Job]]) -> 
     parser.add_argument('--reps', type=int, default=5)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument('--once', action='store_true')
+    mode.add_argument('--first', action='store_true')
     mode.add_argument('--serve', action='store_true')
     options = parser.parse_args()
 
@@ -159,7 +162,9 @@ def main(peer: str, version: str, jobs: dict[str, Callable[[Context], Job]]) -> 
     def say(row: dict) -> None:
         print(json.dumps(row), flush=True)
 
-    if options.serve:
+    if options.first:
+        say(dict(job=options.job, peer=peer, version=version, config=job.config, records=job.first()))
+    elif options.serve:
         say(dict(peer=peer, version=version, config=job.config))
         for _ in sys.stdin:
             say(dict(zip(('seconds', 'records', 'bytes'), repeat())))

@@ -5,7 +5,7 @@ import nvidia.dali.tfrecord as tfrecord
 from common import main, version_of
 from peer_dali import write_index
 from recipes import (AREA, ASPECT, CIFAR_BATCH, CIFAR_MEAN, CIFAR_STD, CROP_BATCH, IMAGENET_MEAN,
-                     IMAGENET_STD, SIDE, crop_jobs, live_cifar, live_crop)
+                     IMAGENET_STD, SIDE, cifar_jobs, crop_jobs, live_cifar, live_crop)
 
 AHEAD = 4
 
@@ -29,7 +29,7 @@ def endless(pipeline, batch: int):
     return batches
 
 
-def cifar(context):
+def cifar(context, floats: bool):
     files = context.shards('cifar')
     out = context.fresh('dali-loader-index')
     indexes = [str(out / f'{i}.idx') for i in range(len(files))]
@@ -44,12 +44,16 @@ def cifar(context):
         place = fn.cast(fn.random.uniform(range=(-4.49, 4.49), shape=[2]), dtype=types.INT32)
         image = fn.slice(image, start=place, shape=[32, 32], axes=[1, 2],
                          out_of_bounds_policy='pad')
+        if not floats:
+            image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), dtype=types.UINT8,
+                                             output_layout='CHW')
+            return image, label
         return fn.crop_mirror_normalize(
             image, mirror=fn.random.coin_flip(), mean=list(CIFAR_MEAN), std=list(CIFAR_STD),
             dtype=types.FLOAT, output_layout='CHW'), label
     return live_cifar(endless(pipeline, CIFAR_BATCH),
-                      f'readers.tfrecord, slice, crop_mirror_normalize, {context.threads} threads',
-                      AHEAD)
+                      f'readers.tfrecord, slice, crop_mirror_normalize, NCHW, {context.threads} threads',
+                      AHEAD, floats)
 
 
 def crop(job):
@@ -68,8 +72,8 @@ def crop(job):
             image, mirror=fn.random.coin_flip(), mean=list(IMAGENET_MEAN), std=list(IMAGENET_STD),
             dtype=types.FLOAT, output_layout='CHW'), label
     return live_crop(endless(pipeline, CROP_BATCH), job,
-                     f'decoders.image_random_crop, {job.context.threads} threads', AHEAD)
+                     f"decoders.image_random_crop, {'NCHW' if job.floats else 'NHWC'}, {job.context.threads} threads", AHEAD)
 
 
 if __name__ == '__main__':
-    main('dali', version_of('nvidia-dali-cuda120'), {'cifar': cifar, **crop_jobs(crop)})
+    main('dali', version_of('nvidia-dali-cuda120'), {**cifar_jobs(cifar), **crop_jobs(crop)})

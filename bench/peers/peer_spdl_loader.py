@@ -41,7 +41,7 @@ def crop(job):
         image = spdl.io.to_numpy(spdl.io.convert_frames(frames))
         if not job.floats:
             return image
-        return np.ascontiguousarray(((image - MEAN) * SCALE).transpose(0, 3, 1, 2))
+        return (image - MEAN) * SCALE
 
     def batches():
         order = random.sample(paths, len(paths))
@@ -53,7 +53,7 @@ def crop(job):
         with pipeline.auto_stop():
             for batch in pipeline.get_iterator(timeout=60):
                 yield len(batch)
-    return live_crop(batches, job, f'FFmpeg crop and scale, {job.context.threads} threads', 8)
+    return live_crop(batches, job, f'FFmpeg crop and scale, NHWC, {job.context.threads} threads', 8)
 
 
 if __name__ == '__main__':

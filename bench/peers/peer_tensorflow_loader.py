@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from common import main, version_of
 from recipes import (AREA, ASPECT, CIFAR_BATCH, CIFAR_MEAN, CIFAR_STD, CROP_BATCH, IMAGENET_MEAN,
-                     IMAGENET_STD, SIDE, crop_jobs, live_cifar, live_crop)
+                     IMAGENET_STD, SIDE, cifar_jobs, crop_jobs, live_cifar, live_crop)
 
 ENDLESS = 10_000
 AUTO = tf.data.AUTOTUNE
@@ -26,31 +26,36 @@ def sizes(dataset):
     return batches
 
 
-def crop_and_flip_batch(records):
-    """The recipe on a whole batch at once: the fastest way that was found."""
-    example = tf.io.parse_example(records, CIFAR)
-    image = tf.reshape(tf.io.decode_raw(example['image'], tf.uint8), [-1, 3, 32, 32])
-    count = tf.shape(image)[0]
-    image = tf.transpose(tf.pad(image, [[0, 0], [0, 0], [4, 4], [4, 4]]), [0, 2, 3, 1])
-    y = tf.random.uniform([count], 0, 9, tf.int32)
-    x = tf.random.uniform([count], 0, 9, tf.int32)
-    flip = tf.random.uniform([count]) < 0.5
-    line = tf.range(32)
-    columns = tf.where(flip[:, None], x[:, None] + 31 - line, x[:, None] + line)
-    image = tf.gather(image, y[:, None] + line, axis=1, batch_dims=1)
-    image = tf.gather(image, columns, axis=2, batch_dims=1)
-    image = (tf.cast(image, tf.float32) - CIFAR_MEAN) * (1 / tf.constant(CIFAR_STD))
-    return image, example['label']
+def crop_and_flip_batch(floats: bool):
+    """The recipe on a whole batch at once, in the rows' own layout: the fastest way that was found."""
+    mean, scale = tf.reshape(tf.constant(CIFAR_MEAN), [1, 3, 1, 1]), tf.reshape(1 / tf.constant(CIFAR_STD), [1, 3, 1, 1])
+
+    def of_batch(records):
+        example = tf.io.parse_example(records, CIFAR)
+        image = tf.reshape(tf.io.decode_raw(example['image'], tf.uint8), [-1, 3, 32, 32])
+        count = tf.shape(image)[0]
+        image = tf.pad(image, [[0, 0], [0, 0], [4, 4], [4, 4]])
+        y = tf.random.uniform([count], 0, 9, tf.int32)
+        x = tf.random.uniform([count], 0, 9, tf.int32)
+        flip = tf.random.uniform([count]) < 0.5
+        line = tf.range(32)
+        columns = tf.where(flip[:, None], x[:, None] + 31 - line, x[:, None] + line)
+        places = (y[:, None] + line)[:, :, None] * 40 + columns[:, None, :]
+        image = tf.gather(tf.reshape(image, [-1, 3, 1600]), places, axis=2, batch_dims=1)
+        if floats:
+            image = (tf.cast(image, tf.float32) - mean) * scale
+        return image, example['label']
+    return of_batch
 
 
-def cifar(context):
+def cifar(context, floats: bool):
     files = context.shards('cifar')
     options = tf.data.Options()
     options.deterministic = False
     dataset = tf.data.TFRecordDataset(files * ENDLESS).shuffle(10_000).batch(
-        CIFAR_BATCH, drop_remainder=True).map(crop_and_flip_batch, num_parallel_calls=AUTO)
+        CIFAR_BATCH, drop_remainder=True).map(crop_and_flip_batch(floats), num_parallel_calls=AUTO)
     return live_cifar(sizes(dataset.prefetch(AUTO).with_options(options)),
-                      'shuffle(10000), whole batches mapped, NHWC', 64)
+                      'shuffle(10000), whole batches mapped, NCHW', 64, floats)
 
 
 def crop(job):
@@ -70,14 +75,14 @@ def crop(job):
         if not job.floats:
             return tf.cast(image, tf.uint8), example['image/class/label']
         image = (image - IMAGENET_MEAN) * (1 / tf.constant(IMAGENET_STD))
-        return tf.transpose(image, [2, 0, 1]), example['image/class/label']
+        return image, example['image/class/label']
     options = tf.data.Options()
     options.deterministic = False
     dataset = tf.data.TFRecordDataset(job.shards * ENDLESS, num_parallel_reads=2).shuffle(
         1000).map(decode, num_parallel_calls=AUTO).batch(CROP_BATCH).prefetch(AUTO)
     return live_crop(sizes(dataset.with_options(options)), job,
-                     'decode_and_crop_jpeg INTEGER_ACCURATE, shuffle(1000)', 16)
+                     'decode_and_crop_jpeg INTEGER_ACCURATE, shuffle(1000), NHWC', 16)
 
 
 if __name__ == '__main__':
-    main('tensorflow', version_of('tensorflow-cpu'), {'cifar': cifar, **crop_jobs(crop)})
+    main('tensorflow', version_of('tensorflow-cpu'), {**cifar_jobs(cifar), **crop_jobs(crop)})

@@ -48,7 +48,7 @@ def cifar(context):
         std=[s / 255 for s in CIFAR_STD], drop_last=True, train_aug=True, hflip_prob=0.5,
         image_size=32)
     return live_cifar(sizes(loader),
-                      'its own raw format, random-resized-crop in place of pad-and-crop', 4)
+                      'its own raw format, random-resized-crop in place of pad-and-crop, NCHW', 4)
 
 
 def crop(job):
@@ -56,8 +56,7 @@ def crop(job):
         job.tar, batch_size=CROP_BATCH, num_workers=job.context.threads, shuffle=True,
         image_size=SIDE, output_format='numpy_chw', train_aug=True, drop_last=True,
         antialias=job.antialias)
-    return live_crop(sizes(loader), job, 'tar, fused crop, resize, normalise',
-                     8)
+    return live_crop(sizes(loader), job, 'tar, fused crop, resize, normalise, NCHW', 8)
 
 
 if __name__ == '__main__':

@@ -1,9 +1,12 @@
 """The recipes that loaders are compared on, and where their data lies.
 
-`cifar`: global shuffle, pad 4 and crop 32, flip, normalise, f32 NCHW, batches of 512.
-`crop`: random-resized-crop to 224, flip, batches of 128; f32 NCHW normalised, or u8 as it is; the
+`cifar`: global shuffle, pad 4 and crop 32, flip, normalise, f32, batches of 512; `cifar-u8` leaves
+the pixels as they are, which is how a trainer on a GPU would have them.
+`crop`: random-resized-crop to 224, flip, batches of 128; f32 normalised, or u8 as it is; the
 resize with antialias or without. Job names: crop-KIND-TYPE-FILTER, KIND photos (many distinct
 files) or sample (few, real ones), TYPE f32 or u8, FILTER antialias or plain.
+
+Each gives its batches in the layout that it is fastest in; `config` says which.
 """
 import dataclasses
 import itertools
@@ -50,7 +53,7 @@ class Crop:
     @property
     def words(self) -> str:
         """What this job is, for the results."""
-        return f"{'f32 NCHW normalised' if self.floats else 'u8'}, batch {CROP_BATCH}"
+        return f"{'f32 normalised' if self.floats else 'u8'}, batch {CROP_BATCH}"
 
 
 def crop_jobs(make: Callable[[Crop], Job], types: Iterable[str] = ('f32', 'u8')) -> dict:
@@ -60,6 +63,11 @@ def crop_jobs(make: Callable[[Crop], Job], types: Iterable[str] = ('f32', 'u8'))
     return {f'crop-{kind}-{dtype}-{resize}': job(kind, dtype, resize)
             for kind, dtype, resize in itertools.product(
                 ('photos', 'sample'), types, ('antialias', 'plain'))}
+
+
+def cifar_jobs(make: Callable[[Context, bool], Job]) -> dict:
+    """`make(context, floats)` as the jobs cifar and cifar-u8."""
+    return {'cifar': lambda c: make(c, True), 'cifar-u8': lambda c: make(c, False)}
 
 
 def live(batches: Callable[[], Iterable[int]], samples: int, bytes_each: int, config: str,
@@ -84,7 +92,7 @@ def live(batches: Callable[[], Iterable[int]], samples: int, bytes_each: int, co
     def settle():
         for _ in range(ahead):
             next(endless)
-    return Job(run, config, settle)
+    return Job(run, config, settle, lambda: next(endless))
 
 
 def live_crop(batches: Callable[[], Iterable[int]], crop: Crop, config: str, ahead: int) -> Job:
@@ -92,5 +100,6 @@ def live_crop(batches: Callable[[], Iterable[int]], crop: Crop, config: str, ahe
     return live(batches, CROP_SAMPLES, size, f'{config}, {crop.words}', ahead)
 
 
-def live_cifar(batches: Callable[[], Iterable[int]], config: str, ahead: int) -> Job:
-    return live(batches, CIFAR_SAMPLES, 4 * 3072, f'{config}, f32 NCHW, batch {CIFAR_BATCH}', ahead)
+def live_cifar(batches: Callable[[], Iterable[int]], config: str, ahead: int, floats: bool = True) -> Job:
+    return live(batches, CIFAR_SAMPLES, (4 if floats else 1) * 3072,
+                f"{config}, {'f32' if floats else 'u8'}, batch {CIFAR_BATCH}", ahead)

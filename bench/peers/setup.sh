@@ -15,7 +15,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision safetensors grain prometheus perfetto traceml jax lightning typing)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning typing)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }
@@ -71,7 +71,7 @@ is_as_it_should_be() {
 }
 
 # Environments that stand on the packages of another one: PyTorch alone is 5 GB.
-declare -A base=([lightning]=vision)
+declare -A base=([lightning]=vision [streams]=vision)
 packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackages()[0])'; }
 
 ffcv=ffcv==1.0.2
