@@ -22,7 +22,7 @@ def table(results: pathlib.Path = RESULTS) -> str:
     for what, file, name in SHOWN:
         rows = json.loads((results / f'{file}.json').read_text('utf-8'))['rows']
         row = next(row for row in rows if row['name'] == name)
-        job, ours, peer, _ = cells(row)
+        job, ours, peer = cells(row)[:3]
         lines.append([what, job, ours.split('; ')[0], peer])  # the first of ours is the one compared
     return markdown(['', 'job', 'recpack', 'best peer (ours against it)'], lines)
 

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OURS, PEER, CEILING = 'ours', 'peer', 'ceiling'
+OURS, PEER, REFERENCE = 'ours', 'peer', 'reference'
 LIMIT_SECONDS = 600
 TIME = '/usr/bin/time'
 
@@ -150,22 +150,28 @@ def peer_command(setting: Setting, environment: str, script: str, job: str, *mor
 
 
 class PeerProcess(Process):
-    """A whole process of a peer's script."""
+    """A whole process of a peer's script: one repetition, or with `mode` --first a loader's first
+    batch. `synced`: and until all files of `out` are on the disk."""
 
-    def __init__(self, label: str, environment: str, script: str, job: str, out: str = ''):
+    def __init__(self, label: str, environment: str, script: str, job: str, out: str = '',
+                 mode: str = '--once', synced: bool = False):
         super().__init__(label, PEER, [], out)
         self.environment, self.script, self.job = environment, script, job
+        self.mode, self.synced = mode, synced
 
     def start(self, setting, cpus):
         self.setting, self.cpus = setting, cpus
-        self.words = peer_command(setting, self.environment, self.script, self.job, '--once',
+        self.words = peer_command(setting, self.environment, self.script, self.job, self.mode,
                                   '--threads', str(cpus))
+        if self.synced:
+            folder = str(setting.work / 'out' / self.out)
+            self.words = ['sh', '-c', 'out=$0; "$@" && find "$out" -type f -exec sync {} +', folder, *self.words]
 
 
 def guard_of(group: int) -> subprocess.Popen:
     """A process that kills the group once its input ends: also when this program is killed itself,
     which would leave stopped processes behind for ever."""
-    return subprocess.Popen(['sh', '-c', 'read -r _; kill -KILL -- "-$0"', str(group)], stdin=subprocess.PIPE,
+    return subprocess.Popen(['sh', '-c', 'read -r _; kill -s KILL -- "-$0"', str(group)], stdin=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, start_new_session=True)
 
 

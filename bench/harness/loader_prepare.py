@@ -32,7 +32,10 @@ def _pack(setting: Setting, kind: str, say) -> None:
     """The files as shards, as shards with tiles, and as a tar."""
     recpack = str(setting.build / 'tools' / 'recpack' / 'recpack')
     files, out = setting.work / kind, setting.work / 'loader'
-    for name, flags in (kind, ['--dali-index']), (f'{kind}-tile', ['--jpeg', 'tile']):
+    ways = [(kind, ['--dali-index']), (f'{kind}-tile', ['--jpeg', 'tile'])]
+    if kind == 'sample':
+        ways.append((f'{kind}-375', ['--resize', '375', '--quality', '90']))
+    for name, flags in ways:
         if not (out / name / 'manifest.json').exists():
             say(f'packing {name}')
             run_quietly(setting, [recpack, 'pack', str(files), str(out / name), '--from', 'folder',

@@ -1,16 +1,19 @@
 """The rows of bench/results/loader.json: what is compared with what."""
 import itertools
 
-from harness.entrants import CEILING, OURS, PEER, Program, ServedPeer, ServedProgram, Setting
+from harness.entrants import REFERENCE, OURS, PEER, Program, ServedPeer, ServedProgram, Setting
 from harness.machine import drop_cache
 from harness.measure import Row
 
 CIFAR = '{work}/shards/cifar'
 LOADER = '{build}/bench/pipeline/loader_bench'
 BARE = '{build}/bench/pipeline/bare_bench'
+OURSELVES = 'ours against ourselves'
 CROP_SAMPLES = '3072'  # as bench/peers/recipes.py has it
 CROP = ['--recipe', 'imagenet-train', '--batch', '128', '--samples', CROP_SAMPLES]
 PLAIN = 'recpack, plain shards'
+NCHW = 'recpack NCHW, peers as their config says'
+SIZES = {'photos': '2 GB of distinct photos', 'sample': '160 photos, 16 times each, 280 MB'}
 PHOTOS = {'photos': 'crops of ImageNet photos, encoded anew', 'sample': 'real ImageNet photos'}
 
 
@@ -19,61 +22,98 @@ def ours(label: str, data: str, *flags: str) -> ServedProgram:
 
 
 def bare(label: str, job: str, data: str, *flags: str) -> ServedProgram:
-    return ServedProgram(label, CEILING, [BARE, job, data, *flags])
+    return ServedProgram(label, REFERENCE, [BARE, job, data, *flags])
 
 
 def peer(name: str, environment: str, job: str) -> ServedPeer:
     return ServedPeer(name, environment, f'{name}_loader', job)
 
 
-def cifar_peers() -> list[ServedPeer]:
-    return [peer('ffcv', 'ffcv', 'cifar'), peer('dali', 'dali', 'cifar'),
-            peer('tensorflow', 'tf', 'cifar'), peer('torch', 'vision', 'cifar'),
-            peer('turboloader', 'ffcv', 'cifar')]
+STREAMS = ('mds', 'litdata', 'webdataset', 'grain')
+
+
+def cifar_peers(dtype: str = 'f32') -> list[ServedPeer]:
+    job = 'cifar' if dtype == 'f32' else 'cifar-u8'
+    peers = [peer('ffcv', 'ffcv', job), peer('dali', 'dali', job), peer('tensorflow', 'tf', job),
+             peer('torch', 'vision', job), *(peer(name, 'streams', job) for name in STREAMS)]
+    return peers + ([peer('turboloader', 'ffcv', job)] if dtype == 'f32' else [])
 
 
 def cifar(_: Setting) -> list[Row]:
-    return [Row('cifar-f32', 'CIFAR-10 train recipe, f32', 0,
-                [ours('recpack', CIFAR), bare('bare loop of the same work', 'cifar', CIFAR),
-                 *cifar_peers()], {PEER: 8, CEILING: 0.8},
-                note='pad and crop, flip, normalise; recpack checks CRCs'),
-            Row('cifar-u8', 'CIFAR-10 train recipe, u8', 0,
-                [ours('recpack', CIFAR, '--type', 'u8'),
-                 bare('bare loop of the same work', 'cifar', CIFAR, '--type', 'u8')],
-                {CEILING: 0.8})]
+    def row(dtype: str, target: float) -> Row:
+        flags = ['--type', dtype]
+        return Row(f'cifar-{dtype}', f'CIFAR-10 train recipe, {dtype}', 0,
+                   [ours('recpack', CIFAR, *flags), ours('recpack, NHWC', CIFAR, *flags, '--layout', 'nhwc'),
+                    bare('bare loop of the same work', 'cifar', CIFAR, *flags), *cifar_peers(dtype)],
+                   {PEER: target, REFERENCE: 0.8},
+                   terms=f"60,000 × 3 KB, warm, 2 threads, batch 512, {dtype}, {NCHW}; pad and crop, flip"
+                         f"{', normalise' if dtype == 'f32' else ''}; recpack and tensorflow check CRCs; ours is C++")
+    return [row('f32', 8), row('u8', 2)]
 
 
 def crop_peers(kind: str, dtype: str, resize: str) -> list[ServedPeer]:
     job = f'crop-{kind}-{dtype}-{resize}'
     peers = [peer('tensorflow', 'tf', job), peer('dali', 'dali', job), peer('ffcv', 'ffcv', job),
-             peer('torch', 'vision', job), peer('spdl', 'ffcv', job)]
-    return peers + ([peer('turboloader', 'ffcv', job)] if dtype == 'f32' else [])
+             peer('torch', 'vision', job), peer('spdl', 'ffcv', job),
+             *(peer(name, 'streams', job) for name in STREAMS)]
+    if dtype == 'f32':
+        peers.append(peer('turboloader', 'ffcv', job))
+    if kind == 'sample':
+        peers += ffcv_modes(job, '-proportion', '-raw')
+    return peers
+
+
+def ffcv_modes(job: str, *modes: str) -> list[ServedPeer]:
+    return [ServedPeer(f"ffcv, {mode.strip('-')}", 'ffcv', 'ffcv_loader', job + mode) for mode in modes]
 
 
 def crop_reads(kind: str) -> dict[str, str]:
     shards = '{work}/loader/' + kind
-    return {'recpack, tiled shards': shards + '-tile', PLAIN: shards,
-            "libjpeg-turbo's crop decode alone": shards, 'tensorflow': shards, 'dali': shards,
-            'ffcv': shards + '.beton', 'turboloader': shards + '.tar',
-            'torch': '{work}/' + kind, 'spdl': '{work}/' + kind}
+    reads = {'recpack, tiled shards': shards + '-tile', PLAIN: shards, 'recpack, plain shards, NHWC': shards,
+             "libjpeg-turbo's crop decode alone": shards, 'tensorflow': shards, 'dali': shards,
+             'ffcv': shards + '.beton', 'turboloader': shards + '.tar',
+             'torch': '{work}/' + kind, 'spdl': '{work}/' + kind,
+             'grain': '{work}/loader/grain-' + kind + '.array_record'}
+    reads |= {f'ffcv, {mode}': f'{shards}-{mode}.beton' for mode in ('proportion', 'raw')}
+    return reads | {name: '{work}/loader/' + f'{name}-{kind}' for name in ('mds', 'litdata', 'webdataset')}
+
+
+CROPS = [*itertools.product(['sample'], ('f32', 'u8'), ('antialias', 'plain')), ('photos', 'f32', 'antialias')]
+
+
+def crop_flags(dtype: str, resize: str) -> list[str]:
+    return [*CROP, '--type', dtype, '--filter', 'antialias' if resize == 'antialias' else 'two-taps']
 
 
 def crops(_: Setting) -> list[Row]:
     rows = []
-    for kind, dtype, resize in itertools.product(PHOTOS, ('f32', 'u8'), ('antialias', 'plain')):
-        flags = [*CROP, '--type', dtype, '--filter',
-                 'antialias' if resize == 'antialias' else 'two-taps']
+    for kind, dtype, resize in CROPS:
+        flags, shards = crop_flags(dtype, resize), '{work}/loader/' + kind
         rows.append(Row(
             f'crop-{kind}-{dtype}-{resize}',
             f'ImageNet train recipe, {dtype}, {resize} resize: {PHOTOS[kind]}', 0,
-            [ours('recpack, tiled shards', '{work}/loader/' + kind + '-tile', *flags),
-             ours(PLAIN, '{work}/loader/' + kind, *flags),
-             bare("libjpeg-turbo's crop decode alone", 'crop', '{work}/loader/' + kind,
-                  '--samples', CROP_SAMPLES), *crop_peers(kind, dtype, resize)],
-            {PEER: 1.7, f'{PLAIN} against {PEER}': 1.2, CEILING: 1},
+            [ours(PLAIN, shards, *flags), ours('recpack, tiled shards', shards + '-tile', *flags),
+             ours('recpack, plain shards, NHWC', shards, *flags, '--layout', 'nhwc'),
+             bare("libjpeg-turbo's crop decode alone", 'crop', shards, '--samples', CROP_SAMPLES),
+             *crop_peers(kind, dtype, resize)],
+            {PEER: 1.2, f'recpack, tiled shards against {PEER}': 1.7},
             warm=crop_reads(kind),
-            note='exact decoding; spdl and ffcv resize by filters of their own'))
-    return rows
+            terms=f'{SIZES[kind]}, warm, 2 threads, batch 128, {dtype}, {NCHW}; exact decoding; spdl and ffcv resize by '
+                  'filters of their own; recpack and tensorflow check CRCs; ours is C++'))
+    return [*rows, shrunk()]
+
+
+def shrunk() -> Row:
+    """Photos that were made small when they were packed, as FFCV's own ImageNet example has it."""
+    shards = '{work}/loader/sample-375'
+    modes = ('-500', '-500-proportion', '-500-raw')
+    return Row('crop-shrunk', 'ImageNet train recipe, f32, antialias resize: real ImageNet photos, shrunk', 0,
+               [ours('recpack pack --resize 375', shards, *crop_flags('f32', 'antialias')),
+                *ffcv_modes('crop-sample-f32-antialias', *modes)], {PEER: 1},
+               warm={'recpack pack --resize 375': shards,
+                     **{f"ffcv, {mode.strip('-')}": '{work}/loader/sample' + mode + '.beton' for mode in modes}},
+               terms=f'2,560 photos, warm, 2 threads, batch 128, f32, {NCHW}; JPEG of quality 90; ours: shorter side 375, '
+                     'ffcv: longer side 500 at most')
 
 
 def parsing(_: Setting) -> list[Row]:
@@ -84,7 +124,8 @@ def parsing(_: Setting) -> list[Row]:
                  ServedPeer('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
                  ServedPeer('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
                  ServedPeer('dali', 'dali', 'dali', 'parse-cifar')],
-                {'tensorflow': 8, 'tensorflow, 2 files': 8, 'dali': 10})]
+                {'tensorflow': 8, 'tensorflow, 2 files': 8, 'dali': 10},
+                terms='60,000 × 3 KB, warm, 2 threads, batch 512, bytes; recpack and tensorflow check CRCs; ours is C++')]
 
 
 def scaling(_: Setting) -> list[Row]:
@@ -95,7 +136,7 @@ def scaling(_: Setting) -> list[Row]:
                     ours('1 thread', data, *flags, '--threads', '1'), *bares]
         return Row(f'scaling-{name}', f'{title}, 2 threads against 1', 0, entrants,
                    {'1 thread': 1.9}, warm={e.label: data for e in entrants},
-                   note='what the machine gives is what the bare loops reach')
+                   terms='warm, f32, NCHW, CRC-32C; what the machine gives is what the bare loops reach', alone=OURSELVES)
     photos = '{work}/loader/photos'
     unchecked = [*CROP, '--order', 'sequential', '--verify', '0']
     return [row('cifar', 'CIFAR-10 train recipe', CIFAR, []),
@@ -104,14 +145,14 @@ def scaling(_: Setting) -> list[Row]:
                 [ours('as it comes', photos, *CROP), ours('in order, no CRC', photos, *unchecked)],
                 {'in order, no CRC': 0.97},
                 warm={'as it comes': photos, 'in order, no CRC': photos},
-                note='the cost of order and CRCs')]
+                terms='warm, 2 threads, f32, NCHW; the cost of order and CRCs', alone=OURSELVES)]
 
 
 def first(_: Setting) -> list[Row]:
     def row(name: str, data: str, *flags: str) -> Row:
         return Row(f'first-{name}', f'process start to the first batch, {name}', 1,
                    [Program('recpack', OURS, [LOADER, 'first', data, *flags], 'first')], unit='ms',
-                   note='the aim is 50 ms')
+                   terms='warm, 2 threads, f32, NCHW', alone='peers start in Python: "From Python" has them')
     return [row('cifar', '{work}/out/ten-shards'),
             row('crop', '{work}/loader/photos', '--recipe', 'imagenet-train', '--batch', '64')]
 
@@ -122,8 +163,8 @@ def steady(_: Setting) -> list[Row]:
         words = ['steady', data, '--step-ms', step_ms, '--steps', steps, *flags]
         return Row(f'steady-{name}', f'a consumer that sleeps {step_ms} ms a step, {name}', 1,
                    [Program('with its waits', OURS, [LOADER, *words], 'steady'),
-                    Program('without', CEILING, [LOADER, *words], 'steps')], {CEILING: 0.99},
-                   unit='ms')
+                    Program('without', REFERENCE, [LOADER, *words], 'steps')], {REFERENCE: 0.99},
+                   unit='ms', terms='warm, 2 threads, f32, NCHW', alone=OURSELVES)
     return [row('cifar', CIFAR, '2', '500'),
             row('crop', '{work}/loader/photos', '50', '60', '--recipe', 'imagenet-train',
                 '--batch', '64')]
@@ -133,8 +174,8 @@ def ends(_: Setting) -> list[Row]:
     words = [LOADER, 'ends', CIFAR]
     return [Row('epoch-end', "the wait for an epoch's first batch against that for any", 1,
                 [Program('first of an epoch', OURS, words, 'end'),
-                 Program('any', CEILING, words, 'batch')], {CEILING: 0.5}, unit='ms',
-                note='the aim is at most one batch more')]
+                 Program('any', REFERENCE, words, 'batch')], {REFERENCE: 0.5}, unit='ms',
+                terms='60,000 × 3 KB, warm, 2 threads, f32, NCHW', alone=OURSELVES)]
 
 
 def memory(_: Setting) -> list[Row]:
@@ -143,7 +184,7 @@ def memory(_: Setting) -> list[Row]:
     return [Row('memory', 'memory of the loader beyond its slabs', 1,
                 [Program(f'recpack, {name}', OURS, [LOADER, 'memory', *words], 'memory')
                  for name, words in jobs], unit='MB',
-                note='what is mapped of files is not counted; the aim is 150 MB')]
+                terms='what is mapped of files is not counted', alone=OURSELVES)]
 
 
 def cold(_: Setting) -> list[Row]:
@@ -154,9 +195,9 @@ def cold(_: Setting) -> list[Row]:
     flags = ['--recipe', 'labels', '--order', 'window', '--batch', '128']
     return [Row('cold-window', 'photos read and checked in window order, cold', 0,
                 [Program('recpack', OURS, [LOADER, 'epoch', data, *flags], 'epoch'),
-                 Program('large reads in order', CEILING,
+                 Program('large reads in order', REFERENCE,
                          [BARE, 'sequential', data, '--rounds', '0'], 'sequential')],
-                {CEILING: 0.9}, cold=forget)]
+                {REFERENCE: 0.9}, cold=forget, terms='2 GB of photos, cold, 2 threads, CRC-32C', alone=OURSELVES)]
 
 
 GROUPS = [cifar, parsing, scaling, first, steady, ends, memory, cold, crops]

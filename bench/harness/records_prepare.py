@@ -22,11 +22,12 @@ def prepare_by_peer(setting: Setting, job: str, say) -> None:
         say(f'  {error}')
 
 
-def _file_list(folder: pathlib.Path, path: pathlib.Path) -> None:
-    """The files in an order that a shuffled epoch would read them in, for xargs -0."""
+def _file_lists(folder: pathlib.Path, work: pathlib.Path) -> None:
+    """The files in order, and as a shuffled epoch would read them, for xargs -0."""
     names = sorted(str(p) for p in folder.rglob('*.jpg'))
+    (work / 'files-in-order.list').write_text('\0'.join(names), encoding='utf-8')
     random.Random(1).shuffle(names)
-    path.write_text('\0'.join(names), encoding='utf-8')
+    (work / 'files-shuffled.list').write_text('\0'.join(names), encoding='utf-8')
 
 
 def prepare(setting: Setting, say) -> None:
@@ -39,8 +40,8 @@ def prepare(setting: Setting, say) -> None:
     if not (work / 'small').is_dir():
         say('preparing 10^4 and 10^6 small records')
         prepare_by_peer(setting, 'small', say)
-    if not (work / 'files.list').exists():
-        _file_list(setting.data / 'cifar10-jpeg', work / 'files.list')
+    if not (work / 'files-shuffled.list').exists():
+        _file_lists(setting.data / 'cifar10-jpeg', work)
     recpack = setting.build / 'tools' / 'recpack' / 'recpack'
     if recpack.exists() and not (work / 'out' / 'ten-shards').is_dir():
         say('packing a data set of 10 shards')

@@ -1,5 +1,5 @@
 """The rows of bench/results/records.json: what is compared with what."""
-from harness.entrants import (CEILING, OURS, PEER, PeerProcess, Process, Program, Report,
+from harness.entrants import (REFERENCE, OURS, PEER, PeerProcess, Process, Program, Report,
                               Reported, ServedPeer, Setting)
 from harness.machine import drop_cache
 from harness.measure import Row
@@ -25,72 +25,92 @@ def shell(role: str, label: str, script: str, out: str = '') -> Process:
     return Process(label, role, ['sh', '-c', script], out, script)
 
 
-def packers(job: str, out: str) -> list:
+def packers(job: str, out: str, synced: bool = False) -> list:
     """Every peer that packs, as a whole process."""
     scripts = [('tensorflow', 'tf'), ('lance', 'py'), ('array_record', 'py'), ('tfrecord', 'py'),
-               ('webdataset', 'py'), ('ffcv', 'ffcv')]
-    return [PeerProcess(script, env, script, job, f'{script}-{out}') for script, env in scripts]
+               ('webdataset', 'py'), ('ffcv', 'ffcv'), ('mds', 'streams'), ('litdata', 'streams')]
+    return [PeerProcess(script, env, script, job, f'{script}-{out}', synced=synced) for script, env in scripts]
+
+
+def packing(name: str, title: str, size: str, words: list[str], kind: str, reference) -> list[Row]:
+    """By everyone's defaults, with nothing synced, and with all synced. `reference(synced)`: a copy."""
+    def pack(label: str, *flags: str) -> Process:
+        out = f'recpack-{kind}'
+        return ours(label, ['pack', *words, '{work}/out/' + out, '--quiet', '--json', *flags], out)
+    ours_checks = 'ours: CRC-32C of each record, index, manifest'
+    return [
+        Row(f'pack-{name}', f'{title}, by default', ROWS,
+            [pack('recpack'), *packers(f'pack-{name}', kind), reference(True)], {PEER: 2, REFERENCE: 0.9},
+            terms=f'{size}, warm, 2 threads; {ours_checks}, SHA-256 of each shard, synced; peers sync nothing'),
+        Row(f'pack-{name}-unsynced', f'{title}, nothing synced', ROWS,
+            [pack('recpack --no-sync --no-digest', '--no-sync', '--no-digest'),
+             *packers(f'pack-{name}', kind), reference(False)], {PEER: 2},
+            terms=f'{size}, warm, 2 threads; {ours_checks}'),
+        Row(f'pack-{name}-synced', f'{title}, all synced', ROWS,
+            [pack('recpack --no-digest', '--no-digest'), *packers(f'pack-{name}', kind, True), reference(True)],
+            {PEER: 2, REFERENCE: 0.9}, terms=f'{size}, warm, 2 threads; {ours_checks}; what peers wrote is synced, too'),
+    ]
 
 
 def pack_cifar(_: Setting) -> list[Row]:
-    def pack(label: str, out: str, *flags: str) -> Process:
-        words = ['pack', CIFAR, '{work}/out/' + out, '--from', 'cifar10', '--quiet', '--json']
-        return ours(label, [*words, *flags], out)
     copy = 'mkdir -p {work}/out && cp -r {work}/out/recpack-cifar {work}/out/copy'
-    safe = 'recpack-cifar-safe'
+
+    def reference(synced: bool) -> Process:
+        if synced:
+            return shell(REFERENCE, 'cp of the shards and sync', copy + ' && sync {work}/out/copy/*', 'copy')
+        return shell(REFERENCE, 'cp of the shards', copy, 'copy')
     return [
-        Row('pack-cifar', 'CIFAR-10 pickles → shards, whole process', ROWS,
-            [pack('recpack', 'recpack-cifar', '--no-sync', '--no-digest'),
-             *packers('pack-cifar', 'cifar'), shell(CEILING, 'cp of the shards', copy, 'copy')],
-            {'tensorflow': 12, PEER: 2},
-            note='our shards carry CRCs, an index and a manifest; nothing is synced'),
-        Row('pack-cifar-safe', 'the same, synced and with digests', ROWS,
-            [pack('recpack, as it comes', safe), pack('recpack --no-digest', safe, '--no-digest'),
-             pack('recpack --no-sync', safe, '--no-sync'),
-             shell(CEILING, 'cp and sync', copy + ' && sync {work}/out/copy/*', 'copy')]),
+        *packing('cifar', 'CIFAR-10 pickles → shards, whole process', '60,000 × 3 KB',
+                 [CIFAR, '--from', 'cifar10'], 'cifar', reference),
         Row('write-cifar', 'the writing alone', ROWS,
             [bench(OURS, 'recpack', 'write_bench', 'write', '--out', '{work}/out/write',
                    '--records', str(ROWS)),
-             shell(CEILING, 'cp of the shards', copy, 'copy')],
-            {CEILING: 0.8}),
+             shell(REFERENCE, 'cp of the shards', copy, 'copy')],
+            {REFERENCE: 0.8}, terms='60,000 × 3 KB from memory, nothing synced, 1 thread, CRC-32C',
+            alone='peers write from Python'),
     ]
 
 
 def pack_files(_: Setting) -> list[Row]:
-    out = '{work}/out/recpack-files'
-    words = ['pack', FILES, out, '--from', 'folder', *UNSYNCED]
-    return [Row('pack-files', '60,000 small JPEG files → shards, whole process', ROWS,
-                [ours('recpack --shuffle off', words + ['--shuffle', 'off'], 'recpack-files'),
-                 ours('recpack, shuffled', words, 'recpack-files'), *packers('pack-files', 'files'),
-                 shell(CEILING, 'tar cf', 'mkdir -p {work}/out/tar && '
-                       'tar cf {work}/out/tar/files.tar -C ' + FILES + ' .', 'tar')],
-                {CEILING: 0.8}, note='our records also hold size, format, class and file names')]
+    tar = 'mkdir -p {work}/out/tar && tar cf {work}/out/tar/files.tar -C ' + FILES + ' .'
+
+    def reference(synced: bool) -> Process:
+        if synced:
+            return shell(REFERENCE, 'tar cf and sync', tar + ' && sync {work}/out/tar/files.tar', 'tar')
+        return shell(REFERENCE, 'tar cf', tar, 'tar')
+    return packing('files', '60,000 small JPEG files → shards, whole process', '60,000 × 1 KB, shuffled by us alone',
+                   [FILES, '--from', 'folder'], 'files', reference)
 
 
 def epoch(setting: Setting) -> list[Row]:
-    def entrants():
-        return [ours('recpack verify of the shards',
-                     ['verify', '{work}/out/recpack-files', '--quiet', '--json']),
-                shell(PEER, 'cat of the files, shuffled',
-                      'xargs -0 -a {work}/files.list cat >/dev/null'),
-                shell(CEILING, 'cat of the shards',
-                      'cat {work}/out/recpack-files/*.tfrecord >/dev/null')]
+    xargs = 'xargs -0 -a {{work}}/files-{}.list cat >/dev/null'
 
-    def cold(at: Setting) -> str:
+    def row(order: str, cache: str) -> Row:
+        flags = [] if order == 'shuffled' else ['--order', 'sequential']
+        entrants = [bench(OURS, 'recpack', '../pipeline/loader_bench', 'epoch', '{work}/out/recpack-files',
+                          '--recipe', 'labels', '--batch', '128', *flags),
+                    shell(PEER, f'cat of the files, {order}', xargs.format(order.replace(' ', '-'))),
+                    shell(REFERENCE, 'cat of the shards',
+                          'cat {work}/out/recpack-files/*.tfrecord >/dev/null')]
+        return Row(f"epoch-{order.replace(' ', '-')}-{cache}", f'an epoch over 60,000 files, or over their shards, {order}, {cache}', ROWS,
+                   entrants, {PEER: 1}, cold=forget if cache == 'cold' else None,
+                   terms=f'60,000 × 1 KB, {cache}; ours: 2 threads, CRC-32C; cat: 1 thread, checks nothing, '
+                         'reads shards in order')
+
+    def forget(at: Setting) -> str:
         return drop_cache([at.data / 'cifar10-jpeg', at.work / 'out' / 'recpack-files'])
-    title = 'an epoch over 60,000 files, or over their shards'
-    return [Row('epoch-warm', title + ', warm', ROWS, entrants(), {PEER: 1}),
-            Row('epoch-cold', title + ', cold', ROWS, entrants(), {PEER: 1}, cold=cold)]
+    return [row(order, cache) for cache in ('warm', 'cold') for order in ('in order', 'shuffled')]
 
 
-def read(kind: str, records: int, title: str, targets: dict, peers: list) -> Row:
+def read(kind: str, records: int, title: str, size: str, targets: dict, peers: list) -> Row:
     at = ['{work}/shards/' + kind]
     return Row(f'read-{kind}', title, records,
                [bench(OURS, 'recpack, 1 thread', 'read_bench', 'read', *at, '--threads', '1'),
                 bench(OURS, 'recpack, 2 threads', 'read_bench', 'read', *at, '--threads', '2'),
-                bench(CEILING, 'bare loop, read and CRC', 'read_bench', 'bare', *at,
+                bench(REFERENCE, 'bare loop, read and CRC', 'read_bench', 'bare', *at,
                       '--threads', '1'), *peers],
-               targets, note='recpack and tensorflow check CRCs; the others do not')
+               targets, terms=f'{size}, warm; 1 or 2 threads; recpack and tensorflow check CRCs, the others do not; '
+                              'ours is C++, peers hand batches or records to Python')
 
 
 def reading(_: Setting) -> list[Row]:
@@ -102,32 +122,37 @@ def reading(_: Setting) -> list[Row]:
                 ServedPeer('dali', 'dali', 'dali', f'read-{kind}')]
     columns = [ServedPeer(name, 'py', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
                for name in ('lance', 'array_record')]
-    return [read('cifar', ROWS, 'read CIFAR-sized records in order',
-                 {CEILING: 0.9, 'tensorflow': 5.5, 'ffcv': 1}, everyone('cifar') + columns),
-            read('photo', PHOTOS, 'read 100 KB records in order', {CEILING: 0.9},
+    columns += [ServedPeer(name, 'streams', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
+                for name in ('mds', 'litdata')]
+    columns.append(ServedPeer('webdataset', 'py', 'webdataset', 'read-cifar', ('pack-cifar', 'webdataset-cifar')))
+    return [read('cifar', ROWS, 'read CIFAR-sized records in order', '60,000 × 3 KB',
+                 {REFERENCE: 0.9, 'tensorflow': 5.5, 'ffcv': 1}, everyone('cifar') + columns),
+            read('photo', PHOTOS, 'read 100 KB records in order', '3,840 × 100 KB', {REFERENCE: 0.9},
                  everyone('photo')),
             Row('read-scaling', 'read CIFAR-sized records, 2 threads against 1', ROWS,
                 [bench(OURS, '2 threads', 'read_bench', 'read', '{work}/shards/cifar',
                        '--threads', '2'),
                  bench(OURS, '1 thread', 'read_bench', 'read', '{work}/shards/cifar',
                        '--threads', '1'),
-                 bench(CEILING, 'bare loop, 2 threads', 'read_bench', 'bare',
+                 bench(REFERENCE, 'bare loop, 2 threads', 'read_bench', 'bare',
                        '{work}/shards/cifar', '--threads', '2'),
-                 bench(CEILING, 'bare loop, 1 thread', 'read_bench', 'bare',
-                       '{work}/shards/cifar', '--threads', '1')], {'1 thread': 1.8})]
+                 bench(REFERENCE, 'bare loop, 1 thread', 'read_bench', 'bare',
+                       '{work}/shards/cifar', '--threads', '1')], {'1 thread': 1.8},
+                terms='60,000 × 3 KB, warm, CRC-32C', alone='no peer but array_record reads with threads of its own')]
 
 
 def parsing(_: Setting) -> list[Row]:
     return [Row('parse-cifar', 'read and parse to batches of (image, label)', ROWS,
                 [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
                        '--threads', '2'),
-                 bench(CEILING, 'bare loop, read and CRC, 2 threads', 'read_bench', 'bare',
+                 bench(REFERENCE, 'bare loop, read and CRC, 2 threads', 'read_bench', 'bare',
                        '{work}/shards/cifar', '--threads', '2'),
                  ServedPeer('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
                  ServedPeer('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
                  ServedPeer('dali', 'dali', 'dali', 'parse-cifar'),
                  ServedPeer('tfrecord', 'py', 'tfrecord', 'parse-cifar')],
-                {'tensorflow': 8, 'tensorflow, 2 files': 8})]
+                {'tensorflow': 8, 'tensorflow, 2 files': 8},
+                terms='60,000 × 3 KB, warm, 2 threads; recpack and tensorflow check CRCs; ours is C++')]
 
 
 def random_access() -> list[Row]:
@@ -139,19 +164,19 @@ def random_access() -> list[Row]:
 
     def sides(cache: str, size: int, bare: list[str]) -> list:
         return [side('recpack', OURS, 'automatic', cache, size),
-                *[side(name.replace('_', ' '), CEILING, name, cache, size) for name in bare]]
+                *[side(name.replace('_', ' '), REFERENCE, name, cache, size) for name in bare]]
     cold = ['bare_64_threads', 'bare_64_threads_direct']
-    peers = [ServedPeer(name, 'py', name, 'random-cifar', ('pack-cifar', f'{name}-cifar'))
-             for name in ('array_record', 'lance')]
+    alone = 'peers are read from Python: "From Python" has them'
     return [
         Row('random-warm', '3 KB records in random order, warm', 1,
-            [*sides('warm', 3080, ['bare_pread']), *peers], {PEER: 1},
-            note='ours and the ceiling: medians of one report on 1 GB; peers on 185 MB of CIFAR'),
+            sides('warm', 3080, ['bare_pread']), {}, alone=alone,
+            terms='1 GB, C++, 1 thread, CRC-32C; medians of one report, whose sides take turns'),
         Row('random-cold', '3 KB records in random order, cold', 1, sides('cold', 3080, cold),
-            {CEILING: 0.9}, cache='cold', note='medians of one report, whose sides take turns'),
+            {REFERENCE: 0.9}, cache='cold', alone=alone,
+            terms='1 GB, C++, 64 reads at a time, CRC-32C; medians of one report, whose sides take turns'),
         Row('random-cold-photo', '100 KB records in random order, cold', 1,
-            sides('cold', 100_000, cold), {CEILING: 0.9},
-            note='medians of one report, whose sides take turns'),
+            sides('cold', 100_000, cold), {REFERENCE: 0.9}, alone=alone,
+            terms='1 GB, C++, 64 reads at a time, CRC-32C; medians of one report, whose sides take turns'),
     ]
 
 
@@ -162,17 +187,16 @@ def access(_: Setting) -> list[Row]:
             [ours('recpack index --no-verify', [*index, '--no-verify'], 'index'),
              ours('recpack index, all CRCs checked', index, 'index'),
              ServedPeer('tfrecord', 'py', 'tfrecord', 'index')], {'tfrecord': 5},
-            note='ours is a whole process, theirs a call in a running one; theirs checks nothing'),
+            terms='60,000 × 3 KB, warm; ours is a whole process, theirs a call in a running one, which checks nothing'),
         *random_access(),
         Row('labels', 'the labels alone, of all records', ROWS,
             [bench(OURS, 'recpack, 2 threads', 'parse_bench', 'parse', '{work}/shards/cifar',
                    '--threads', '2'),
              ServedPeer('lance', 'py', 'lance', 'labels', ('pack-cifar', 'lance-cifar'))], {PEER: 1},
-            note='a record holds all of its features: a columnar format reads the one column'),
+            terms='60,000 × 3 KB, warm, 2 threads; a record holds all of its features, a columnar format reads one column'),
         Row('start', 'process start to the first record of a 10-shard data set', 1,
-            [ours('recpack cat', ['cat', '{work}/out/ten-shards', '--record', '0', '--json']),
-             PeerProcess('tensorflow', 'tf', 'tensorflow', 'start')], {PEER: 1}, unit='ms',
-            note='whole processes; the aim is 10 ms'),
+            [ours('recpack cat', ['cat', '{work}/out/ten-shards', '--record', '0', '--json'])], {}, unit='ms',
+            terms='60,000 × 3 KB, warm; a whole process', alone='peers start in Python: "From Python" has them'),
     ]
 
 
@@ -188,7 +212,8 @@ def memory(_: Setting) -> list[Row]:
         for entrant in entrants:
             entrant.peak = True
         return Row(f'memory-{job}', f'peak memory of {job}', 1_000_000, entrants, unit='MB',
-                   note='sparse: shards of 1,000 records; bench/dataset/memory_bench.cc')
+                   terms='sparse: shards of 1,000 records; bench/dataset/memory_bench.cc',
+                   alone='a limit that we hold ourselves to')
     small = '{{work}}/small/{}.tfrecord'.format
     return [row('pack', 'pack', lambda n: ['pack', small(n), '{work}/out/memory', '--from',
                                            'tfrecord', *UNSYNCED], 'memory'),

@@ -1,5 +1,5 @@
 """Tables of docs/performance.md, from files of bench/results/ and nothing else."""
-from harness.entrants import CEILING, OURS, PEER
+from harness.entrants import REFERENCE, OURS, PEER
 
 
 def number(value: float, unit: str) -> str:
@@ -38,9 +38,9 @@ def _ours(row: dict) -> str:
 
 
 def cells(row: dict) -> list[str]:
-    """Title, ours, best peer with our ratio to it, ceiling with our share of it."""
+    """Title, ours, best peer and reference with our ratio to them, and the terms."""
     line = [row['title'], _ours(row)]
-    for role in PEER, CEILING:
+    for role in PEER, REFERENCE:
         others = _figures(row, role)
         if not others:
             line.append('–')
@@ -48,7 +48,8 @@ def cells(row: dict) -> list[str]:
         best = _best(row, others)
         line.append(f"{best['label']} {number(best['figure']['median'], row['unit'])}"
                     + _against(row, best))
-    return line
+    said = [row.get('terms'), f"no peer: {row['alone']}" if row.get('alone') else '']
+    return [*line, '; '.join(text for text in said if text) or '–']
 
 
 def loses(row: dict) -> bool:
@@ -113,14 +114,20 @@ def _against_the_first(row: dict) -> str:
 _OWN = {'placement': _placement, 'placement-epochs': _placement, 'threads': _against_the_first}
 
 
+def _rounds(results: dict) -> str:
+    """How many there were of a row: '5', or '3 to 5'."""
+    counts = {e['reps'] for row in results['rows'] for e in row['entrants'] if 'reps' in e} or {results['reps']}
+    return str(max(counts)) if len(counts) == 1 else f'{min(counts)} to {max(counts)}'
+
+
 def table(results: dict) -> str:
-    """Markdown: rows where we win or have no peer, those where we lose, and memory."""
-    header = ['job', 'recpack', 'best peer (ours against it)', 'ceiling (our share of it)']
+    """Markdown: rows where a peer is faster than we are, the others, and memory."""
+    header = ['job', 'recpack', 'best peer (ours against it)', 'reference (ours against it)', 'terms']
     shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] not in _OWN]
     text = markdown(header, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
-        text += '\n\nWhere we lose:\n\n' + markdown(header, [cells(row) for row in lost])
+        text = 'Where we lose:\n\n' + markdown(header, [cells(row) for row in lost]) + '\n\nThe others:\n\n' + text
     memory = [row for row in results['rows'] if row['unit'] == 'MB']
     if memory:
         text += '\n\n' + _memory(memory)
@@ -129,4 +136,4 @@ def table(results: dict) -> str:
             text += '\n\n' + _OWN[row['name']](row)
     machine = results['machine']
     return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']}, {machine['cores']} cores, "
-            f"{machine['system']}; medians of {results['reps']} rounds in which all took turns.")
+            f"{machine['system']}; medians of {_rounds(results)} rounds in which all took turns.")

@@ -1,5 +1,5 @@
 """The rows of bench/results/train.json: what is compared with what."""
-from harness.entrants import CEILING, OURS, PEER, ServedPeer, ServedProgram, Setting
+from harness.entrants import REFERENCE, OURS, PEER, ServedPeer, ServedProgram, Setting
 from harness.measure import Row
 from harness.trainings import ReviewEpoch
 
@@ -23,7 +23,7 @@ def step(kind: str) -> Row:
                [ours('recpack, NHWC', kind),
                 ours('recpack, NHWC, unfused', kind, '--norm', 'unfused'),
                 ours('recpack, NCHW', kind, '--layout', 'nchw'), *peers,
-                ServedProgram('matrix product of as many operations', CEILING,
+                ServedProgram('matrix product of as many operations', REFERENCE,
                               [STEP, 'product', '--type', kind])],
                {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
 

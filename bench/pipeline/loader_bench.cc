@@ -7,7 +7,8 @@
 //   loader_bench memory DATA ...  the most memory of its own, less that of the slabs
 //   loader_bench ends DATA ...      waits for the batches around an epoch's end
 //
-// Flags of all: --recipe cifar10-train|parse-cifar|labels|... --type f32|u8 --filter
+// Flags of all: --recipe cifar10-train|parse-cifar|labels|... --type f32|u8 --layout
+// nchw|nhwc --filter
 // antialias|two-taps
 // --threads N --batch N --order K --verify 0|1 --backend automatic|pread|mapped --rounds N
 // --live N (batches that may be held; 0: slabs go round)
@@ -40,6 +41,7 @@ std::vector<Field> FieldsOf(const Flags& flags) {
   std::vector<Field> fields = Recipe(recipe);
   auto& image = std::get<ImageField>(fields[0]);
   if (flags.Text("--type", "f32") == "u8") image.type = ElementType::kU8;
+  if (flags.Text("--layout", "nchw") == "nhwc") image.layout = ImageLayout::kNhwc;
   if (flags.Text("--filter", "antialias") == "two-taps") {
     image.filter = ResizeFilter::kBilinearTwoTaps;
   }

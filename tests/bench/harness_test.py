@@ -12,8 +12,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
-from harness.entrants import (CEILING, OURS, PEER, Entrant, Process, Program, Report, Reported,
+from harness.entrants import (REFERENCE, OURS, PEER, Entrant, Process, Program, Report, Reported,
                               Sample, ServedPeer, ServedProgram, Setting, Unavailable)
+from harness import loader_rows, python_rows, records_rows
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
 
@@ -133,14 +134,22 @@ class Harness(unittest.TestCase):
 
     def test_the_table_says_where_we_lose(self):
         won = self.measure([Scripted('a', OURS, [1] * 3), Scripted('b', PEER, [2] * 3),
-                            Scripted('c', CEILING, [0.5] * 3)])
+                            Scripted('c', REFERENCE, [0.5] * 3)])
         lost = self.measure([Scripted('a', OURS, [4] * 3), Scripted('b', PEER, [2] * 3)])
         self.assertFalse(loses(won))
         self.assertTrue(loses(lost))
-        self.assertEqual(cells(won), ['a row', '100/s', 'b 50/s (2.00×)', 'c 200/s (0.50×)'])
+        self.assertEqual(cells(won), ['a row', '100/s', 'b 50/s (2.00×)', 'c 200/s (0.50×)', '–'])
         text = table({'rows': [won, lost], 'reps': 3, 'date': '2026-01-01T00:00:00+00:00',
                       'machine': {'cpu': 'X', 'cores': 2, 'system': 'Y'}})
-        self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1])
+        self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1].split('The others:')[0])
+
+    def test_a_row_states_its_terms_and_why_it_has_no_peer(self):
+        row = self.measure([Scripted('a', OURS, [1] * 3)], terms='1 GB, warm', alone='nobody does it')
+        self.assertEqual(cells(row)[-1], '1 GB, warm; no peer: nobody does it')
+        for module in records_rows, loader_rows, python_rows:
+            for row in module.all_rows(self.setting):
+                self.assertTrue(row.terms, row.name)
+                self.assertEqual(bool(row.alone), not any(e.role == PEER for e in row.entrants), row.name)
 
     def test_placements_have_a_table_of_their_own(self):
         class Placed(Scripted):
@@ -190,7 +199,7 @@ class Harness(unittest.TestCase):
         script = 'echo "{{\\"job\\": \\"bare\\", \\"seconds\\": 1}}";' \
                  'echo "{{\\"job\\": \\"read\\", \\"seconds_median\\": 2}}"'
         result = self.measure([Program('a', OURS, ['sh', '-c', script], 'read'),
-                               Program('b', CEILING, ['sh', '-c', script], 'bare')])
+                               Program('b', REFERENCE, ['sh', '-c', script], 'bare')])
         self.assertEqual(result['ratios']['b']['median'], 0.5)
 
     def test_who_is_served_stands_still_between_turns(self):
@@ -238,7 +247,7 @@ class Harness(unittest.TestCase):
         lines = f'for n in a b; do echo {line}; done'
         report = Report(['sh', '-c', count + lines])
         result = self.measure([Reported('a', OURS, report, {'entrant': 'a'}),
-                               Reported('b', CEILING, report, {'entrant': 'b'}),
+                               Reported('b', REFERENCE, report, {'entrant': 'b'}),
                                Reported('c', PEER, report, {'entrant': 'c'})])
         self.assertEqual((self.work / 'runs').read_text(encoding='ascii'), 'x\n')
         self.assertAlmostEqual(result['entrants'][0]['figure']['median'], self.setting.reps)
