@@ -1,7 +1,7 @@
 """The rows of bench/results/loader.json: what is compared with what."""
 import itertools
 
-from harness.entrants import REFERENCE, OURS, PEER, Program, ServedPeer, ServedProgram, Setting
+from harness.entrants import OURS, PEER, REFERENCE, Program, ServedPeer, ServedProgram, Setting
 from harness.machine import drop_cache
 from harness.measure import Row
 

@@ -1,6 +1,6 @@
 """The rows of bench/results/python.json: what is compared with what."""
 from harness import loader_prepare
-from harness.entrants import (REFERENCE, OURS, PEER, ROOT, PeerProcess, Process, Served, ServedPeer, ServedProgram,
+from harness.entrants import (OURS, PEER, REFERENCE, ROOT, PeerProcess, Process, Served, ServedPeer, ServedProgram,
                               Setting, Unavailable, python_of)
 from harness.loader_rows import CIFAR, CROP, LOADER, cifar_peers, crop_peers
 from harness.measure import Row

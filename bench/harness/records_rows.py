@@ -1,5 +1,5 @@
 """The rows of bench/results/records.json: what is compared with what."""
-from harness.entrants import (REFERENCE, OURS, PEER, PeerProcess, Process, Program, Report,
+from harness.entrants import (OURS, PEER, REFERENCE, PeerProcess, Process, Program, Report,
                               Reported, ServedPeer, Setting)
 from harness.machine import drop_cache
 from harness.measure import Row

@@ -1,5 +1,7 @@
 """Tables of docs/performance.md, from files of bench/results/ and nothing else."""
-from harness.entrants import REFERENCE, OURS, PEER
+from harness.entrants import OURS, PEER, REFERENCE
+
+HEADER = ['job', 'recpack', 'best peer (ours against it)', 'reference (ours against it)', 'terms']
 
 
 def number(value: float, unit: str) -> str:
@@ -48,7 +50,7 @@ def cells(row: dict) -> list[str]:
         best = _best(row, others)
         line.append(f"{best['label']} {number(best['figure']['median'], row['unit'])}"
                     + _against(row, best))
-    said = [row.get('terms'), f"no peer: {row['alone']}" if row.get('alone') else '']
+    said = [row.get('terms') or row.get('note'), f"no peer: {row['alone']}" if row.get('alone') else '']
     return [*line, '; '.join(text for text in said if text) or '–']
 
 
@@ -122,12 +124,11 @@ def _rounds(results: dict) -> str:
 
 def table(results: dict) -> str:
     """Markdown: rows where a peer is faster than we are, the others, and memory."""
-    header = ['job', 'recpack', 'best peer (ours against it)', 'reference (ours against it)', 'terms']
     shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] not in _OWN]
-    text = markdown(header, [cells(row) for row in shown if not loses(row)])
+    text = markdown(HEADER, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
-        text = 'Where we lose:\n\n' + markdown(header, [cells(row) for row in lost]) + '\n\nThe others:\n\n' + text
+        text = 'Where we lose:\n\n' + markdown(HEADER, [cells(row) for row in lost]) + '\n\nThe others:\n\n' + text
     memory = [row for row in results['rows'] if row['unit'] == 'MB']
     if memory:
         text += '\n\n' + _memory(memory)

@@ -1,5 +1,5 @@
 """The rows of bench/results/train.json: what is compared with what."""
-from harness.entrants import REFERENCE, OURS, PEER, ServedPeer, ServedProgram, Setting
+from harness.entrants import OURS, PEER, REFERENCE, ServedPeer, ServedProgram, Setting
 from harness.measure import Row
 from harness.trainings import ReviewEpoch
 

@@ -1,7 +1,7 @@
 #include "src/dataset/json.h"
 
+#include "recpack/base/json_levels.h"
 #include "src/base/format.h"
-#include "src/dataset/json_levels.h"
 
 namespace recpack {
 namespace {

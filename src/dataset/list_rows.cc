@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
+#include "recpack/base/json_levels.h"
 #include "src/base/format.h"
 #include "src/dataset/field_values.h"
 #include "src/dataset/json_digits.h"
-#include "src/dataset/json_levels.h"
 
 namespace recpack {
 namespace {

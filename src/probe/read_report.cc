@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/json_levels.h"
 #include "recpack/probe/kept_report.h"
 #include "src/base/format.h"
 #include "src/probe/clock_text.h"
@@ -136,6 +137,10 @@ std::vector<StepStretch> StretchesOf(const ReportMembers& members) {
 Json Parse(FileSystem& files, const std::string& path) {
   const ByteBuffer bytes = ReadWholeFile(files, path, kMostBytes);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (NestsTooDeep(text)) {
+    throw Error(ErrorKind::kCorrupt, format("is JSON nested deeper than {} levels", kMostJsonLevels),
+                {.path = path});
+  }
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {
     throw Error(ErrorKind::kCorrupt, "is no whole JSON: damaged, or half written", {.path = path});

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
+#include "recpack/base/json_levels.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -14,7 +15,7 @@ using Json = nlohmann::json;
 class Reader {
  public:
   Reader(const CheckpointInfo& info, const std::string& path)
-      : json_(Json::parse(info.model_options, nullptr, /*allow_exceptions=*/false)), path_(path) {
+      : json_(Parse(info.model_options)), path_(path) {
     if (!json_.is_object()) Damaged(format("gives '{}' as the model's options", json_.dump()));
   }
 
@@ -32,6 +33,12 @@ class Reader {
   }
 
  private:
+  // What is nested too deep is as little an object as what is no JSON.
+  static Json Parse(const std::string& text) {
+    if (NestsTooDeep(text)) return text.substr(0, 60) + "...";
+    return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  }
+
   [[noreturn]] void Damaged(const std::string& reason) const {
     throw Error(ErrorKind::kCorrupt, reason, {.path = path_}, "take another checkpoint");
   }

@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,8 +13,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bench'))
 
-from harness.entrants import (REFERENCE, OURS, PEER, Entrant, Process, Program, Report, Reported,
+from harness.entrants import (OURS, PEER, REFERENCE, Entrant, Process, Program, Report, Reported,
                               Sample, ServedPeer, ServedProgram, Setting, Unavailable)
+import row
 from harness import loader_rows, python_rows, records_rows
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
@@ -144,12 +146,25 @@ class Harness(unittest.TestCase):
         self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1].split('The others:')[0])
 
     def test_a_row_states_its_terms_and_why_it_has_no_peer(self):
-        row = self.measure([Scripted('a', OURS, [1] * 3)], terms='1 GB, warm', alone='nobody does it')
-        self.assertEqual(cells(row)[-1], '1 GB, warm; no peer: nobody does it')
+        alone = self.measure([Scripted('a', OURS, [1] * 3)], terms='1 GB, warm', alone='nobody does it')
+        self.assertEqual(cells(alone)[-1], '1 GB, warm; no peer: nobody does it')
         for module in records_rows, loader_rows, python_rows:
-            for row in module.all_rows(self.setting):
-                self.assertTrue(row.terms, row.name)
-                self.assertEqual(bool(row.alone), not any(e.role == PEER for e in row.entrants), row.name)
+            for each in module.all_rows(self.setting):
+                self.assertTrue(each.terms, each.name)
+                self.assertEqual(bool(each.alone), not any(e.role == PEER for e in each.entrants), each.name)
+
+    def test_a_row_is_measured_by_one_command(self):
+        out = self.work / 'row.json'
+        for name, (file, each) in row.all_rows().items():
+            last = row.commands(file, each, self.work, out)[-1]
+            self.assertEqual(last[-4:], ['--rows', name, '--out', str(out)])
+            self.assertTrue((ROOT / last[1]).is_file())
+        known = re.search(r'^known=\((.*)\)', (ROOT / 'bench/peers/setup.sh').read_text(), re.M).group(1).split()
+        for file, each in row.all_rows().values():
+            self.assertLessEqual(set(row.environments(file, each)), set(known))
+        here = self.measure([Scripted('a', OURS, [1] * 3)])
+        self.assertIn('| measured now | a row | 100/s |', row.compare(None, here))
+        self.assertIn(f"| published, {here['date'][:10]} | a row | 100/s |", row.compare(here, here))
 
     def test_placements_have_a_table_of_their_own(self):
         class Placed(Scripted):

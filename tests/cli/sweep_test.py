@@ -99,8 +99,9 @@ class Sweep(CliTest):
             self.assertEqual(len(now['rows'][row]['runs']), 2)
         self.assertIn('it was made with', self.sweep(*flags, '--resume', '--seed', '4',
                                                      code=2).stderr)
-        file.write_text('{}')
-        self.assertIn('it is no sweep', self.sweep(*flags, '--resume', code=2).stderr)
+        for text in '{}', '{"setting": ' + '[' * 500_000 + ']' * 500_000 + '}':
+            file.write_text(text)
+            self.assertIn('it is no sweep', self.sweep(*flags, '--resume', code=2).stderr)
 
     def test_a_combination_that_fails_is_a_row(self):
         got = self.sweep('--rounds', '2', '--threads-list', '1', '--devices-list',

@@ -39,6 +39,13 @@ class KeptReports : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(KeptReports, MayNotNestWithoutEnd) {
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  const Error error = Refused(R"({"version": )" + deep + R"(, "job": {}, "verdict": {}})");
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_THAT(error.what(), HasSubstr("nested deeper than 100 levels"));
+}
+
 TEST_F(KeptReports, AreReadAsTheyWereWritten) {
   const MadeReport made{.rank = 2, .world_size = 4, .launch = "slurm 7.0"};
   const std::string path = Write("a/report.json", MadeText(made));

@@ -2,6 +2,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/json_levels.h"
 #include "src/base/format.h"
 #include "tools/rectrain/timing_json.h"
 
@@ -81,6 +82,10 @@ std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& repor
   std::vector<SweepRun> runs;
   const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
   try {
+    if (NestsTooDeep({reinterpret_cast<const char*>(text.data()), text.size()})) {
+      throw Error(ErrorKind::kInvalidArgument, "it is no sweep: it nests too deep", {.path = path},
+                  "take it away, or name another folder");
+    }
     const Json json = Json::parse(text.begin(), text.end());
     if (json.at("setting") != report.setting) {
       throw Error(
