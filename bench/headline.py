@@ -10,10 +10,13 @@ from harness.table import cells, markdown
 
 RESULTS = pathlib.Path(__file__).resolve().parent / 'results'
 # What a user does, the file, and the row.
-SHOWN = [('load', 'loader', 'cifar-f32'),
+SHOWN = [('pack', 'records', 'pack-cifar'),
+         ('pack', 'records', 'pack-files'),
+         ('load', 'loader', 'cifar-u8'),
          ('load', 'loader', 'crop-sample-f32-antialias'),
          ('load in Python', 'python', 'python-cifar'),
-         ('load in Python', 'python', 'python-crop'),
+         ('start', 'python', 'python-first'),
+         ('read at random', 'python', 'python-batch'),
          ('train', 'train', 'step-f32')]
 
 

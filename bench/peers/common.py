@@ -163,7 +163,7 @@ def main(peer: str, version: str, jobs: dict[str, Callable[[Context], Job]]) -> 
         print(json.dumps(row), flush=True)
 
     if options.first:
-        say(dict(job=options.job, peer=peer, version=version, config=job.config, records=job.first()))
+        say(dict(job=options.job, peer=peer, version=version, config=job.config, samples=job.first()))
     elif options.serve:
         say(dict(peer=peer, version=version, config=job.config))
         for _ in sys.stdin:

@@ -189,6 +189,9 @@ int Memory(const std::string& data, const Flags& flags) {
              loader.options().prefetch / (1 << 20);
   }
   double most = 0;
+  Take(loader);
+  // Until all slabs are full, as those that nothing was written to take no memory.
+  std::this_thread::sleep_for(std::chrono::seconds(2));
   for (int i = 0; i < flags.Number("--steps", "60"); ++i) {
     Take(loader);
     most = std::max(most, OwnMegabytes());
