@@ -1,10 +1,10 @@
 #include "src/dataset/json_digits.h"
-#include "recpack/base/json_levels.h"
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "recpack/base/json_levels.h"
 
 namespace recpack {
 namespace {

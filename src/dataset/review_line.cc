@@ -1,9 +1,9 @@
 #include "src/dataset/review_line.h"
-#include "recpack/base/json_levels.h"
 
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "recpack/base/json_levels.h"
 
 namespace recpack {
 namespace {

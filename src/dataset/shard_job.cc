@@ -3,9 +3,9 @@
 #include "recpack/base/parallel.h"
 #include "recpack/base/temporaries.h"
 #include "recpack/record/writer.h"
-#include "src/dataset/shard_file.h"
 #include "src/dataset/item_team.h"
 #include "src/dataset/shard_content.h"
+#include "src/dataset/shard_file.h"
 
 namespace recpack {
 namespace {

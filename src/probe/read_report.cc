@@ -138,8 +138,8 @@ Json Parse(FileSystem& files, const std::string& path) {
   const ByteBuffer bytes = ReadWholeFile(files, path, kMostBytes);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (NestsTooDeep(text)) {
-    throw Error(ErrorKind::kCorrupt, format("is JSON nested deeper than {} levels", kMostJsonLevels),
-                {.path = path});
+    throw Error(ErrorKind::kCorrupt,
+                format("is JSON nested deeper than {} levels", kMostJsonLevels), {.path = path});
   }
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {

@@ -117,7 +117,9 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_flag("--soft-placement", options.soft_placement,
                    "Take a CPU device in place of one that is not there.");
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
-  command.add_option("--max-steps", options.max_steps, "Stop after that many steps, as if killed; 0: do not.")
+  command
+      .add_option("--max-steps", options.max_steps,
+                  "Stop after that many steps, as if killed; 0: do not.")
       ->capture_default_str();
   AddChoice(command, "--type", options, TypeChoices(), "Of activations; variables are f32.");
   AddChoice(command, "--layout", options, LayoutChoices(), "Of activations in memory.");

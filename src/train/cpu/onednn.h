@@ -27,8 +27,8 @@ dnnl::memory::desc DnnlDense(const Shape& shape, ValueType type);
 // Throws Error: OutOfMemory, or kUnsupported.
 [[noreturn]] void ThrowDnnlError(const std::string& what, const dnnl::error& error);
 
-// Throws HostMemoryError where there is no room for the code of a primitive: oneDNN writes to a null
-// pointer where it gets none.
+// Throws HostMemoryError where there is no room for the code of a primitive: oneDNN writes to a
+// null pointer where it gets none.
 void RequireRoomForCode();
 
 // Makes something of oneDNN, or says as an Error what could not be made.
