@@ -25,8 +25,12 @@ double ResizeSupport(const ResizeAxis& axis, ResizeFilter filter) {
 }
 
 void ResizeWeights::SetOne(int i, double centre, double support, double narrowing) {
-  const int begin = std::max(0, static_cast<int>(centre - support + 0.5));
-  const int end = std::min(axis_.samples(), static_cast<int>(centre + support + 0.5));
+  int begin = std::max(0, static_cast<int>(centre - support + 0.5));
+  int end = std::min(axis_.samples(), static_cast<int>(centre + support + 0.5));
+  if (filter_ == ResizeFilter::kNearest) {  // one, also where rounding makes these two or none
+    begin = std::min(static_cast<int>(centre), axis_.samples() - 1);
+    end = begin + 1;
+  }
   double sum = 0;
   for (int k = begin; k < end; ++k) {
     exact_[k - begin] = Value(filter_, (k - centre + 0.5) * narrowing);
