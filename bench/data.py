@@ -16,8 +16,12 @@ import hashlib
 import pathlib
 import pickle
 import shutil
+import sys
 import tarfile
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'peers'))
+from common import CIFAR_FILES, read_batch  # noqa: E402
 
 URL = 'https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz'
 MD5 = 'c58f30108f718f92721af3b95e74349a'  # as the page of the data set has it
@@ -44,13 +48,13 @@ def write_files(out: pathlib.Path) -> None:
     names = pickle.loads((batches / 'batches.meta').read_bytes(), encoding='bytes')[b'label_names']
     part = out / 'cifar10-jpeg.part'
     shutil.rmtree(part, ignore_errors=True)
-    for split, files in ('train', [f'data_batch_{i}' for i in range(1, 6)]), ('test', ['test_batch']):
+    for split, files in ('train', CIFAR_FILES[:5]), ('test', CIFAR_FILES[5:]):
         for name in names:
             (part / split / name.decode()).mkdir(parents=True)
         count = 0
         for file in files:
-            batch = pickle.loads((batches / file).read_bytes(), encoding='bytes')
-            for row, label in zip(np.asarray(batch[b'data']).reshape(-1, 3, 32, 32), batch[b'labels']):
+            rows, labels = read_batch(batches / file)
+            for row, label in zip(rows.reshape(-1, 3, 32, 32), labels):
                 picture = Image.fromarray(np.ascontiguousarray(row.transpose(1, 2, 0)))
                 picture.save(part / split / names[label].decode() / f'{count:05d}.jpg', quality=95)
                 count += 1

@@ -3,9 +3,9 @@
 
     python3 bench/headline.py
 """
-import json
 import pathlib
 
+from harness.program import rows_of
 from harness.table import cells, markdown
 
 RESULTS = pathlib.Path(__file__).resolve().parent / 'results'
@@ -23,9 +23,7 @@ SHOWN = [('pack', 'records', 'pack-cifar'),
 def table(results: pathlib.Path = RESULTS) -> str:
     lines = []
     for what, file, name in SHOWN:
-        rows = json.loads((results / f'{file}.json').read_text('utf-8'))['rows']
-        row = next(row for row in rows if row['name'] == name)
-        job, ours, peer = cells(row)[:3]
+        job, ours, peer = cells(rows_of(results / f'{file}.json')[name])[:3]
         lines.append([what, job, ours.split('; ')[0], peer])  # the first of ours is the one compared
     return markdown(['', 'job', 'recpack', 'best peer (ours against it)'], lines)
 

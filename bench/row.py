@@ -9,7 +9,6 @@ It installs what recpack needs and those peers alone that take part in the row. 
 lies in build/ and .venvs/.
 """
 import argparse
-import json
 import os
 import pathlib
 import subprocess
@@ -19,6 +18,7 @@ import tempfile
 from harness import loader_rows, python_rows, records_rows, train_rows
 from harness.entrants import ROOT, Setting
 from harness.measure import Row
+from harness.program import rows_of
 from harness.table import HEADER, cells, markdown
 
 FILES = {'records': records_rows, 'loader': loader_rows, 'python': python_rows, 'train': train_rows}
@@ -54,11 +54,6 @@ def commands(file: str, row: Row, data: pathlib.Path, out: pathlib.Path) -> list
     return [*steps, [sys.executable, f'bench/{file}.py', *more, '--rows', row.name, '--out', str(out)]]
 
 
-def row_of(path: pathlib.Path, name: str) -> dict | None:
-    rows = json.loads(path.read_text(encoding='utf-8'))['rows']
-    return next((row for row in rows if row['name'] == name), None)
-
-
 def compare(published: dict | None, measured: dict) -> str:
     lines = [['measured now', *cells(measured)]]
     if published:
@@ -88,7 +83,8 @@ def main() -> None:
                 subprocess.run(words, cwd=ROOT, check=True, env={k: v for k, v in os.environ.items()
                                                                 if k != 'OPENBLAS_CORETYPE'})
         if not options.dry_run:
-            print(compare(row_of(ROOT / 'bench' / 'results' / f'{file}.json', row.name), row_of(out, row.name)))
+            published = rows_of(ROOT / 'bench' / 'results' / f'{file}.json').get(row.name)
+            print(compare(published, rows_of(out)[row.name]))
 
 
 if __name__ == '__main__':

@@ -25,7 +25,6 @@ class Row:
     # that a page cache may have lost what it needs.
     warm: dict[str, str] = dataclasses.field(default_factory=dict)
     cache: str = ''  # its state, where the entrants see to it themselves
-    note: str = ''
     # On what terms: size of the data, cache, what is synced and checked, threads, type and layout.
     terms: str = ''
     alone: str = ''  # why there is no peer
@@ -143,5 +142,5 @@ def _result(row: Row, samples, reasons: dict, how_cold: str | None, say) -> dict
         say(f"  {entry['label']:<28} {figure}")
     return {'name': row.name, 'title': row.title, 'date': today(), 'unit': row.unit, 'cpus': row.cpus,
             'cache': row.cache or (f'cold, by {how_cold}' if how_cold else 'warm'),
-            'note': row.note, 'terms': row.terms, 'alone': row.alone, 'entrants': entries, 'ratios': ratios,
+            'terms': row.terms, 'alone': row.alone, 'entrants': entries, 'ratios': ratios,
             'targets': judge(row, entries, measured)}

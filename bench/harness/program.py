@@ -37,8 +37,8 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _earlier(path: pathlib.Path | None) -> dict[str, dict]:
-    """The rows that a file of results has."""
+def rows_of(path: pathlib.Path | None) -> dict[str, dict]:
+    """The rows that a file of results has, by name."""
     if path is None or not path.exists():
         return {}
     return {row['name']: row for row in json.loads(path.read_text(encoding='utf-8'))['rows']}
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, prepare: Callable | None, all_rows: Callabl
                'machine': machine.describe(setting.work),
                'versions': {'recpack': machine.first_line(recpack, '--version')}, 'rows': []}
     rows = all_rows(setting)
-    measured = _earlier(options.out) if options.rows else {}
+    measured = rows_of(options.out) if options.rows else {}
     for row in rows:
         if not row.name.startswith(chosen):
             continue

@@ -50,7 +50,7 @@ def cells(row: dict) -> list[str]:
         best = _best(row, others)
         line.append(f"{best['label']} {number(best['figure']['median'], row['unit'])}"
                     + _against(row, best))
-    said = [row.get('terms') or row.get('note'), f"no peer: {row['alone']}" if row.get('alone') else '']
+    said = [row.get('terms'), f"no peer: {row['alone']}" if row.get('alone') else '']
     return [*line, '; '.join(text for text in said if text) or '–']
 
 

@@ -25,7 +25,7 @@ def step(kind: str) -> Row:
                 ours('recpack, NCHW', kind, '--layout', 'nchw'), *peers,
                 ServedProgram('matrix product of as many operations', REFERENCE,
                               [STEP, 'product', '--type', kind])],
-               {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
+               {PEER: 1.2}, terms='forward, backward, SGD with momentum; one batch that stays')
 
 
 def deepconn(kind: str) -> Row:
@@ -33,7 +33,7 @@ def deepconn(kind: str) -> Row:
              for form in DEEPCONN_PEERS[kind]]
     return Row(f'deepconn-{kind}', f'a training step, DeepCoNN, 256 tokens, batch 128, {kind}', 0,
                [ServedProgram('recpack', OURS, [DEEPCONN, '--type', kind]), *peers],
-               {PEER: 1.2}, note='forward, backward, SGD with momentum; one batch that stays')
+               {PEER: 1.2}, terms='forward, backward, SGD with momentum; one batch that stays')
 
 
 def threads() -> Row:
@@ -52,7 +52,7 @@ def threads() -> Row:
                 run('2 threads, GOMP_SPINCOUNT=1000', *two, GOMP_SPINCOUNT='1000'),
                 run('2 threads, bound, OMP_WAIT_POLICY=passive', *two, *bound,
                     OMP_WAIT_POLICY='passive')],
-               note='threads are GNU OpenMP\'s; waiting: how long a thread spins before it sleeps')
+               terms='threads are GNU OpenMP\'s; waiting: how long a thread spins before it sleeps')
 
 
 def placement() -> Row:
@@ -63,7 +63,7 @@ def placement() -> Row:
                [ReviewEpoch('one device', '--devices', 'cpu:0', '--threads', '2'),
                 ReviewEpoch('towers on two', *two, 'user=cpu:0,item=cpu:1'),
                 ReviewEpoch('alternating', *two, 'alternate')],
-               note='the second epoch over reviews that were drawn; a device of 2 threads, or two '
+               terms='the second epoch over reviews that were drawn; a device of 2 threads, or two '
                     'of one each')
 
 

@@ -28,6 +28,7 @@ import time
 from typing import Callable, Iterator
 
 RANDOM_BATCHES, RANDOM_BATCH = 8, 128
+RANDOM_ITEMS = 1000
 CIFAR_FILES = [f'data_batch_{i}' for i in range(1, 6)] + ['test_batch']
 # As the widespread conversion script cuts them.
 CIFAR_SPLITS = {'train': CIFAR_FILES[:4], 'validation': CIFAR_FILES[4:5], 'eval': CIFAR_FILES[5:]}
@@ -98,11 +99,16 @@ def image_paths(folder: pathlib.Path) -> list[tuple[str, int]]:
     return [(str(p), classes[p.parent.name]) for p in paths]
 
 
-def image_files(context: Context) -> Iterator[tuple[bytes, int]]:
-    """(file's bytes, class) of the many small files, in the order of their names."""
-    for path, label in image_paths(context.images):
+def files_of(folder: pathlib.Path) -> Iterator[tuple[bytes, int]]:
+    """(file's bytes, class) of a folder's pictures, in the order of their names."""
+    for path, label in image_paths(folder):
         with open(path, 'rb') as file:
             yield file.read(), label
+
+
+def image_files(context: Context) -> Iterator[tuple[bytes, int]]:
+    """Of the many small files."""
+    return files_of(context.images)
 
 
 def tree_bytes(path: pathlib.Path) -> int:
@@ -120,6 +126,24 @@ def random_batches_of(records: int, batches: int = RANDOM_BATCHES, seed: int = 8
     """The same for every peer; no record twice in a batch, and in order, as some peers want it."""
     draw = random.Random(seed)
     return [sorted(draw.sample(range(records), RANDOM_BATCH)) for _ in range(batches)]
+
+
+def random_items(data, records: int) -> Job:
+    """Of a data set without calls for many records at once: dataset[i] of random ones."""
+    ordinals = random_ordinals(RANDOM_ITEMS, records)
+
+    def run():
+        return len(ordinals), sum(len(data[ordinal]['image']) for ordinal in ordinals)
+    return Job(run, 'dataset[i]')
+
+
+def random_batches_of_items(data, records: int) -> Job:
+    """The same in batches."""
+    batches = random_batches_of(records)
+
+    def run():
+        return RANDOM_BATCHES * RANDOM_BATCH, sum(len(data[ordinal]['image']) for batch in batches for ordinal in batch)
+    return Job(run, f'dataset[i], {RANDOM_BATCH} times')
 
 
 def version_of(*packages: str) -> str:

@@ -3,25 +3,28 @@ import struct
 
 from array_record.python import array_record_data_source, array_record_module
 
-from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, cifar_rows, image_files, main, random_batches_of,
-                    random_ordinals, tree_bytes, version_of)
+from common import (RANDOM_BATCH, RANDOM_BATCHES, RANDOM_ITEMS, Job, cifar_rows, image_files, main,
+                    random_batches_of, random_ordinals, tree_bytes, version_of)
 
 # The fastest of several group sizes for packing and reading in order, and for random access.
 OPTIONS = 'group_size:64,uncompressed'
 RANDOM_OPTIONS = 'group_size:8,uncompressed'
-TAKE = 1000
+
+
+def write(path, samples, options: str) -> int:
+    writer = array_record_module.ArrayRecordWriter(str(path), options)
+    count = 0
+    for image, label in samples:
+        writer.write(struct.pack('<q', label) + image)
+        count += 1
+    writer.close()
+    return count
 
 
 def pack(context, name: str, samples) -> Job:
     def run():
         out = context.fresh(name)
-        writer = array_record_module.ArrayRecordWriter(str(out / 'data.array_record'), OPTIONS)
-        count = 0
-        for image, label in samples(context):
-            writer.write(struct.pack('<q', label) + image)
-            count += 1
-        writer.close()
-        return count, tree_bytes(out)
+        return write(out / 'data.array_record', samples(context), OPTIONS), tree_bytes(out)
     return Job(run, OPTIONS)
 
 
@@ -42,17 +45,14 @@ def made_for_random_access(context):
     if not path.exists():
         out.mkdir(parents=True, exist_ok=True)
         part = out / 'part.array_record'
-        writer = array_record_module.ArrayRecordWriter(str(part), RANDOM_OPTIONS)
-        for image, label in cifar_rows(context):
-            writer.write(struct.pack('<q', label) + image)
-        writer.close()
+        write(part, cifar_rows(context), RANDOM_OPTIONS)
         part.rename(path)
     return array_record_data_source.ArrayRecordDataSource([str(path)])
 
 
 def random_cifar(context) -> Job:
     data = made_for_random_access(context)
-    ordinals = random_ordinals(TAKE, len(data))
+    ordinals = random_ordinals(RANDOM_ITEMS, len(data))
 
     def run():
         return len(ordinals), sum(len(data[ordinal]) for ordinal in ordinals)

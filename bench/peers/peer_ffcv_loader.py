@@ -17,7 +17,7 @@ from ffcv.writer import DatasetWriter
 from cifar_arrays import Cifar
 from common import image_paths, main, version_of
 from recipes import (CIFAR_BATCH, CIFAR_MEAN, CIFAR_STD, CROP_BATCH, IMAGENET_MEAN, IMAGENET_STD,
-                     SIDE, cifar_jobs, crop_jobs, live_cifar, live_crop)
+                     SIDE, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once, sizes)
 
 LABEL = [IntDecoder(), ToTensor(), Squeeze()]
 
@@ -41,22 +41,11 @@ class Photos:
 
 def packed(context, name: str, field, samples) -> str:
     """The data set in its format, made once."""
-    path = context.work / 'loader' / f'{name}.beton'
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix('.part')
+    def write(part):
         writer = DatasetWriter(str(part), {'image': field, 'label': IntField()},
                                num_workers=context.threads)
         writer.from_indexed_dataset(samples())
-        part.rename(path)
-    return str(path)
-
-
-def sizes(loader):
-    def batches():
-        for _, label in loader:
-            yield len(label)
-    return batches
+    return str(made_once(context.work / 'loader' / f'{name}.beton', write))
 
 
 def normalise(mean, std):

@@ -4,26 +4,18 @@ import struct
 import grain
 import numpy as np
 import torch
-from array_record.python import array_record_module
 
-from common import cifar_rows, image_paths, main, version_of
-from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop
+from common import cifar_rows, files_of, main, version_of
+from peer_array_record import write
+from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once
 from torch_recipes import CropAndFlip, crop_transform, decoded
 
 torch.set_num_threads(1)
 
 
 def made(context, name: str, samples):
-    """The data set in its format, made once: a label of 8 bytes, and the picture's."""
-    path = context.work / 'loader' / f'{name}.array_record'
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix('.part')
-        writer = array_record_module.ArrayRecordWriter(str(part), 'group_size:1,uncompressed')
-        for image, label in samples():
-            writer.write(struct.pack('<q', label) + image)
-        writer.close()
-        part.rename(path)
+    path = made_once(context.work / 'loader' / f'{name}.array_record',
+                     lambda part: write(part, samples, 'group_size:1,uncompressed'))
     return grain.sources.ArrayRecordDataSource([str(path)])
 
 
@@ -47,7 +39,7 @@ def cifar(context, floats: bool):
     def collate(records):
         return (augment.of_rows([record[8:] for record in records]).numpy(),
                 np.array([label_of(record) for record in records]))
-    source = made(context, 'grain-cifar', lambda: cifar_rows(context))
+    source = made(context, 'grain-cifar', cifar_rows(context))
     data = grain.MapDataset.source(source).shuffle(seed=1).repeat().batch(
         CIFAR_BATCH, drop_remainder=True, batch_fn=collate)
     return live_cifar(endless(data, context.threads),
@@ -55,15 +47,11 @@ def cifar(context, floats: bool):
 
 
 def crop(job):
-    def samples():
-        for path, label in image_paths(job.files):
-            with open(path, 'rb') as file:
-                yield file.read(), label
     transform = crop_transform(job)
 
     def sample(record):
         return transform(decoded(record[8:])).numpy(), label_of(record)
-    source = made(job.context, f'grain-{job.kind}', samples)
+    source = made(job.context, f'grain-{job.kind}', files_of(job.files))
     data = grain.MapDataset.source(source).shuffle(seed=1).repeat().map(sample).batch(CROP_BATCH, drop_remainder=True)
     return live_crop(endless(data, job.context.threads), job, 'decode_jpeg, transforms.v2, NCHW, '
                      f'mp_prefetch of {job.context.threads} workers', 8)

@@ -2,11 +2,10 @@
 import lance
 import pyarrow as pa
 
-from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, cifar_rows, image_files, main, random_batches_of,
-                    random_ordinals, tree_bytes, version_of)
+from common import (RANDOM_BATCH, RANDOM_BATCHES, RANDOM_ITEMS, Job, cifar_rows, image_files, main,
+                    random_batches_of, random_ordinals, tree_bytes, version_of)
 
 SCHEMA = pa.schema([('image', pa.binary()), ('label', pa.int64())])
-TAKE = 1000
 
 
 def record_batches(samples, size: int):
@@ -52,7 +51,7 @@ def labels(context) -> Job:
 
 def random_cifar(context) -> Job:
     data = lance.dataset(str(context.made('lance-cifar') / 'data.lance'))
-    ordinals = random_ordinals(TAKE, data.count_rows())
+    ordinals = random_ordinals(RANDOM_ITEMS, data.count_rows())
 
     def run():
         size = 0

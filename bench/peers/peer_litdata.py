@@ -2,10 +2,8 @@
 from litdata import StreamingDataset
 from litdata.streaming.writer import BinaryWriter
 
-from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, cifar_rows, image_files, main, random_batches_of,
-                    random_ordinals, tree_bytes, version_of)
-
-TAKE = 1000
+from common import (Job, cifar_rows, image_files, main, random_batches_of_items, random_items,
+                    tree_bytes, version_of)
 
 
 def write(out, samples) -> int:
@@ -31,29 +29,25 @@ def pack(context, name: str, samples) -> Job:
 
 def read_cifar(context) -> Job:
     out = context.made('litdata-cifar')
-    data, size = StreamingDataset(str(out), shuffle=False), tree_bytes(out)
+    data, size = opened(context), tree_bytes(out)
 
     def run():
         return sum(1 for _ in data), size
     return Job(run, 'StreamingDataset, in order, one process')
 
 
-def random_cifar(context) -> Job:
-    data = StreamingDataset(str(context.made('litdata-cifar')), shuffle=False)
-    ordinals = random_ordinals(TAKE, len(data))
+def opened(context) -> StreamingDataset:
+    return StreamingDataset(str(context.made('litdata-cifar')), shuffle=False)
 
-    def run():
-        return TAKE, sum(len(data[ordinal]['image']) for ordinal in ordinals)
-    return Job(run, 'dataset[i]')
+
+def random_cifar(context) -> Job:
+    data = opened(context)
+    return random_items(data, len(data))
 
 
 def random_batches(context) -> Job:
-    data = StreamingDataset(str(context.made('litdata-cifar')), shuffle=False)
-    batches = random_batches_of(len(data))
-
-    def run():
-        return RANDOM_BATCHES * RANDOM_BATCH, sum(len(data[ordinal]['image']) for batch in batches for ordinal in batch)
-    return Job(run, 'dataset[i], 128 times')
+    data = opened(context)
+    return random_batches_of_items(data, len(data))
 
 
 if __name__ == '__main__':

@@ -2,9 +2,9 @@
 import torch
 from litdata import StreamingDataLoader, StreamingDataset
 
-from common import cifar_rows, image_paths, main, version_of
+from common import cifar_rows, files_of, main, version_of
 from peer_litdata import write
-from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop
+from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once, sizes
 from torch_recipes import CropAndFlip, crop_transform, decoded
 
 torch.set_num_threads(1)
@@ -20,41 +20,16 @@ class Photos(StreamingDataset):
         return self.crop(decoded(row['image'])), row['label']
 
 
-def made(context, name: str, samples) -> str:
-    """The data set in its format, made once."""
-    path = context.work / 'loader' / name
-    if not path.exists():
-        part = path.with_name(name + '.part')
-        write(part, samples())
-        part.rename(path)
-    return str(path)
-
-
-def sizes(loader):
-    def batches():
-        for _, label in loader:
-            yield len(label)
-    return batches
-
-
 def cifar(context, floats: bool):
-    path = made(context, 'litdata-cifar', lambda: cifar_rows(context))
-    augment = CropAndFlip(floats)
-
-    def collate(rows):
-        return augment.of_rows([row['image'] for row in rows]), torch.tensor([row['label'] for row in rows])
-    loader = StreamingDataLoader(StreamingDataset(path, shuffle=True, drop_last=True), batch_size=CIFAR_BATCH,
-                                 num_workers=context.threads, persistent_workers=True, collate_fn=collate)
+    path = made_once(context.work / 'loader' / 'litdata-cifar', lambda part: write(part, cifar_rows(context)))
+    loader = StreamingDataLoader(StreamingDataset(str(path), shuffle=True, drop_last=True), batch_size=CIFAR_BATCH,
+                                 num_workers=context.threads, persistent_workers=True, collate_fn=CropAndFlip(floats).of_samples)
     return live_cifar(sizes(loader), f'shuffled, whole batches in numpy, NCHW, {context.threads} workers', 8, floats)
 
 
 def crop(job):
-    def files():
-        for path, label in image_paths(job.files):
-            with open(path, 'rb') as file:
-                yield file.read(), label
-    path = made(job.context, f'litdata-{job.kind}', files)
-    data = Photos(crop_transform(job), path, shuffle=True, drop_last=True)
+    path = made_once(job.context.work / 'loader' / f'litdata-{job.kind}', lambda part: write(part, files_of(job.files)))
+    data = Photos(crop_transform(job), str(path), shuffle=True, drop_last=True)
     loader = StreamingDataLoader(data, batch_size=CROP_BATCH, num_workers=job.context.threads,
                                  persistent_workers=True)
     return live_crop(sizes(loader), job, f'decode_jpeg, transforms.v2, NCHW, {job.context.threads} workers', 8)

@@ -1,11 +1,10 @@
 """MosaicML Streaming: MDS shards. A sample is bytes and a label; no hashes, as it comes."""
 from streaming import MDSWriter, StreamingDataset
 
-from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, cifar_rows, image_files, main, random_batches_of,
-                    random_ordinals, tree_bytes, version_of)
+from common import (RANDOM_BATCH, Job, cifar_rows, image_files, main, random_batches_of_items, random_items,
+                    tree_bytes, version_of)
 
 COLUMNS = {'image': 'bytes', 'label': 'int'}
-TAKE = 1000
 
 
 def write(out, samples) -> int:
@@ -27,29 +26,25 @@ def pack(context, name: str, samples) -> Job:
 
 def read_cifar(context) -> Job:
     out = context.made('mds-cifar')
-    data, size = StreamingDataset(local=str(out), batch_size=512, shuffle=False), tree_bytes(out)
+    data, size = opened(context, 512), tree_bytes(out)
 
     def run():
         return sum(1 for _ in data), size
     return Job(run, 'StreamingDataset, in order, one process')
 
 
-def random_cifar(context) -> Job:
-    data = StreamingDataset(local=str(context.made('mds-cifar')), batch_size=1, shuffle=False)
-    ordinals = random_ordinals(TAKE, data.size)
+def opened(context, batch: int) -> StreamingDataset:
+    return StreamingDataset(local=str(context.made('mds-cifar')), batch_size=batch, shuffle=False)
 
-    def run():
-        return TAKE, sum(len(data[ordinal]['image']) for ordinal in ordinals)
-    return Job(run, 'dataset[i]')
+
+def random_cifar(context) -> Job:
+    data = opened(context, 1)
+    return random_items(data, data.size)
 
 
 def random_batches(context) -> Job:
-    data = StreamingDataset(local=str(context.made('mds-cifar')), batch_size=RANDOM_BATCH, shuffle=False)
-    batches = random_batches_of(data.size)
-
-    def run():
-        return RANDOM_BATCHES * RANDOM_BATCH, sum(len(data[ordinal]['image']) for batch in batches for ordinal in batch)
-    return Job(run, 'dataset[i], 128 times')
+    data = opened(context, RANDOM_BATCH)
+    return random_batches_of_items(data, data.size)
 
 
 if __name__ == '__main__':

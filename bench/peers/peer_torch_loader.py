@@ -6,7 +6,7 @@ from torchvision.io import ImageReadMode, decode_jpeg, read_file
 
 from cifar_arrays import Cifar
 from common import image_paths, main, version_of
-from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop
+from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, sizes
 from torch_recipes import CropAndFlip, crop_transform
 
 torch.set_num_threads(1)
@@ -39,13 +39,6 @@ class Photos(Dataset):
     def __getitem__(self, i):
         path, label = self.paths[i]
         return self.transform(decode_jpeg(read_file(path), mode=ImageReadMode.RGB)), label
-
-
-def sizes(loader):
-    def batches():
-        for _, label in loader:
-            yield len(label)
-    return batches
 
 
 def cifar(context, floats: bool):

@@ -4,15 +4,19 @@ import webdataset
 from common import Job, cifar_rows, image_files, main, tree_bytes, version_of
 
 
+def write(out, samples, field: str, **limits) -> int:
+    count = 0
+    with webdataset.ShardWriter(str(out / '%05d.tar'), maxcount=15_000, verbose=0, **limits) as writer:
+        for image, label in samples:
+            writer.write({'__key__': f'{count:08d}', field: image, 'cls': label})
+            count += 1
+    return count
+
+
 def pack(context, name: str, samples, field: str) -> Job:
     def run():
         out = context.fresh(name)
-        count = 0
-        with webdataset.ShardWriter(str(out / '%05d.tar'), maxcount=15_000, verbose=0) as writer:
-            for image, label in samples(context):
-                writer.write({'__key__': f'{count:08d}', field: image, 'cls': label})
-                count += 1
-        return count, tree_bytes(out)
+        return write(out, samples(context), field), tree_bytes(out)
     return Job(run, 'ShardWriter')
 
 

@@ -2,8 +2,9 @@
 import torch
 import webdataset
 
-from common import cifar_rows, image_paths, main, version_of
-from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop
+from common import cifar_rows, files_of, main, version_of
+from peer_webdataset import write
+from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once, sizes
 from torch_recipes import CropAndFlip, crop_transform, decoded
 
 torch.set_num_threads(1)
@@ -11,16 +12,11 @@ BUFFER = 1000  # samples that are shuffled among each other
 
 
 def made(context, name: str, field: str, samples) -> list[str]:
-    """Four tar files or more, made once: its workers share them out."""
-    path = context.work / 'loader' / name
-    if not path.exists():
-        part = path.with_name(name + '.part')
+    """Four tar files or more: its workers share them out."""
+    def tars(part):
         part.mkdir(parents=True, exist_ok=True)
-        with webdataset.ShardWriter(str(part / '%05d.tar'), maxcount=15_000, maxsize=6e7, verbose=0) as writer:
-            for i, (image, label) in enumerate(samples()):
-                writer.write({'__key__': f'{i:08d}', field: image, 'cls': label})
-        part.rename(path)
-    return sorted(str(p) for p in path.glob('*.tar'))
+        write(part, samples, field, maxsize=6e7)
+    return sorted(str(p) for p in made_once(context.work / 'loader' / name, tars).glob('*.tar'))
 
 
 def loader_of(files: list[str], field: str, buffer: int, prepare, batch: int, collate, threads: int):
@@ -31,34 +27,22 @@ def loader_of(files: list[str], field: str, buffer: int, prepare, batch: int, co
                                 num_workers=threads, persistent_workers=True)
 
 
-def sizes(loader):
-    def batches():
-        for _, label in loader:
-            yield len(label)
-    return batches
-
-
 def cifar(context, floats: bool):
     augment = CropAndFlip(floats)
 
     def collate(rows):
         return augment.of_rows([image for image, _ in rows]), torch.tensor([label for _, label in rows])
-    files = made(context, 'webdataset-cifar', 'bin', lambda: cifar_rows(context))
+    files = made(context, 'webdataset-cifar', 'bin', cifar_rows(context))
     loader = loader_of(files, 'bin', 10_000, lambda image: image, CIFAR_BATCH, collate, context.threads)
     return live_cifar(sizes(loader), f'shuffle(10000), whole batches in numpy, NCHW, {context.threads} workers', 8,
                       floats)
 
 
 def crop(job):
-    def samples():
-        for path, label in image_paths(job.files):
-            with open(path, 'rb') as file:
-                yield file.read(), label
-
     def collate(rows):
         return torch.stack([image for image, _ in rows]), torch.tensor([label for _, label in rows])
     transform = crop_transform(job)
-    files = made(job.context, f'webdataset-{job.kind}', 'jpg', samples)
+    files = made(job.context, f'webdataset-{job.kind}', 'jpg', files_of(job.files))
     loader = loader_of(files, 'jpg', BUFFER, lambda jpeg: transform(decoded(jpeg)), CROP_BATCH, collate,
                        job.context.threads)
     return live_crop(sizes(loader), job, f'shuffle({BUFFER}), decode_jpeg, transforms.v2, NCHW, '

@@ -65,6 +65,24 @@ def crop_jobs(make: Callable[[Crop], Job], types: Iterable[str] = ('f32', 'u8'))
                 ('photos', 'sample'), types, ('antialias', 'plain'))}
 
 
+def made_once(path: pathlib.Path, write: Callable[[pathlib.Path], object]) -> pathlib.Path:
+    """What a loader reads, in its own format: `write(part)` makes a file or folder that then gets its name."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + '.part')
+        write(part)
+        part.rename(path)
+    return path
+
+
+def sizes(loader) -> Callable[[], Iterable[int]]:
+    """The size of each batch (image, label) as it is taken."""
+    def batches():
+        for _, label in loader:
+            yield len(label)
+    return batches
+
+
 def cifar_jobs(make: Callable[[Context, bool], Job]) -> dict:
     """`make(context, floats)` as the jobs cifar and cifar-u8."""
     return {'cifar': lambda c: make(c, True), 'cifar-u8': lambda c: make(c, False)}

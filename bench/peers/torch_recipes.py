@@ -36,6 +36,11 @@ class CropAndFlip:
         batch = np.frombuffer(b''.join(rows), np.uint8).reshape(-1, 3, 32, 32)
         return torch.from_numpy(self(np.pad(batch, ((0, 0), (0, 0), (4, 4), (4, 4)))))
 
+    def of_samples(self, samples: list[dict]) -> tuple[torch.Tensor, torch.Tensor]:
+        """A batch of {'image': 3072 bytes, 'label': number}."""
+        return (self.of_rows([sample['image'] for sample in samples]),
+                torch.tensor([sample['label'] for sample in samples]))
+
 
 def crop_transform(job) -> v2.Transform:
     """Of one decoded photo."""
