@@ -16,6 +16,7 @@
 #include "src/dataset/paths_once.h"
 #include "src/dataset/split_folders.h"
 #include "src/dataset/split_names.h"
+#include "src/dataset/system_errors.h"
 #include "src/dataset/text_split.h"
 
 namespace recpack {
@@ -67,8 +68,7 @@ Layout FromManifest(const std::string& folder) {
   return layout;
 }
 
-Layout FromFolder(const std::string& folder) {
-  if (PosixFiles().Exists(folder + "/" + kManifestName)) return FromManifest(folder);
+Layout FromNames(const std::string& folder) {
   std::vector<std::string> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!entry.is_directory() && HasShardName(entry.path().filename()))
@@ -83,6 +83,23 @@ Layout FromFolder(const std::string& folder) {
                 unfinished ? "run the same `recpack pack` again" : "name a folder of shards");
   }
   return GroupBySplit(std::move(paths), folder);
+}
+
+Layout FromDamagedManifest(const std::string& folder) {
+  try {
+    return FromManifest(folder);
+  } catch (const Error& error) {
+    const bool is_damage = error.kind() == ErrorKind::kCorrupt ||
+                           (error.kind() == ErrorKind::kIo && !IsRefused(error));
+    if (!is_damage) throw;
+    try {
+      Layout layout = FromNames(folder);
+      layout.manifest_damage = error.reason();
+      return layout;
+    } catch (const Error&) {  // no shards: the manifest's own damage says more
+      throw error;
+    }
+  }
 }
 
 // What glob() could not read in this thread, which it passes on to a function without a context.
@@ -113,16 +130,16 @@ std::vector<std::string> Glob(const std::string& pattern) {
   return paths;
 }
 
-}  // namespace
-
-Layout FindLayout(const std::string& path) {
+Layout Find(const std::string& path, Layout (*from_manifest)(const std::string& folder)) {
   const fs::path given(path);
   const fs::file_status there = StatusOf(path);
   if (fs::is_directory(there)) {
-    return FromFolder(given.has_filename() ? path : given.parent_path().string());
+    const std::string folder = given.has_filename() ? path : given.parent_path().string();
+    const bool has_manifest = PosixFiles().Exists(folder + "/" + kManifestName);
+    return has_manifest ? from_manifest(folder) : FromNames(folder);
   }
   if (given.filename() == kManifestName && fs::exists(there)) {
-    return FromManifest(given.has_parent_path() ? given.parent_path().string() : ".");
+    return from_manifest(given.has_parent_path() ? given.parent_path().string() : ".");
   }
   std::vector<std::string> paths = fs::exists(there) ? std::vector{path} : Glob(path);
   if (paths.empty()) {
@@ -131,6 +148,12 @@ Layout FindLayout(const std::string& path) {
   }
   return GroupBySplit(std::move(paths), "");
 }
+
+}  // namespace
+
+Layout FindLayout(const std::string& path) { return Find(path, &FromManifest); }
+
+Layout FindDamagedLayout(const std::string& path) { return Find(path, &FromDamagedManifest); }
 
 Layout JoinLayouts(std::vector<Layout> layouts) {
   if (layouts.size() == 1) return std::move(layouts.front());

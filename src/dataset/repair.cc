@@ -428,6 +428,16 @@ void PrepareFolder(const std::string& out) {
 RepairResult Repair(const Layout& given, const RepairOptions& options) {
   Layout layout = given;
   RepairResult result;
+  if (!layout.manifest_damage.empty()) {
+    result.lost.push_back(
+        {.path = layout.folder + "/" + kManifestName,
+         .records = 0,
+         .reason =
+             format("the manifest is damaged ({}): shards and splits are told by the names of "
+                    "the files; class names, settings and other files that it listed are not "
+                    "taken over",
+                    layout.manifest_damage)});
+  }
   for (const Misnamed& shard : FindMisnamedShards(layout)) {
     result.lost.push_back(
         {.path = layout.folder + "/" + kManifestName,

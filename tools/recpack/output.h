@@ -15,6 +15,9 @@ std::string Counted(uint64_t count, const std::string& noun);
 
 std::string HumanSeconds(double seconds);
 
+// Layout::notices, a line each on stderr.
+void PrintNotices(const Layout& layout);
+
 // A line on stderr that is drawn again and again, only where stderr is a terminal.
 class ProgressBar {
  public:

@@ -40,6 +40,8 @@ struct Layout {
   std::vector<LayoutSplit> splits;
   std::optional<Manifest> manifest;
   std::vector<std::string> notices = {};  // sentences: where it is not clear which files are whose
+  // Why the manifest that is there was not taken; only FindDamagedLayout() finds such.
+  std::string manifest_damage = {};
 };
 
 // `path` is a folder with a manifest, a folder of TFRecord files, a pattern (a glob, or with
@@ -49,6 +51,10 @@ struct Layout {
 // "all"; Layout::notices say where that is unclear. Throws Error: kNotFound where nothing is there,
 // naming what was looked for; kIo where a folder of a pattern cannot be read.
 Layout FindLayout(const std::string& path);
+
+// The same, but where a manifest is damaged or the disk cannot read it, splits and shards are told
+// by names, as if there were none; `manifest_damage` says why. For saving what is left.
+Layout FindDamagedLayout(const std::string& path);
 
 // The splits of all of them, in one: of each split the shards in the order in which the layouts
 // come. Without a manifest where there are several. Throws Error (kInvalidArgument) for a shard

@@ -41,7 +41,8 @@ inline constexpr char kLedgerName[] = "repair-ledger.jsonl";
 // the ledger; in the place of a shard that is missing or cannot be opened one without records. What
 // the disk fails to read is lost from there to the shard's end, and the other shards are saved.
 // Other files that the manifest lists are copied, or lost where they are damaged or cannot be read.
-// That a pack was not finished is listed as a loss. The source is not touched. Throws Error:
+// That a pack was not finished is listed as a loss, and so is a manifest that is damaged, where the
+// layout is FindDamagedLayout()'s. The source is not touched. Throws Error:
 // kInvalidArgument where `out` is not empty or two shards in several folders have one name, kIo for
 // `out`, and where files may not be read for want of rights, by limits or the like: then there is
 // no manifest, and nothing is told to be lost.
