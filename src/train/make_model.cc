@@ -76,6 +76,12 @@ void CheckNumbers(const TrainerOptions& options) {
   RefuseBelowZero(options.warmup_epochs, "epochs of the warm-up");
   RefuseBelowZero(options.optimizer.rate, "the learning rate");
   RefuseBelowZero(options.optimizer.momentum, "the momentum");
+  if (options.schedule_epochs > 0 && options.schedule_epochs < options.epochs) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("the learning rate is 0 behind its {} epochs, and {} are to be trained",
+                       options.schedule_epochs, options.epochs),
+                {}, format("give --schedule-epochs {} or more, or none", options.epochs));
+  }
   if (options.checkpoint_steps == 0 || !options.checkpoints.empty()) return;
   throw Error(
       ErrorKind::kInvalidArgument,

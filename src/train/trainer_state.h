@@ -26,6 +26,9 @@
 
 namespace recpack {
 
+// That the learning rate goes down over.
+uint64_t ScheduleEpochs(const TrainerOptions& options);
+
 struct Trainer::State {
   State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete, TrainerNotice tell);
 
@@ -41,7 +44,8 @@ struct Trainer::State {
   // Of the towers: barriers and sums, and batch statistics.
   std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
-  int64_t last_step = 0;  // that the run ends behind: the rate's, or TrainerOptions::max_steps
+  int64_t last_step = 0;  // that the run ends behind: of its epochs, or TrainerOptions::max_steps
+  int64_t steps_behind = 0;  // to add to the count of steps for this run's schedule
   std::function<void(const EpochReport&)> report;
   std::vector<double> losses;  // of whole steps
   std::vector<StepTiming> timings;
@@ -49,6 +53,7 @@ struct Trainer::State {
   std::mutex mutex;  // of what follows
   std::exception_ptr failure;
 
+  int64_t StepsBehind() const;
   std::string NameOfTower(size_t index) const;
   void Build(size_t index);
   void RunTower(size_t index) noexcept;

@@ -118,6 +118,11 @@ void AddTrain(CLI::App& app, int& exit_code) {
                    "Take a CPU device in place of one that is not there.");
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
   command
+      .add_option("--schedule-epochs", options.schedule_epochs,
+                  "That the learning rate goes down over; 0: --epochs. To go on from a checkpoint "
+                  "by another schedule than its own, it has to be given.")
+      ->capture_default_str();
+  command
       .add_option("--max-steps", options.max_steps,
                   "Stop after that many steps, as if killed; 0: do not.")
       ->capture_default_str();

@@ -24,6 +24,9 @@ struct CheckpointInfo {
   std::string loader_token = {};     // ResumeToken as text; empty: none
   // What was delivered of the token's epoch, over all ranks: EpochAudit as text; empty: not known.
   std::string loader_audit = {};
+  // What the learning rate goes by: epochs, and steps of each. 0: not known.
+  uint64_t schedule_epochs = 0;
+  uint64_t epoch_steps = 0;
 
   // That the run carries on with, such as the epoch's loss so far; every bit is kept.
   std::map<std::string, double> sums = {};

@@ -91,6 +91,9 @@ struct TrainerOptions {
   uint32_t batch_size = 0;  // of each device; 0: the model's (docs/training.md)
   uint64_t epochs = 3;
   int64_t max_steps = 0;  // 0: until the epochs are over; the rate goes by those all the same
+  // That the learning rate goes down over; 0: `epochs`. At least these: behind them it is 0. Going
+  // on from a checkpoint of another schedule is refused, unless this is given.
+  uint64_t schedule_epochs = 0;
   double warmup_epochs = 0.5;
   OptimizerOptions optimizer;
   uint64_t seed = 0;
@@ -115,7 +118,8 @@ struct TrainerOptions {
   int64_t checkpoint_steps = 0;  // 0: after epochs only
   size_t keep_checkpoints = 3;
   // A checkpoint, or a folder of them, whose latest whole one is taken: the training goes on behind
-  // it as if it had not stopped. Its seed, model and data must be those of these options.
+  // it as if it had not stopped. Its seed, model and data must be those of these options, and its
+  // learning rate's schedule, but for `schedule_epochs`.
   std::string resume = {};
 };
 
