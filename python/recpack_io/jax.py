@@ -16,6 +16,30 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDev
 from recpack_io.ahead import AheadLoader
 from recpack_io.errors import InvalidArgumentError
 
+
+class Batch(dict):
+    """The arrays of a batch by name. A pytree of these and of the mask: jit takes it whole."""
+
+    # By sample, a bool array where the others are: False where it only fills up the last batch
+    # (last_batch="pad"). Leave these out of what is counted: (right & batch.mask).sum().
+    mask: jax.Array
+
+
+def _flatten(batch: Batch):
+    names = tuple(sorted(batch))
+    arrays = [(jax.tree_util.DictKey(name), batch[name]) for name in names]
+    return (*arrays, (jax.tree_util.GetAttrKey('mask'), batch.mask)), names
+
+
+def _unflatten(names: tuple[str, ...], children) -> Batch:
+    *arrays, mask = children
+    batch = Batch(zip(names, arrays))
+    batch.mask = mask
+    return batch
+
+
+jax.tree_util.register_pytree_with_keys(Batch, _flatten, _unflatten)
+
 Devices = jax.Device | Sequence[jax.Device] | Sharding | None
 
 
@@ -39,7 +63,7 @@ def sharding_of(devices: Devices) -> Sharding | None:
 
 
 class Loader(AheadLoader):
-    """As recpack_io.Loader; each batch is a dictionary of jax.Arrays.
+    """As recpack_io.Loader; each batch is a Batch, a dictionary of jax.Arrays, with a `mask`.
 
     device: None: the arrays are JAX's CPU device's, copies of the batch: JAX computes
         asynchronously, and would hold the memory of all batches that wait for their turn. A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the
@@ -73,11 +97,13 @@ class Loader(AheadLoader):
             raise InvalidArgumentError('several devices cannot share a last batch that is kept '
                                        'short: choose last_batch="drop" or "pad"')
 
-    def _send(self, core) -> dict[str, jax.Array]:
+    def _send(self, core) -> Batch:
         host = {name: np.asarray(array) for name, array in arrays(core).items()}
         if self._on_cpu:  # which takes memory of NumPy as it is
             host = {name: np.array(array, copy=True) for name, array in host.items()}
-        return {name: self._put(array) for name, array in host.items()}
+        there = Batch({name: self._put(array) for name, array in host.items()})
+        there.mask = self._put(core.mask.astype(bool))  # a copy
+        return there
 
     def _put(self, array: np.ndarray) -> jax.Array:
         if self._sharding is None:
