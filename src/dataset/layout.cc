@@ -70,10 +70,12 @@ Layout FromManifest(const std::string& folder) {
 
 Layout FromNames(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!entry.is_directory() && HasShardName(entry.path().filename()))
-      paths.push_back(entry.path());
+  std::error_code code;
+  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    const fs::path& path = at->path();
+    if (HasShardName(path.filename()) && !fs::is_directory(StatusOf(path))) paths.push_back(path);
   }
+  if (code) throw SystemError("cannot list", folder, code.value());
   if (paths.empty()) {
     const bool unfinished = PosixFiles().Exists(folder + "/.recpack/plan.json");
     throw Error(ErrorKind::kNotFound,
@@ -135,7 +137,7 @@ Layout Find(const std::string& path, Layout (*from_manifest)(const std::string& 
   const fs::file_status there = StatusOf(path);
   if (fs::is_directory(there)) {
     const std::string folder = given.has_filename() ? path : given.parent_path().string();
-    const bool has_manifest = PosixFiles().Exists(folder + "/" + kManifestName);
+    const bool has_manifest = fs::exists(StatusOf(folder + "/" + kManifestName));
     return has_manifest ? from_manifest(folder) : FromNames(folder);
   }
   if (given.filename() == kManifestName && fs::exists(there)) {

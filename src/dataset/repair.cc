@@ -47,7 +47,8 @@ void EndIfRefused(const Error& error) {
 class KnownEntries {
  public:
   explicit KnownEntries(const LayoutSplit& split) {
-    if (split.index.empty() || !fs::exists(split.index)) return;
+    std::error_code code;
+    if (split.index.empty() || !fs::exists(split.index, code)) return;
     try {
       shards_.emplace(Index::Open(split.index));
     } catch (const Error&) {  // a damaged index only makes the search for boundaries longer

@@ -139,6 +139,8 @@ void KeepCeilings(const Ceilings& ceilings, const std::string& folder) {
   if (code) throw SystemError("cannot make", into, code.value());
   const fs::path path =
       into / format("{}{}-{}.json", kPrefix, Hash(ceilings.machine), Hash(ceilings.storage));
+  // Nothing is renamed to a pipe's or a device's name, but written into it.
+  if (!fs::is_regular_file(path, code)) fs::remove(path, code);
   WriteFileAtomically(PosixFiles(), path, BytesOf(CeilingsJson(ceilings) + "\n"), false);
 }
 

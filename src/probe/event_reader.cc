@@ -141,11 +141,21 @@ struct EventReader::State {
     }
   }
 
+  // A pipe would make its reader wait, a device may have no end. One that is gone is none of these.
+  void NoteUnreadable(const std::string& path, EventFile& file) {
+    std::error_code code;
+    if (!fs::exists(fs::symlink_status(path, code))) return;
+    file.damaged = true;
+    damage.push_back(path + ": is no file that can be read");
+  }
+
   void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events,
             size_t most) {
     std::error_code code;
     // Most have not grown, and asking costs less than opening.
-    if (const auto size = fs::file_size(path, code); !code && size <= file.offset) return;
+    const uint64_t size = fs::file_size(path, code);
+    if (code) return NoteUnreadable(path, file);
+    if (size <= file.offset) return;
     std::ifstream stream(path, std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(file.offset));
     while (stream && events.size() < most) {

@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/folders.h"
 #include "recpack/pipeline/recipe.h"
 #include "src/base/format.h"
 
@@ -18,7 +19,7 @@ constexpr char kVocabularyName[] = "vocabulary.txt";
 int64_t CountTokens(const std::string& data) {
   const std::filesystem::path path(data);
   const auto file =
-      (std::filesystem::is_directory(path) ? path : path.parent_path()) / kVocabularyName;
+      (std::filesystem::is_directory(StatusOf(data)) ? path : path.parent_path()) / kVocabularyName;
   if (!PosixFiles().Exists(file)) {
     throw Error(ErrorKind::kNotFound, "there is no vocabulary", {.path = file},
                 "give its size, or make shards with 'recpack pack --from reviews'");
