@@ -230,6 +230,8 @@ class Ops {
   virtual ~Ops() = default;
 
   virtual std::string Describe() const = 0;  // "CPU: oneDNN 3.2.0, 2 threads"
+  // Whether its layers take activations of that type: on CPUs bf16 needs AVX-512 or AVX-NE-CONVERT.
+  virtual bool Computes(ValueType /*type*/) const { return true; }
   // Makes the calling thread the one that uses it.
   virtual void Attach() = 0;
   // Where its work is enqueued; null: it is done when a call returns.
