@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "recpack/pipeline/array_spec.h"
+#include "recpack/loader/array_spec.h"
 
 namespace recpack::python {
 

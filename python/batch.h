@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack::python {
 

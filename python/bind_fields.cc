@@ -6,7 +6,7 @@
 
 #include "python/bind.h"
 #include "python/choice.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/recipe.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

@@ -14,8 +14,8 @@
 #include "python/options.h"
 #include "python/shared_slabs.h"
 #include "recpack/base/gain.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/token.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/token.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

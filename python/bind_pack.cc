@@ -21,10 +21,10 @@
 #include "python/text.h"
 #include "recpack/base/error.h"
 #include "recpack/base/start_thread.h"
-#include "recpack/dataset/notices.h"
-#include "recpack/dataset/open_source.h"
-#include "recpack/dataset/pack.h"
-#include "recpack/dataset/pack_stream.h"
+#include "src/pack/open/notices.h"
+#include "src/pack/open/open_source.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/job/pack_stream.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

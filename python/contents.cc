@@ -4,8 +4,8 @@
 
 #include "python/record.h"
 #include "recpack/base/error.h"
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/sheet.h"
+#include "src/shards/layout/layout.h"
+#include "src/pack/check/sheet.h"
 #include "recpack/example/schema.h"
 #include "recpack/image/encode.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "recpack/pipeline/dataset.h"
+#include "recpack/loader/dataset.h"
 
 namespace recpack::python {
 

@@ -9,8 +9,8 @@
 
 #include "python/attached.h"
 #include "python/running_calls.h"
-#include "recpack/pipeline/batch_step.h"
-#include "recpack/pipeline/function_field.h"
+#include "recpack/loader/batch_step.h"
+#include "recpack/loader/function_field.h"
 
 namespace recpack::python {
 

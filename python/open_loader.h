@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "python/running_calls.h"
-#include "recpack/pipeline/dataset.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/dataset.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack::python {
 

@@ -8,7 +8,7 @@
 
 #include "python/dataset.h"
 #include "recpack/example/view.h"
-#include "recpack/pipeline/dataset.h"
+#include "recpack/loader/dataset.h"
 
 namespace recpack::python {
 

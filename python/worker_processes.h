@@ -11,8 +11,8 @@
 
 #include "python/running_calls.h"
 #include "python/worker_process.h"
-#include "recpack/pipeline/batch_step.h"
-#include "recpack/pipeline/function_field.h"
+#include "recpack/loader/batch_step.h"
+#include "recpack/loader/function_field.h"
 
 namespace recpack::python {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "recpack/base/bytes.h"
-#include "recpack/pipeline/dataset.h"
+#include "recpack/loader/dataset.h"
 
 namespace recpack::tool {
 

@@ -212,7 +212,7 @@ def memory(_: Setting) -> list[Row]:
         for entrant in entrants:
             entrant.peak = True
         return Row(f'memory-{job}', f'peak memory of {job}', 1_000_000, entrants, unit='MB',
-                   terms='sparse: shards of 1,000 records; bench/dataset/memory_bench.cc',
+                   terms='sparse: shards of 1,000 records; bench/pack/memory_bench.cc',
                    alone='a limit that we hold ourselves to')
     small = '{{work}}/small/{}.tfrecord'.format
     return [row('pack', 'pack', lambda n: ['pack', small(n), '{work}/out/memory', '--from',

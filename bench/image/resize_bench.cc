@@ -16,7 +16,7 @@
 
 #include "recpack/base/random.h"
 #include "recpack/image/resize.h"
-#include "src/image/resize_kernels.h"
+#include "src/image/resize/resize_kernels.h"
 
 namespace recpack {
 namespace {

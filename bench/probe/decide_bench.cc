@@ -9,8 +9,9 @@
 #include <cstdio>
 
 #include "bench/record/timing.h"
-#include "recpack/probe/metrics.h"
-#include "recpack/probe/verdict.h"
+#include "src/probe/live/metrics.h"
+#include "src/probe/verdict/verdict.h"
+#include "src/probe/causes/decide.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/record/timing.h"
-#include "recpack/probe/gpu_sampler.h"
+#include "src/probe/gpu/gpu_sampler.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "bench/probe/throttled_files.h"
 #include "recpack/base/event_log.h"
 #include "recpack/device/feeder.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack::bench {
 namespace {

@@ -25,7 +25,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
 #include "recpack/image/encode.h"
-#include "src/train/step_events.h"
+#include "src/train/ops/step_events.h"
 
 namespace recpack::bench {
 namespace {

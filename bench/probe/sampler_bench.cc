@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "bench/record/timing.h"
-#include "recpack/probe/system_rates.h"
-#include "recpack/probe/system_sampler.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/procfs/system_rates.h"
+#include "src/probe/procfs/system_sampler.h"
+#include "src/probe/live/watch.h"
 
 namespace {
 

@@ -24,7 +24,7 @@ PREFETCH = 4
 
 def batches_of(loader, samples: int, arrays, config: str) -> Job:
     """So many, epoch after epoch. `arrays(batch)` gives what a user would take. What was made while
-    others had their turn is used up outside the time, as bench/pipeline/loader_bench.cc does."""
+    others had their turn is used up outside the time, as bench/loader/loader_bench.cc does."""
     def forever():
         while True:
             yield from loader

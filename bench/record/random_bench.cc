@@ -27,7 +27,7 @@
 #include "recpack/base/permutation.h"
 #include "recpack/base/random.h"
 #include "recpack/record/framing.h"
-#include "recpack/record/source.h"
+#include "recpack/record/random_access_reader.h"
 #include "recpack/record/writer.h"
 
 namespace recpack {

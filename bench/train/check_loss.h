@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "recpack/train/ops.h"
-#include "recpack/train/tensor.h"
+#include "src/train/ops/ops.h"
+#include "src/train/ops/tensor.h"
 
 namespace recpack::bench {
 

@@ -7,9 +7,9 @@
 #include "bench/record/timing.h"
 #include "bench/train/check_loss.h"
 #include "recpack/base/random.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/model.h"
-#include "src/train/single_device.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/models/model.h"
+#include "src/train/strategies/single_device.h"
 
 namespace recpack {
 namespace {

@@ -15,8 +15,8 @@
 #include "bench/train/check_loss.h"
 #include "recpack/base/cpu.h"
 #include "recpack/base/random.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/model.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/models/model.h"
 
 namespace recpack {
 namespace {

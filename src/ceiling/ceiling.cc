@@ -1,4 +1,4 @@
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "recpack/base/descriptor.h"
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 namespace recpack {
 

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/pictures.h"
+#include "src/ceiling/pictures.h"
 
 #include <algorithm>
 #include <cmath>

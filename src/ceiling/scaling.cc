@@ -1,8 +1,8 @@
-#include "recpack/ceiling/scaling.h"
+#include "src/ceiling/scaling.h"
 
 #include <algorithm>
 
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/scratch_file.h"
+#include "src/ceiling/scratch_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 namespace recpack {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 #include "src/device/layout.h"
 #include "src/device/slot.h"
 

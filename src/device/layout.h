@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "recpack/kernels/finish.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack {
 

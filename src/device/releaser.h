@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "recpack/device/runtime.h"
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack {
 

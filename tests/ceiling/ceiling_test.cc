@@ -1,4 +1,4 @@
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "recpack/base/file.h"
-#include "recpack/ceiling/pictures.h"
-#include "recpack/ceiling/scratch_file.h"
+#include "src/ceiling/pictures.h"
+#include "src/ceiling/scratch_file.h"
 #include "recpack/record/writer.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"

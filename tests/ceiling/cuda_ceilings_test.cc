@@ -1,4 +1,4 @@
-#include "recpack/ceiling/cuda_ceilings.h"
+#include "src/ceiling/cuda_ceilings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/decode_cost.h"
+#include "src/ceiling/decode_cost.h"
 
 #include <gtest/gtest.h>
 

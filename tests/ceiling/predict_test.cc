@@ -1,4 +1,4 @@
-#include "recpack/ceiling/predict.h"
+#include "src/ceiling/predict.h"
 
 #include <gtest/gtest.h>
 

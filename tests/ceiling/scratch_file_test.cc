@@ -1,4 +1,4 @@
-#include "recpack/ceiling/scratch_file.h"
+#include "src/ceiling/scratch_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ Line = collections.namedtuple('Line', 'epoch size sha256 samples token')
 
 
 def position_of(token):
-    """Epoch and position: see include/recpack/pipeline/token.h."""
+    """Epoch and position: see include/recpack/loader/token.h."""
     return tuple(map(int, token.split('.')[5:7]))
 
 

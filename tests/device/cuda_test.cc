@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "recpack/device/feeder.h"
 #include "recpack/device/slabs.h"
-#include "tests/pipeline/small_split.h"
+#include "tests/loader/small_split.h"
 
 namespace recpack {
 namespace {

@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "recpack/base/error.h"
-#include "recpack/pipeline/stats.h"
+#include "recpack/loader/stats.h"
 #include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
-#include "tests/pipeline/error_of.h"
-#include "tests/pipeline/stuck_files.h"
+#include "tests/loader/error_of.h"
+#include "tests/loader/stuck_files.h"
 
 namespace recpack {
 namespace {

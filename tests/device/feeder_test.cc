@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "recpack/base/error.h"
-#include "recpack/pipeline/stats.h"
+#include "recpack/loader/stats.h"
 #include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
 

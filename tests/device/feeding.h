@@ -9,7 +9,7 @@
 #include "recpack/device/slabs.h"
 #include "src/device/handles.h"
 #include "tests/device/fake_runtime.h"
-#include "tests/pipeline/small_split.h"
+#include "tests/loader/small_split.h"
 
 namespace recpack {
 

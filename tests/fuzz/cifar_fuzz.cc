@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "recpack/base/error.h"
-#include "src/dataset/cifar_batch.h"
-#include "src/dataset/memory_file.h"
+#include "src/pack/sources/cifar/cifar_batch.h"
+#include "src/shards/files/memory_file.h"
 
 namespace {
 

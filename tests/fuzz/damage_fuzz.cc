@@ -13,8 +13,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
-#include "src/record/byte_source.h"
-#include "src/record/flush_points.h"
+#include "src/record/compression/byte_source.h"
+#include "src/record/stream/flush_points.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/probe/http_answer.h"
+#include "src/probe/live/http_answer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string metrics = "figure 1\n";

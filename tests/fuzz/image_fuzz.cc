@@ -8,8 +8,8 @@
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
-#include "src/image/decoders.h"
-#include "src/image/jpeg_sequential.h"
+#include "src/image/jpeg/decode_jpeg.h"
+#include "src/image/jpeg/jpeg_sequential.h"
 
 namespace recpack {
 namespace {

@@ -10,7 +10,7 @@
 #include "recpack/base/error.h"
 #include "recpack/record/crc32c.h"
 #include "recpack/record/index.h"
-#include "src/record/index_layout.h"
+#include "src/record/index/index_layout.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/kineto_trace.h"
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/events/kineto_trace.h"
+#include "src/probe/steps/trace_summary.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "recpack/base/error.h"
-#include "src/dataset/list_rows.h"
+#include "src/pack/sources/list/list_rows.h"
 
 namespace {
 

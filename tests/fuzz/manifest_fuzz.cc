@@ -4,7 +4,7 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/dataset/manifest.h"
+#include "src/shards/manifest/manifest.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "recpack/base/error.h"
-#include "src/dataset/mat_file.h"
+#include "src/pack/sources/imagenet/mat_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

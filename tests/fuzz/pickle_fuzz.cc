@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "recpack/base/error.h"
-#include "src/dataset/pickle.h"
+#include "src/pack/sources/cifar/pickle.h"
 
 namespace {
 

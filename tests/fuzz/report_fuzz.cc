@@ -6,8 +6,8 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/compare.h"
-#include "recpack/probe/merge.h"
+#include "src/probe/report/compare.h"
+#include "src/probe/report/merge.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "src/dataset/review_line.h"
-#include "src/dataset/review_tokens.h"
-#include "src/dataset/text_lines.h"
+#include "src/pack/sources/reviews/review_line.h"
+#include "src/pack/sources/reviews/review_tokens.h"
+#include "src/pack/item/text_lines.h"
 
 namespace {
 

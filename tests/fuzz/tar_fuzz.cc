@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "recpack/base/error.h"
-#include "src/dataset/tar_index.h"
+#include "src/pack/sources/tar/tar_index.h"
 
 namespace {
 

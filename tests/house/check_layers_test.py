@@ -21,7 +21,7 @@ FILES = {
     "src/base/format.h": "#include <fmt/format.h>\n",
     "src/base/private.h": "",
     "include/recpack/record/r.h": '#include "recpack/base/a.h"\n',
-    "include/recpack/pipeline/stats.h": "",
+    "include/recpack/loader/stats.h": "",
     "include/recpack/pipeline/other.h": "",
 }
 
@@ -88,7 +88,7 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_refused("src/other/b.cc", "#include <vector>", "no module other")
 
     def test_one_header_only(self):
-        self.assertEqual(self.found("src/probe/p.cc", '#include "recpack/pipeline/stats.h"'), [])
+        self.assertEqual(self.found("src/probe/p.cc", '#include "recpack/loader/stats.h"'), [])
         self.assert_refused(
             "src/probe/q.cc", '#include "recpack/pipeline/other.h"', "may not include pipeline")
 

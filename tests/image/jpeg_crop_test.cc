@@ -5,7 +5,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
 #include "recpack/image/jpeg_tile.h"
-#include "src/image/jpeg_segments.h"
+#include "src/image/jpeg/jpeg_segments.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 

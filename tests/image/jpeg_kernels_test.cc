@@ -1,5 +1,5 @@
 // Every CPU's loops give the bits of the scalar ones.
-#include "src/image/jpeg_kernels.h"
+#include "src/image/jpeg/jpeg_kernels.h"
 
 #include <gtest/gtest.h>
 

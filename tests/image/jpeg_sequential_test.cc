@@ -1,5 +1,5 @@
 // Our own JPEG decoder against libjpeg's.
-#include "src/image/jpeg_sequential.h"
+#include "src/image/jpeg/jpeg_sequential.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "recpack/base/random.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
-#include "src/image/decoders.h"
+#include "src/image/jpeg/decode_jpeg.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 

@@ -6,7 +6,7 @@
 #include "recpack/image/decode.h"
 #include "recpack/image/encode.h"
 #include "recpack/image/header.h"
-#include "src/image/jpeg_markers.h"
+#include "src/image/jpeg/jpeg_markers.h"
 #include "tests/image/samples.h"
 
 namespace recpack {

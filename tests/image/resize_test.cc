@@ -11,7 +11,7 @@
 #include "recpack/base/hash.h"
 #include "recpack/base/random.h"
 #include "recpack/image/decode.h"
-#include "src/image/resize_kernels.h"
+#include "src/image/resize/resize_kernels.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 

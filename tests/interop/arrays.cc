@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
 
 namespace recpack {
 namespace {

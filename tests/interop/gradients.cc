@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/cuda_ops.h"
-#include "recpack/train/model.h"
-#include "recpack/train/safetensors.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/cuda/cuda_ops.h"
+#include "src/train/models/model.h"
+#include "src/train/checkpoint/safetensors.h"
 
 namespace recpack {
 namespace {

@@ -17,10 +17,10 @@
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/resize.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/recipe.h"
-#include "src/pipeline/crop_choice.h"
-#include "src/pipeline/streams.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/recipe.h"
+#include "src/loader/image/crop_choice.h"
+#include "src/loader/data/streams.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/probe/accelerators.h"
+#include "src/probe/gpu/accelerators.h"
 
 #include <gtest/gtest.h>
 

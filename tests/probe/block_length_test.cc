@@ -1,4 +1,4 @@
-#include "src/probe/block_length.h"
+#include "src/probe/util/block_length.h"
 
 #include <gtest/gtest.h>
 

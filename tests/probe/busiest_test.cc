@@ -1,4 +1,4 @@
-#include "src/probe/busiest.h"
+#include "src/probe/procfs/busiest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/ceilings.h"
+#include "src/probe/doctor/ceilings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "recpack/base/error.h"
-#include "recpack/ceiling/pictures.h"
-#include "recpack/probe/show_machine.h"
+#include "src/ceiling/pictures.h"
+#include "src/probe/doctor/show_machine.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack {

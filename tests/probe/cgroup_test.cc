@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "src/probe/cgroup_folders.h"
+#include "src/probe/procfs/cgroup_folders.h"
 #include "tests/probe/fake_machine.h"
 
 namespace recpack {

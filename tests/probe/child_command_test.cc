@@ -1,4 +1,4 @@
-#include "recpack/probe/child_command.h"
+#include "src/probe/procfs/child_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <string>
 
 #include "src/base/format.h"
-#include "src/probe/descendants.h"
+#include "src/probe/procfs/descendants.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack {

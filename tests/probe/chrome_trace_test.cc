@@ -1,4 +1,4 @@
-#include "recpack/probe/chrome_trace.h"
+#include "src/probe/report/chrome_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "recpack/probe/kept_events.h"
+#include "src/probe/events/kept_events.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "recpack/probe/compare.h"
+#include "src/probe/report/compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
 namespace recpack {

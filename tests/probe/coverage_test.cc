@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "recpack/probe/estimate.h"
+#include "src/probe/util/estimate.h"
 
 namespace recpack {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "recpack/probe/event_reader.h"
+#include "src/probe/events/event_reader.h"
 #include "src/base/format.h"
 
 namespace recpack {

@@ -1,4 +1,5 @@
-#include "src/probe/device_place.h"
+#include "src/probe/causes/device_place.h"
+#include "src/probe/causes/decide.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/estimate.h"
+#include "src/probe/util/estimate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "recpack/probe/event_folder.h"
+#include "src/probe/events/event_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/event_reader.h"
+#include "src/probe/events/event_reader.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "recpack/probe/system_sampler.h"
+#include "src/probe/procfs/system_sampler.h"
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
 

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/probe/nvml_abi.h"
+#include "src/probe/gpu/nvml_abi.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "recpack/probe/gain.h"
+#include "src/probe/gain/gain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/probe/gpu_collector.h"
+#include "src/probe/gpu/gpu_collector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

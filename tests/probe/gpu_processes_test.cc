@@ -1,4 +1,4 @@
-#include "src/probe/gpu_processes.h"
+#include "src/probe/gpu/gpu_processes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/gpu_sampler.h"
+#include "src/probe/gpu/gpu_sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/probe/http_answer.h"
+#include "src/probe/live/http_answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

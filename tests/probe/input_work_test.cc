@@ -1,9 +1,9 @@
-#include "src/probe/input_work.h"
+#include "src/probe/causes/input_work.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/probe/input_samples.h"
+#include "src/probe/evidence/input_samples.h"
 
 namespace recpack {
 namespace {

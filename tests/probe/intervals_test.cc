@@ -1,4 +1,4 @@
-#include "src/probe/intervals.h"
+#include "src/probe/util/intervals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/kept_report.h"
+#include "src/probe/report/kept_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
 namespace recpack {

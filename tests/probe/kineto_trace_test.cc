@@ -1,4 +1,4 @@
-#include "recpack/probe/kineto_trace.h"
+#include "src/probe/events/kineto_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

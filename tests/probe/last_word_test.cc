@@ -1,8 +1,8 @@
-#include "src/probe/last_word.h"
+#include "src/probe/evidence/last_word.h"
 
 #include <gtest/gtest.h>
 
-#include "src/probe/lock_probes.h"
+#include "src/probe/evidence/lock_probes.h"
 
 namespace recpack {
 namespace {

@@ -1,10 +1,10 @@
-#include "src/probe/loader_sampler.h"
+#include "src/probe/live/loader_sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "src/pipeline/stats_page.h"
+#include "src/loader/batch/stats_page.h"
 
 namespace recpack {
 namespace {

@@ -1,9 +1,10 @@
-#include "src/probe/loader_steps.h"
+#include "src/probe/evidence/loader_steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/probe/verdict.h"
+#include "src/probe/verdict/verdict.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack {
 namespace {

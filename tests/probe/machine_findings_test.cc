@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "recpack/probe/machine.h"
-#include "recpack/probe/show_machine.h"
+#include "src/probe/doctor/machine.h"
+#include "src/probe/doctor/show_machine.h"
 
 namespace recpack {
 namespace {

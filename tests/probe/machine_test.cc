@@ -1,4 +1,4 @@
-#include "recpack/probe/machine.h"
+#include "src/probe/doctor/machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "recpack/probe/show_machine.h"
+#include "src/probe/doctor/show_machine.h"
 #include "tests/probe/fake_machine.h"
 #include "tests/probe/scripted_nvml.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "recpack/probe/kept_report.h"
-#include "recpack/probe/show.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/verdict/show.h"
 
 namespace recpack {
 

@@ -1,10 +1,10 @@
-#include "src/probe/marked_steps.h"
+#include "src/probe/steps/marked_steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/probe/steps.h"
-#include "src/probe/lock_probes.h"
+#include "src/probe/steps/steps.h"
+#include "src/probe/evidence/lock_probes.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "recpack/probe/merge.h"
+#include "src/probe/report/merge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/metrics_server.h"
+#include "src/probe/live/metrics_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/probe/http_client.h"
 
 namespace recpack {

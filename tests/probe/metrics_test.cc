@@ -1,4 +1,4 @@
-#include "recpack/probe/metrics.h"
+#include "src/probe/live/metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "src/probe/exposition.h"
+#include "src/probe/live/exposition.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,5 @@
-#include "src/probe/native_threads.h"
+#include "src/probe/causes/native_threads.h"
+#include "src/probe/causes/decide.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

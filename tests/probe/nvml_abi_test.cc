@@ -1,5 +1,5 @@
 // Our declarations against NVML's own, where its header is.
-#include "src/probe/nvml_abi.h"
+#include "src/probe/gpu/nvml_abi.h"
 
 #include <gtest/gtest.h>
 #include <nvml.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/period.h"
+#include "src/probe/steps/period.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "src/probe/activity.h"
+#include "src/probe/steps/activity.h"
 
 namespace recpack {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 #include "tests/probe/fake_machine.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/probe/python_hook.h"
+#include "src/probe/hook/python_hook.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/reading.h"
+#include "src/probe/util/reading.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "recpack/probe/report.h"
+#include "src/probe/report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/kept_report.h"
-#include "recpack/probe/show.h"
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/verdict/show.h"
+#include "src/probe/steps/trace_summary.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack {
 namespace {

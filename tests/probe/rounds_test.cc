@@ -1,4 +1,4 @@
-#include "recpack/probe/rounds.h"
+#include "src/probe/gain/rounds.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "recpack/probe/gpu_sampler.h"
+#include "src/probe/gpu/gpu_sampler.h"
 #include "tests/base/other_threads.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/probe/stage_use.h"
+#include "src/probe/causes/stage_use.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

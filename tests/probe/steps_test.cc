@@ -1,4 +1,4 @@
-#include "recpack/probe/steps.h"
+#include "src/probe/steps/steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/probe/storage_place.h"
+#include "src/probe/causes/storage_place.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The sampler on this machine's own /proc and /sys.
-#include "recpack/probe/system_sampler.h"
+#include "src/probe/procfs/system_sampler.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "recpack/base/event_log.h"
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 #include "tests/probe/sleeper.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/probe/timeline.h"
+#include "src/probe/report/timeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/probe/timeline_values.h"
+#include "src/probe/report/timeline_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/probe/timeline_sampler.h"
+#include "src/probe/live/timeline_sampler.h"
 
 namespace recpack {
 namespace {

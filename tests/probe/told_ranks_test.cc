@@ -1,9 +1,9 @@
-#include "recpack/probe/told_ranks.h"
+#include "src/probe/evidence/told_ranks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/probe/hidden_ranks.h"
+#include "src/probe/causes/hidden_ranks.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/probe/unhooked_pythons.h"
+#include "src/probe/evidence/unhooked_pythons.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "recpack/probe/child_command.h"
+#include "src/probe/procfs/child_command.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack {

@@ -1,12 +1,13 @@
-#include "recpack/probe/verdict.h"
+#include "src/probe/verdict/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "recpack/probe/show.h"
-#include "recpack/probe/trainings.h"
+#include "src/probe/verdict/show.h"
+#include "src/probe/causes/trainings.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "recpack/probe/watch.h"
+#include "src/probe/live/watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,11 @@
 #include <fstream>
 
 #include "recpack/base/event_record.h"
-#include "src/probe/lock_probes.h"
+#include "src/probe/evidence/lock_probes.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/probe/scripted_nvml.h"
 #include "tests/probe/sleeper.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack {
 namespace {

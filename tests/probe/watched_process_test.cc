@@ -1,4 +1,4 @@
-#include "recpack/probe/watched_process.h"
+#include "src/probe/procfs/watched_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "src/probe/with_ended.h"
+#include "src/probe/procfs/with_ended.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 
 namespace recpack {
 namespace {

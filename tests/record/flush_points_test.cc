@@ -1,11 +1,11 @@
 // Flush points found in the stream, and what only looks like one.
-#include "src/record/flush_points.h"
+#include "src/record/stream/flush_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "recpack/record/source.h"
+#include "recpack/record/random_access_reader.h"
 #include "tests/record/memory_files.h"
 #include "tests/record/split_on_disk.h"
 

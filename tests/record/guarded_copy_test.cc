@@ -1,4 +1,4 @@
-#include "src/record/guarded_copy.h"
+#include "src/record/random/guarded_copy.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

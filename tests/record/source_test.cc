@@ -1,5 +1,5 @@
 // The contract of every backend of RecordSource.
-#include "recpack/record/source.h"
+#include "recpack/record/random_access_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

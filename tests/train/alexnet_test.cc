@@ -1,5 +1,5 @@
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_network.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/train/checkpoint_folder.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "tests/base/faulty_files.h"
 #include "tests/base/synced_paths.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
 namespace recpack {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "recpack/base/error.h"
-#include "recpack/train/checkpoint_folder.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
 #include "tests/base/real_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/run_state.h"

@@ -1,4 +1,4 @@
-#include "recpack/train/checkpoint.h"
+#include "src/train/checkpoint/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
 namespace recpack {

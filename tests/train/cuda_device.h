@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "recpack/train/cuda_ops.h"
+#include "src/train/cuda/cuda_ops.h"
 
 namespace recpack {
 

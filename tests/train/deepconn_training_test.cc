@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "src/base/format.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"

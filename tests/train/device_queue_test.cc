@@ -1,4 +1,4 @@
-#include "recpack/train/device_queue.h"
+#include "src/train/ops/device_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/transfer.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/ops/transfer.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-#include "recpack/train/device_spec.h"
+#include "src/train/ops/device_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "recpack/train/evaluator.h"
+#include "src/train/run/evaluator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "recpack/device/feeder.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/schedule.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/run/schedule.h"
 #include "src/base/format.h"
-#include "src/train/batch_places.h"
-#include "src/train/make_model.h"
-#include "src/train/optimizer.h"
+#include "src/train/run/batch_places.h"
+#include "src/train/setup/make_model.h"
+#include "src/train/ops/optimizer.h"
 #include "tests/train/on_device.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"

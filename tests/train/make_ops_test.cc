@@ -1,4 +1,4 @@
-#include "src/train/make_ops.h"
+#include "src/train/setup/make_ops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,15 +1,15 @@
-#include "src/train/memory_errors.h"
+#include "src/train/setup/memory_errors.h"
 
 #include <gmock/gmock.h>
 
 #include <limits>
 
 #include "recpack/base/slab.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/layers.h"
-#include "src/train/memory_purpose.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/ops/layers.h"
+#include "src/train/ops/memory_purpose.h"
 #include "tests/base/sanitizers.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
 namespace recpack {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/train/checkpoint.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "src/base/format.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 
 namespace recpack {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 

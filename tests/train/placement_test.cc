@@ -1,10 +1,10 @@
-#include "recpack/train/placement.h"
+#include "src/train/ops/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "recpack/base/error.h"
-#include "recpack/train/model.h"
+#include "src/train/models/model.h"
 
 namespace recpack {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "recpack/base/cpu.h"
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "src/base/format.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/joined_processes.h"

@@ -7,8 +7,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/model.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/models/model.h"
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/folded_network.h"
 #include "tests/train/on_device.h"

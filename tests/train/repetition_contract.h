@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 

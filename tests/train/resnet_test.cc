@@ -1,4 +1,4 @@
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/resnet_contract.h"
 
 namespace recpack {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "recpack/train/checkpoint.h"
+#include "src/train/checkpoint/checkpoint.h"
 
 namespace recpack {
 

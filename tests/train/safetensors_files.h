@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/safetensors_files.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/train/schedule.h"
+#include "src/train/run/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a parameter server owes its devices, while the thread that keeps the variables is held up.
-#include "src/train/served_variables.h"
+#include "src/train/strategies/served_variables.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "recpack/train/model.h"
+#include "src/train/models/model.h"
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 

@@ -1,8 +1,8 @@
 #include "tests/train/small_reviews.h"
 
-#include "recpack/dataset/pack.h"
-#include "recpack/dataset/reviews.h"
-#include "recpack/dataset/stand_in_reviews.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/sources/reviews/reviews.h"
+#include "src/pack/sources/reviews/stand_in_reviews.h"
 
 namespace recpack {
 

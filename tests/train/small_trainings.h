@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
 

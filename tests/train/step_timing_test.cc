@@ -1,4 +1,4 @@
-#include "recpack/train/step_timing.h"
+#include "src/train/setup/step_timing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "recpack/train/sweep.h"
+#include "src/train/run/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

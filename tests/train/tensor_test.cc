@@ -1,4 +1,4 @@
-#include "recpack/train/tensor.h"
+#include "src/train/ops/tensor.h"
 
 #include <gtest/gtest.h>
 

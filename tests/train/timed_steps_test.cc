@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 

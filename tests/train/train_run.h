@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack {

@@ -1,4 +1,4 @@
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,12 @@
 #include <limits>
 
 #include "recpack/base/error.h"
-#include "recpack/train/checkpoint.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "src/base/format.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 

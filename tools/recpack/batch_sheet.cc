@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 
 namespace recpack::tool {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "recpack/dataset/sheet.h"
+#include "src/pack/check/sheet.h"
 
 namespace recpack::tool {
 

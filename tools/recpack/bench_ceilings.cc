@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/pick.h"
+#include "src/shards/layout/layout.h"
+#include "src/shards/index/pick.h"
 #include "tools/some_jpegs.h"
 
 namespace recpack::tool {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 #include "tools/recpack/bench_run.h"
 
 namespace recpack::tool {

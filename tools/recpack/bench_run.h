@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 
-#include "recpack/ceiling/predict.h"
-#include "recpack/pipeline/loader.h"
+#include "src/ceiling/predict.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack::tool {
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "recpack/pipeline/cache.h"
+#include "recpack/loader/cache.h"
 
 namespace recpack::tool {
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/pipeline/audit.h"
+#include "recpack/loader/audit.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"

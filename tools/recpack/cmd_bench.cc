@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "recpack/base/cpu.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 #include "tools/recpack/bench_ceilings.h"
 #include "tools/recpack/bench_run.h"

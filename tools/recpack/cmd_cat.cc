@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/dataset/pick.h"
+#include "src/shards/index/pick.h"
 #include "recpack/example/text.h"
 #include "recpack/example/view.h"
 #include "src/base/format.h"

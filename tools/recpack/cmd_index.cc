@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/dataset/build_index.h"
+#include "src/shards/index/build_index.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/numbers.h"

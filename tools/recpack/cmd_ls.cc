@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/survey.h"
+#include "src/shards/layout/layout.h"
+#include "src/pack/check/survey.h"
 #include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/note_unfinished.h"

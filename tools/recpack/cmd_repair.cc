@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/dataset/repair.h"
+#include "src/pack/check/repair.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"

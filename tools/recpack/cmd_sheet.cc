@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/dataset/sheet.h"
+#include "src/pack/check/sheet.h"
 #include "recpack/image/encode.h"
 #include "src/base/format.h"
 #include "tools/recpack/batch_sheet.h"

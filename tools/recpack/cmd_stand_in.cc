@@ -2,8 +2,8 @@
 // network. Hidden from --help.
 #include <memory>
 
-#include "recpack/dataset/stand_in.h"
-#include "recpack/dataset/stand_in_reviews.h"
+#include "src/pack/sources/cifar/stand_in.h"
+#include "src/pack/sources/reviews/stand_in_reviews.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 

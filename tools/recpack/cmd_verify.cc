@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/dataset/verify.h"
+#include "src/pack/check/verify.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"

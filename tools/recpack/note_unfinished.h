@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/unfinished.h"
+#include "src/shards/layout/layout.h"
+#include "src/pack/plan/unfinished.h"
 
 namespace recpack::tool {
 

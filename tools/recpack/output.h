@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "recpack/dataset/layout.h"
+#include "src/shards/layout/layout.h"
 #include "tools/human.h"
 #include "tools/json_line.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "recpack/pipeline/mixture.h"
+#include "recpack/loader/mixture.h"
 
 namespace recpack::tool {
 

@@ -8,14 +8,15 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
-#include "recpack/probe/gpu_sampler.h"
-#include "recpack/probe/process_strings.h"
-#include "recpack/probe/show.h"
-#include "recpack/probe/watched_process.h"
+#include "src/probe/gpu/gpu_sampler.h"
+#include "src/probe/procfs/process_strings.h"
+#include "src/probe/verdict/show.h"
+#include "src/probe/procfs/watched_process.h"
 #include "src/base/format.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack::tool {
 namespace {

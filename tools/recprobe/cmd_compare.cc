@@ -2,7 +2,7 @@
 #include <memory>
 #include <optional>
 
-#include "recpack/probe/compare.h"
+#include "src/probe/report/compare.h"
 #include "tools/human.h"
 #include "tools/recprobe/command.h"
 

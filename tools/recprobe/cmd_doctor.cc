@@ -10,8 +10,8 @@
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
-#include "recpack/dataset/layout.h"
-#include "recpack/probe/show_machine.h"
+#include "src/shards/layout/layout.h"
+#include "src/probe/doctor/show_machine.h"
 #include "recpack/record/compression.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"

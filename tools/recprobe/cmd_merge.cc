@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/probe/merge.h"
+#include "src/probe/report/merge.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {

@@ -9,14 +9,15 @@
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
 #include "recpack/base/scratch_folder.h"
-#include "recpack/probe/child_command.h"
-#include "recpack/probe/event_folder.h"
-#include "recpack/probe/python_hook.h"
+#include "src/probe/procfs/child_command.h"
+#include "src/probe/events/event_folder.h"
+#include "src/probe/hook/python_hook.h"
 #include "src/base/format.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/run_command.h"
 #include "tools/recprobe/watch_flags.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack::tool {
 namespace {

@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include "recpack/probe/kept_report.h"
-#include "recpack/probe/show.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/verdict/show.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {

@@ -10,9 +10,10 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/scratch_folder.h"
-#include "recpack/probe/python_hook.h"
-#include "recpack/probe/rounds.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/hook/python_hook.h"
+#include "src/probe/gain/rounds.h"
+#include "src/probe/live/watch.h"
 #include "src/base/format.h"
 #include "tools/program.h"
 #include "tools/recprobe/run_command.h"

@@ -11,8 +11,8 @@
 #include <iterator>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/process_strings.h"
-#include "recpack/train/launch.h"
+#include "src/probe/procfs/process_strings.h"
+#include "src/train/collectives/launch.h"
 
 namespace recpack::tool {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "recpack/probe/report.h"
+#include "src/probe/report/report.h"
 
 namespace recpack::tool {
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "recpack/base/event_log.h"
+#include "src/probe/causes/decide.h"
 
 namespace recpack::tool {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "recpack/probe/metrics.h"
-#include "recpack/probe/metrics_server.h"
-#include "recpack/probe/report.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/live/metrics.h"
+#include "src/probe/live/metrics_server.h"
+#include "src/probe/report/report.h"
+#include "src/probe/live/watch.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/chrome_trace.h"
+#include "src/probe/report/chrome_trace.h"
 
 namespace recpack::tool {
 

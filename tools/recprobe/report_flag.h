@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "recpack/probe/kept_events.h"
-#include "recpack/probe/report.h"
+#include "src/probe/events/kept_events.h"
+#include "src/probe/report/report.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {

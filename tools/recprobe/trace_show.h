@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/steps/trace_summary.h"
 
 namespace recpack::tool {
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "recpack/probe/show.h"
+#include "src/probe/verdict/show.h"
 #include "tools/human.h"
 #include "tools/recprobe/trace_show.h"
 

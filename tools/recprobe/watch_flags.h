@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "recpack/probe/stage_use.h"
-#include "recpack/probe/trace_summary.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/causes/stage_use.h"
+#include "src/probe/steps/trace_summary.h"
+#include "src/probe/live/watch.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
 

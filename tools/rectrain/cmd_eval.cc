@@ -5,8 +5,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/pipeline/dataset.h"
-#include "recpack/train/evaluator.h"
+#include "recpack/loader/dataset.h"
+#include "src/train/run/evaluator.h"
 #include "src/base/format.h"
 #include "tools/json_line.h"
 #include "tools/rectrain/command.h"

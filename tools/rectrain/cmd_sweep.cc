@@ -7,7 +7,7 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/train/launch.h"
+#include "src/train/collectives/launch.h"
 #include "src/base/format.h"
 #include "tools/human.h"
 #include "tools/rectrain/command.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "recpack/base/error.h"
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "src/base/format.h"
 #include "tools/human.h"
 #include "tools/json_line.h"

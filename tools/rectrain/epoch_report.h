@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 
 namespace recpack::tool {
 

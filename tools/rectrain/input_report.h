@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "recpack/train/choices.h"
-#include "recpack/train/trainer.h"
+#include "src/train/setup/choices.h"
+#include "src/train/run/trainer.h"
 
 namespace recpack::tool {
 

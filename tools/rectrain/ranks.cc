@@ -3,7 +3,7 @@
 #include <chrono>
 #include <exception>
 
-#include "recpack/train/join.h"
+#include "src/train/collectives/join.h"
 
 namespace recpack::tool {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "recpack/train/launch.h"
-#include "recpack/train/trainer.h"
+#include "src/train/collectives/launch.h"
+#include "src/train/run/trainer.h"
 
 namespace recpack::tool {
 

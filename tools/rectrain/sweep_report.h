@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "recpack/train/sweep.h"
+#include "src/train/run/sweep.h"
 #include "tools/json_line.h"
 
 namespace recpack::tool {

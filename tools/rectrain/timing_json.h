@@ -1,7 +1,7 @@
 // Timed steps as JSON: of a training's inputs and of a sweep alike.
 #pragma once
 
-#include "recpack/train/step_timing.h"
+#include "src/train/setup/step_timing.h"
 
 namespace recpack::tool {
 

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "recpack/train/choices.h"
-#include "recpack/train/collective.h"
-#include "recpack/train/trainer.h"
+#include "src/train/setup/choices.h"
+#include "src/train/collectives/collective.h"
+#include "src/train/run/trainer.h"
 
 namespace recpack::tool {
 

@@ -19,7 +19,7 @@ class GainPlan {
 
   struct Block {
     uint64_t number = 0;  // 0: the first one, behind it kKinds a round
-    uint32_t kind = 0;    // as LoaderMode counts (recpack/pipeline/stats.h); 0: live
+    uint32_t kind = 0;    // as LoaderMode counts (recpack/loader/stats.h); 0: live
   };
 
   // `block_steps`: at least kFewestSteps.

@@ -9,12 +9,12 @@
 
 #include "recpack/base/gain.h"
 #include "recpack/device/runtime.h"
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack {
 
 class DeviceSlot;  // src/device/slot.h
-class EpochAudit;  // recpack/pipeline/audit.h
+class EpochAudit;  // recpack/loader/audit.h
 
 // What a DeviceFeeder gives: finished pictures and the loader's other arrays, in memory of a device
 // (of the host, on the host backend). It may still be on its way: no call here waits for it.

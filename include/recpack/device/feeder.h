@@ -9,7 +9,7 @@
 
 #include "recpack/device/batch.h"
 #include "recpack/device/runtime.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack {
 

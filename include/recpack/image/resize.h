@@ -42,7 +42,7 @@ struct ResizeWindow {
 // Error (kInvalidArgument) for empty sizes, windows that are not inside and grids that are none.
 Region SourceOf(const ResizeWindow& window, ResizeFilter filter);
 
-struct ResizeKernels;  // of one kind of CPU (src/image/resize_kernels.h)
+struct ResizeKernels;  // of one kind of CPU (src/image/resize/resize_kernels.h)
 
 // Resizes one picture after another and keeps its buffers and weights: a call allocates nothing
 // once pictures as large were resized. One thread at a time.

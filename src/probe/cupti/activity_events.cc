@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "src/probe/cuda_names.h"
+#include "src/probe/events/cuda_names.h"
 
 namespace recpack {
 namespace {

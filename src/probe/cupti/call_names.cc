@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "src/probe/cuda_names.h"
+#include "src/probe/events/cuda_names.h"
 
 namespace recpack {
 namespace {

@@ -1,8 +1,8 @@
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/seconds.h"
+#include "src/train/ops/seconds.h"
 
 namespace recpack {
 

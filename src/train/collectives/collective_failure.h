@@ -6,7 +6,7 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 namespace recpack {
 

@@ -1,8 +1,8 @@
-#include "recpack/train/join.h"
+#include "src/train/collectives/join.h"
 
 #include "recpack/base/error.h"
-#include "recpack/train/mpi_collective.h"
-#include "recpack/train/tcp_collective.h"
+#include "src/train/collectives/mpi_collective.h"
+#include "src/train/collectives/tcp_collective.h"
 #include "src/base/format.h"
 
 namespace recpack {

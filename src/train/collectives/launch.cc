@@ -1,4 +1,4 @@
-#include "recpack/train/launch.h"
+#include "src/train/collectives/launch.h"
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 namespace recpack {
 

@@ -1,4 +1,4 @@
-#include "recpack/train/mpi_collective.h"
+#include "src/train/collectives/mpi_collective.h"
 
 #include <chrono>
 #include <optional>

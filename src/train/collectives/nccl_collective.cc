@@ -1,5 +1,5 @@
 // Run on an emulation, not yet on a GPU.
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl_collective.h"
 
 #include <condition_variable>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl_collective.h"
 
 namespace recpack {
 

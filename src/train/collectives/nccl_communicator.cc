@@ -6,7 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/patience.h"
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl_collective.h"
 #include "src/base/format.h"
 #include "src/train/collectives/nccl_place.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 #include "src/train/collectives/nccl_library.h"
 
 namespace recpack {

@@ -1,5 +1,5 @@
 #include "recpack/base/error.h"
-#include "recpack/train/mpi_collective.h"
+#include "src/train/collectives/mpi_collective.h"
 
 namespace recpack {
 

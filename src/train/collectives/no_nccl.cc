@@ -1,5 +1,5 @@
 #include "recpack/base/error.h"
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl_collective.h"
 
 namespace recpack {
 

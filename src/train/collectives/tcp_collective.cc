@@ -1,4 +1,4 @@
-#include "recpack/train/tcp_collective.h"
+#include "src/train/collectives/tcp_collective.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "recpack/base/socket.h"
-#include "recpack/train/tcp_collective.h"
+#include "src/train/collectives/tcp_collective.h"
 
 namespace recpack {
 

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "recpack/base/error.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 #include "src/base/format.h"
 #include "src/train/collectives/ordered_sum.h"
 #include "src/train/collectives/thread_group.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 namespace recpack {
 

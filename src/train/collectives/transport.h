@@ -7,7 +7,7 @@
 #include <span>
 
 #include "recpack/base/error.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 namespace recpack {
 

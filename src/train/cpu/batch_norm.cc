@@ -4,7 +4,7 @@
 
 #include "kernels/norm_fold.h"
 #include "src/train/cpu/onednn.h"
-#include "src/train/norm_passes.h"
+#include "src/train/ops/norm_passes.h"
 
 namespace recpack {
 namespace {

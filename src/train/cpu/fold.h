@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/train/trace.h"
+#include "src/train/ops/trace.h"
 
 namespace recpack {
 

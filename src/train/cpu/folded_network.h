@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "src/train/trace.h"
+#include "src/train/ops/trace.h"
 
 namespace recpack {
 

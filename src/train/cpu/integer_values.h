@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/train/calibration.h"
+#include "src/train/ops/calibration.h"
 
 namespace recpack {
 

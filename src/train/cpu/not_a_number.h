@@ -1,7 +1,7 @@
 // Values that are no numbers, where oneDNN's operations would lose them.
 #pragma once
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 #include "src/train/cpu/team.h"
 
 namespace recpack {

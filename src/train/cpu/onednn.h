@@ -6,9 +6,9 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 #include "src/train/cpu/team.h"
-#include "src/train/memory_purpose.h"
+#include "src/train/ops/memory_purpose.h"
 
 namespace recpack {
 

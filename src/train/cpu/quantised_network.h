@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "src/train/calibration.h"
+#include "src/train/ops/calibration.h"
 
 namespace recpack {
 

@@ -1,7 +1,7 @@
 // ReLU, forwards.
 #pragma once
 
-#include "recpack/train/tensor.h"
+#include "src/train/ops/tensor.h"
 #include "src/train/cpu/team.h"
 
 namespace recpack {

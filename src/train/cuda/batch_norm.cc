@@ -2,7 +2,7 @@
 
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/kernels.h"
-#include "src/train/norm_passes.h"
+#include "src/train/ops/norm_passes.h"
 
 namespace recpack {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "recpack/train/cuda_ops.h"
+#include "src/train/cuda/cuda_ops.h"
 #include "src/train/cuda/lane.h"
 #include "src/train/cuda/side_stream.h"
 

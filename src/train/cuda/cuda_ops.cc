@@ -1,4 +1,4 @@
-#include "recpack/train/cuda_ops.h"
+#include "src/train/cuda/cuda_ops.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What cuDNN is told of tensors and convolutions.
 #pragma once
 
-#include "recpack/train/tensor.h"
+#include "src/train/ops/tensor.h"
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/descriptor.h"
 

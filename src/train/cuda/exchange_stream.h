@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "recpack/train/exchange_stream.h"
+#include "src/train/ops/exchange_stream.h"
 #include "src/train/cuda/side_stream.h"
 
 namespace recpack {

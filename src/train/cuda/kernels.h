@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "recpack/kernels/batch_norm.h"
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 
 struct CUstream_st;  // what cudaStream_t points to
 

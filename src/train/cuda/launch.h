@@ -13,7 +13,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/kernels/finish.h"
-#include "recpack/pipeline/array_spec.h"
+#include "recpack/loader/array_spec.h"
 #include "src/train/cuda/errors.h"
 
 namespace recpack {

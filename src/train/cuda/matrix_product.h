@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "recpack/pipeline/array_spec.h"
+#include "recpack/loader/array_spec.h"
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/descriptor.h"
 

@@ -1,6 +1,6 @@
 // Of builds that have no CUDA half.
 #include "recpack/base/error.h"
-#include "recpack/train/cuda_ops.h"
+#include "src/train/cuda/cuda_ops.h"
 #include "src/base/format.h"
 
 namespace recpack {

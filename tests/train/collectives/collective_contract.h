@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 namespace recpack {
 

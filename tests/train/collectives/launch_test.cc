@@ -1,11 +1,11 @@
-#include "recpack/train/launch.h"
+#include "src/train/collectives/launch.h"
 
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
 namespace recpack {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "recpack/base/error.h"
-#include "recpack/train/join.h"
+#include "src/train/collectives/join.h"
 
 namespace recpack {
 namespace {

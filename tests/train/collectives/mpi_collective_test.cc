@@ -1,5 +1,5 @@
 // Run by mpirun: every process is a rank, and runs the same tests.
-#include "recpack/train/mpi_collective.h"
+#include "src/train/collectives/mpi_collective.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "src/train/collectives/mpi_session.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 
 namespace {

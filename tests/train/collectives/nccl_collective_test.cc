@@ -1,10 +1,10 @@
 // Needs a GPU. One rank only: NCCL takes no two on one.
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl_collective.h"
 
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/through_device.h"
 

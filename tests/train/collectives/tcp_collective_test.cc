@@ -1,4 +1,4 @@
-#include "recpack/train/tcp_collective.h"
+#include "src/train/collectives/tcp_collective.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@
 #include "recpack/base/socket.h"
 #include "tests/base/forked.h"
 #include "tests/base/sanitizers.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/collectives/thread_world.h"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 namespace recpack {
 

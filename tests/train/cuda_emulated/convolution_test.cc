@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "recpack/base/error.h"
-#include "recpack/train/cuda_ops.h"
-#include "tests/pipeline/error_of.h"
+#include "src/train/cuda/cuda_ops.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
 namespace recpack {

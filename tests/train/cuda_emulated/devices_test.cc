@@ -1,7 +1,7 @@
 // Trainings on several emulated GPUs, on logical devices of one, and on GPUs beside CPU devices.
 #include <gmock/gmock.h>
 
-#include "recpack/train/evaluator.h"
+#include "src/train/run/evaluator.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/joined_processes.h"

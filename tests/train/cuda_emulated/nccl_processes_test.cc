@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/tcp_collective.h"
-#include "tests/pipeline/error_of.h"
+#include "src/train/collectives/tcp_collective.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/cuda_emulated/emulator.h"

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "recpack/train/tcp_collective.h"
+#include "src/train/collectives/tcp_collective.h"
 #include "src/train/collectives/nccl_library.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/collectives/thread_world.h"

@@ -1,7 +1,7 @@
 // Trainings whose gradients NCCL adds up on the emulated machine: of one process and of several.
 #include <gmock/gmock.h>
 
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl_collective.h"
 #include "src/base/format.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"

@@ -1,0 +1,178 @@
+#include "recpack/loader/dataset.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/shards/layout/layout.h"
+#include "src/pack/open/recognise.h"
+#include "src/pack/item/source.h"
+#include "src/pack/plan/unfinished.h"
+#include "src/base/format.h"
+#include "src/loader/data/dataset_digest.h"
+#include "src/loader/data/feature_mapper.h"
+#include "src/loader/data/item_store.h"
+#include "src/loader/data/record_store.h"
+
+namespace recpack {
+namespace {
+
+constexpr char kTrain[] = "train";
+
+// The kind of what are no shards, else empty. A folder that says what it is need not be looked
+// into.
+std::string RecogniseOthers(const std::string& path) {
+  for (const char* sign : {"/manifest.json", "/.recpack"}) {
+    if (PosixFiles().Exists(path + sign)) return {};
+  }
+  const std::string kind = RecogniseSource(path);
+  return kind == "tfrecord" ? "" : kind;
+}
+
+// Which of the splits is opened.
+size_t Choose(const std::vector<std::string>& splits, const std::string& path,
+              const std::string& wanted) {
+  std::string names;
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (splits[i] == (wanted.empty() ? kTrain : wanted)) return i;
+    names += (names.empty() ? "" : ", ") + splits[i];
+  }
+  if (!wanted.empty()) {
+    throw Error(ErrorKind::kNotFound, format("there is no split '{}'", wanted), {.path = path},
+                "choose one of: " + names);
+  }
+  if (splits.size() == 1) return 0;
+  throw Error(ErrorKind::kInvalidArgument, "has several splits and none is called train",
+              {.path = path}, "name one of: " + names);
+}
+
+// What kind of source all paths are; empty: shards, or nothing that is known.
+std::string KindOf(const std::vector<std::string>& paths) {
+  std::string kind = RecogniseOthers(paths.front());
+  for (const std::string& path : paths) {
+    if (RecogniseOthers(path) == kind) continue;
+    throw Error(ErrorKind::kUnsupported,
+                format("is no {}, as is the first of the list", kind.empty() ? "shard" : kind),
+                {.path = path}, "open them one by one and mix them");
+  }
+  return kind;
+}
+
+// What the user should hear of the files: which split is whose, where only names tell it.
+std::vector<std::string> NoticesOf(const Layout& layout, const LayoutSplit& taken, bool asked) {
+  std::vector<std::string> notices = layout.notices;
+  if (layout.manifest || asked || layout.splits.size() < 2) return notices;
+  std::string names;
+  for (const LayoutSplit& split : layout.splits) {
+    names += (names.empty() ? "" : ", ") + format("{} ({})", split.name, split.shards.size());
+  }
+  notices.push_back(
+      format("the names of the files tell these splits (and files of each): {}; {} is taken", names,
+             taken.name));
+  return notices;
+}
+
+std::string NameOf(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) return paths.front();
+  return format("{} and {} more", paths.front(), paths.size() - 1);
+}
+
+// Labels of all have to mean the same; what has no manifest has no say.
+std::vector<std::string> ClassNames(const std::vector<Layout>& layouts,
+                                    const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    if (!layouts[i].manifest || layouts[i].manifest->class_names.empty()) continue;
+    const auto& own = layouts[i].manifest->class_names;
+    if (!names.empty() && own != names) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "has other class names than the data sets listed before it", {.path = paths[i]},
+                  "pack them together, so that a label means the same in all");
+    }
+    names = own;
+  }
+  return names;
+}
+
+}  // namespace
+
+Dataset::Dataset(std::string path, std::string split, std::vector<std::string> class_names,
+                 std::shared_ptr<const SampleStore> store,
+                 std::shared_ptr<const FeatureMapper> mapper, std::vector<std::string> notices)
+    : path_(std::move(path)),
+      split_(std::move(split)),
+      class_names_(std::move(class_names)),
+      store_(std::move(store)),
+      mapper_(std::move(mapper)),
+      notices_(std::move(notices)) {
+  if (records() == 0) {
+    throw Error(ErrorKind::kInvalidArgument, format("the split '{}' has no records", split_),
+                {.path = path_});
+  }
+  digest_ = DigestOf(*store_);
+}
+
+Dataset Dataset::Open(const std::string& path, const DatasetOptions& options) {
+  return Open(std::vector{path}, options);
+}
+
+Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOptions& options) {
+  if (paths.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "no path of a data set is given", {},
+                "name a folder of shards, a shard, or a pattern");
+  }
+  const std::string name = NameOf(paths);
+  if (const std::string kind = KindOf(paths); !kind.empty()) {
+    return OfSource(OpenItems(kind, paths, options), name, options);
+  }
+  std::vector<Layout> layouts;
+  layouts.reserve(paths.size());
+  for (const std::string& path : paths) {
+    layouts.push_back(FindFinishedLayout(path, paths.size() == 1));
+  }
+  std::vector<std::string> class_names = ClassNames(layouts, paths);
+  const Layout layout = JoinLayouts(std::move(layouts));
+  std::vector<std::string> splits;
+  for (const LayoutSplit& split : layout.splits) splits.push_back(split.name);
+  const LayoutSplit& split = layout.splits[Choose(splits, name, options.split)];
+  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
+  return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files),
+                 std::make_shared<FeatureMapper>(options.fields, options.label_offset),
+                 NoticesOf(layout, split, !options.split.empty()));
+}
+
+Dataset Dataset::OfSource(std::shared_ptr<const Source> source, const std::string& path,
+                          const DatasetOptions& options) {
+  std::vector<std::string> splits;
+  for (const SourceSplit& split : source->splits()) splits.push_back(split.name);
+  const size_t split = Choose(splits, path, options.split);
+  // Names of a folder's items are relative to it.
+  const std::string root = source->kind() == "folder" ? path + "/" : "";
+  return Dataset(path, splits[split], source->class_names(), MakeItemStore(source, split, root),
+                 std::make_shared<FeatureMapper>(FieldMap(), options.label_offset), {});
+}
+
+uint64_t Dataset::records() const noexcept { return store_->samples(); }
+
+uint64_t Dataset::bytes() const noexcept { return store_->bytes(); }
+
+std::string Dataset::DifferenceFrom(const std::string& digest) const {
+  return DigestDifference(*store_, digest_, digest);
+}
+
+std::unique_ptr<SampleSource> Dataset::NewSource(const SourceOptions& options) const {
+  return store_->NewSource(options);
+}
+
+void Dataset::MapFeatures(ExampleView& example) const { mapper_->Apply(example); }
+
+std::vector<std::string> Dataset::Notices() const {
+  std::vector<std::string> notices = notices_;
+  std::ranges::copy(store_->Notices(), std::back_inserter(notices));
+  return notices;
+}
+
+Place Dataset::PlaceOf(uint64_t ordinal) const { return store_->PlaceOf(ordinal); }
+
+}  // namespace recpack

@@ -1,0 +1,15 @@
+// Samples that lie in shards.
+#pragma once
+
+#include <memory>
+
+#include "recpack/base/file.h"
+#include "src/shards/layout/layout.h"
+#include "src/loader/data/sample_store.h"
+
+namespace recpack {
+
+// `files` outlives the store; shards are read through it. Throws Error as Dataset::Open().
+std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, FileSystem& files);
+
+}  // namespace recpack

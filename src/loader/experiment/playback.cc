@@ -1,0 +1,114 @@
+#include "src/loader/experiment/playback.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "recpack/base/bytes.h"
+#include "recpack/base/clock.h"
+#include "recpack/base/random.h"
+
+namespace recpack {
+namespace {
+
+constexpr uint64_t kSyntheticSeed = 0x73796e7468;  // "synth"
+constexpr size_t kMostKeptBytes = 256 << 20;
+
+// Floats in [0.5, 1): no value that a step has to treat apart.
+void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
+  KeyedRandom random(kSyntheticSeed, 0, array.offset);
+  const size_t count = array.sample_bytes * samples / ValueBytes(array.type);
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t bits = random.NextU32();
+    switch (array.type) {
+      case ValueType::kU8:
+        bytes[i] = static_cast<uint8_t>(bits);
+        break;
+      case ValueType::kF16:
+        StoreLittleEndian(bytes + i * 2, static_cast<uint16_t>(0x3800 | (bits & 0x3ff)));
+        break;
+      case ValueType::kBf16:
+        StoreLittleEndian(bytes + i * 2, static_cast<uint16_t>(0x3f00 | (bits & 0x7f)));
+        break;
+      case ValueType::kF32:
+        StoreLittleEndian(bytes + i * 4, 0x3f000000U | (bits & 0x7fffff));
+        break;
+      default:
+        return;  // integers are labels and lengths: 0 is one
+    }
+  }
+}
+
+}  // namespace
+
+Playback::Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, size_t slab_bytes,
+                   uint32_t chunks, SlabAllocator& slabs)
+    : control_(page.control),
+      ring_(std::move(ring)),
+      slab_bytes_(slab_bytes),
+      chunks_(chunks),
+      slabs_(slabs),
+      most_(
+          std::clamp<size_t>(kMostKeptBytes / std::max<size_t>(slab_bytes, 1), 1, ring_->size())) {}
+
+LoaderMode Playback::Wanted() noexcept {
+  uint64_t request = control_.request.load(std::memory_order_acquire);
+  if (request == 0) return LoaderMode::kLive;
+  const uint64_t mode = request & kModeBits;
+  if (mode > static_cast<uint64_t>(LoaderMode::kSynthetic) ||
+      MonotonicNow() > (request & ~kModeBits)) {
+    control_.request.compare_exchange_strong(request, 0, std::memory_order_relaxed);
+    return LoaderMode::kLive;
+  }
+  return static_cast<LoaderMode>(mode);
+}
+
+void Playback::Enter(LoaderMode mode) noexcept {
+  if (mode == LoaderMode::kReplayAndWork) {
+    ring_->AllowExtra(chunks_);
+  } else if (mode_ == LoaderMode::kReplayAndWork) {
+    ring_->ForbidExtra();
+  }
+  if (mode != LoaderMode::kLive) control_.given.fetch_add(1, std::memory_order_relaxed);
+  ring_->Pause(mode != LoaderMode::kLive);
+  if (mode == mode_) return;
+  mode_ = mode;
+  at_ = 0;
+  const bool repeats = mode == LoaderMode::kReplay || mode == LoaderMode::kReplayAndWork;
+  control_.held.store(repeats ? kept_.size() : 0, std::memory_order_relaxed);
+  control_.mode.store(static_cast<uint64_t>(mode), std::memory_order_release);
+}
+
+void Playback::Keep(uint64_t number) {
+  const BatchMemory& from = *ring_->slot(number).memory;
+  const auto copy = std::make_shared<Kept>();
+  try {
+    copy->slab = slabs_.Allocate(slab_bytes_);
+  } catch (const std::exception&) {
+    if (kept_.empty()) throw;
+    most_ = kept_.size();
+    return;
+  }
+  std::copy_n(from.bytes(), slab_bytes_, copy->bytes());
+  copy->ids = from.ids;
+  copy->views = from.views;
+  copy->mask = from.mask;
+  copy->number = number;
+  kept_.push_back(copy);
+}
+
+const std::shared_ptr<const Playback::Kept>& Playback::MadeUp(const std::vector<ArraySpec>& arrays,
+                                                              uint32_t samples) {
+  if (synthetic_) return synthetic_;
+  const auto made = std::make_shared<Kept>();
+  made->slab = slabs_.Allocate(slab_bytes_);
+  auto* const bytes = made->bytes();
+  std::fill_n(bytes, slab_bytes_, uint8_t{0});
+  for (const ArraySpec& array : arrays) FillAtRandom(array, samples, bytes + array.offset);
+  made->ids.resize(samples);
+  made->views.resize(samples);
+  made->mask.resize(samples, 1);
+  synthetic_ = made;
+  return synthetic_;
+}
+
+}  // namespace recpack

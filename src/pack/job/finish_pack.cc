@@ -1,0 +1,191 @@
+#include "src/pack/job/finish_pack.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/record/index.h"
+#include "src/base/format.h"
+#include "src/shards/index/indexed_shards.h"
+#include "src/shards/manifest/manifest_schema.h"
+#include "src/pack/job/side_files.h"
+#include "src/shards/manifest/sidecar.h"
+
+namespace recpack {
+namespace {
+
+// The split of that name, added at the end where it is new.
+ManifestSplit& SplitOf(Manifest& manifest, const std::string& name) {
+  for (auto& split : manifest.splits) {
+    if (split.name == name) return split;
+  }
+  manifest.splits.push_back(
+      {.name = name, .index = name + ".recindex", .shards = {}, .class_counts = {}});
+  return manifest.splits.back();
+}
+
+void AddShard(const std::string& split_name, const Sidecar& sidecar, Manifest& manifest) {
+  ManifestSplit& split = SplitOf(manifest, split_name);
+  split.shards.push_back(sidecar.shard);
+  for (const auto& [label, count] : sidecar.class_counts) split.class_counts[label] += count;
+  if (sidecar.shard.records > 0) MergeSchema(sidecar.schema, manifest.schema);
+  manifest.skipped.insert(manifest.skipped.end(), sidecar.skipped.begin(), sidecar.skipped.end());
+}
+
+// Takes the manifest that is appended to out of the folder.
+Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folder,
+                       const PackOptions& options) {
+  if (!folder.base()) {
+    Manifest manifest;
+    manifest.source_kind = source.kind();
+    manifest.created_by = options.created_by;
+    manifest.settings = plan.settings;
+    manifest.class_names = source.class_names();
+    return manifest;
+  }
+  return std::move(*folder.base());
+}
+
+// Of the index that there was, if any.
+using OldIndex = std::optional<IndexedShards>;
+
+// Nothing where it is not there, or was cut by a power failure.
+std::optional<ShardEntries> EntriesOfPart(const std::string& path) {
+  if (!std::filesystem::exists(path)) return {};
+  try {
+    const Index part = Index::Open(path);
+    if (part.shard_count() == 1) return part.Entries(0);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+  }
+  return {};
+}
+
+ShardEntries EntriesOf(const std::string& file, const PackFolder& folder, const OldIndex& old,
+                       const PackOptions& options) {
+  if (auto entries = EntriesOfPart(folder.IndexPartPath(file))) {
+    entries->name = file;  // a stream's part was written before the shard had its name
+    return std::move(*entries);
+  }
+  if (const auto found = old ? old->Find(file) : std::nullopt) return old->index().Entries(*found);
+  ShardEntries entries = ScanShard(*options.files, folder.ShardPath(file), true);
+  entries.name = file;
+  return entries;
+}
+
+void WriteIndex(const std::string& name, const NameList& files, const PackFolder& folder,
+                const PackOptions& options) {
+  const std::string path = options.out + "/" + name;
+  const std::string temporary = folder.StatePath(format("{}.tmp-{}", name, ::getpid()));
+  OldIndex old;
+  if (std::filesystem::exists(path)) old.emplace(Index::Open(path));
+  IndexWriter writer(options.files->Create(temporary));
+  for (const auto& file : files) {
+    writer.AddShard(EntriesOf(file, folder, old, options));
+  }
+  writer.Finish(options.sync);
+  options.files->Rename(temporary, path, options.sync);
+}
+
+void WriteDaliIndexes(const std::string& name, const PackOptions& options) {
+  const Index index = Index::Open(options.out + "/" + name);
+  for (size_t i = 0; i < index.shard_count(); ++i) {
+    const ShardEntries entries = index.Entries(i);
+    WriteFileAtomically(*options.files, options.out + "/" + entries.name + ".idx",
+                        AsBytes(DaliIndexText(entries)), options.sync);
+  }
+}
+
+// Items that all shards of the plan leave out; nothing where some are missing.
+std::optional<uint64_t> SkippedInAll(const Plan& plan, const PackFolder& folder) {
+  uint64_t skipped = 0;
+  for (const auto& file : plan.shards.files()) {
+    const auto sidecar = folder.FindComplete(file);
+    if (!sidecar) return {};
+    skipped += sidecar->skipped.size();
+  }
+  return skipped;
+}
+
+// The shards of each index, by its file name: what the manifest lists and what the plan adds to it.
+std::map<std::string, NameList> ShardsOfIndexes(Manifest& manifest, const Plan& plan) {
+  std::map<std::string, NameList> shards;
+  for (const auto& split : manifest.splits) shards[split.index] = split.shards.files();
+  for (const auto& shard : plan.shards) {
+    const ManifestSplit& split = SplitOf(manifest, plan.splits[shard.split].name);
+    shards[split.index].push_back(shard.file);
+  }
+  return shards;
+}
+
+void WriteIndexes(Manifest& manifest, const Plan& plan, const PackFolder& folder,
+                  const PackOptions& options) {
+  const std::map<std::string, NameList> indexes = ShardsOfIndexes(manifest, plan);
+  // One after the other: the rows of a manifest take 60 bytes a shard, the table of an index 80.
+  if (options.append) manifest = {};
+  for (const auto& [index, files] : indexes) {
+    WriteIndex(index, files, folder, options);
+    if (options.dali_index) WriteDaliIndexes(index, options);
+  }
+}
+
+// The manifest that is there, where shards were appended to the plan's since: who packs these again
+// does not take those out.
+std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder& folder,
+                                             const PackOptions& options) {
+  if (options.append || folder.LastAppend() == 0) return {};
+  if (!options.files->Exists(options.out + "/" + kManifestName)) return {};
+  Manifest manifest = ReadManifest(*options.files, options.out);
+  if (manifest.settings != plan.settings || !Lists(manifest, plan)) return {};
+  for (ManifestSplit& split : manifest.splits) {
+    ShardList shards;
+    for (const ManifestShard& row : split.shards) {
+      const bool planned = plan.shards.files().Find(row.file).has_value();
+      const auto sidecar = planned ? folder.FindComplete(row.file) : std::nullopt;
+      shards.push_back(sidecar ? sidecar->shard : row);
+    }
+    split.shards = std::move(shards);
+  }
+  return manifest;
+}
+
+}  // namespace
+
+PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
+                      const PackOptions& options, uint64_t skip_limit, Manifest& manifest) {
+  manifest = StartManifest(source, plan, folder, options);
+  if (Lists(manifest, plan)) return PackFinish::kDone;  // an append that was made before
+  const auto skipped = SkippedInAll(plan, folder);
+  if (!skipped) return PackFinish::kShardsMissing;
+  if (*skipped > skip_limit) return PackFinish::kTooManySkipped;
+  const Descriptor turn = folder.TakeTurn();
+  if (auto grown = ManifestWithAppended(plan, folder, options)) {
+    manifest = std::move(*grown);
+    WriteIndexes(manifest, {}, folder, options);
+  } else {
+    WriteIndexes(manifest, plan, folder, options);
+    if (options.append) {
+      manifest = ReadManifest(*options.files, options.out);
+      if (Lists(manifest, plan)) return PackFinish::kDone;  // another task was faster
+    }
+    for (const auto& shard : plan.shards) {
+      const auto sidecar = folder.FindComplete(shard.file);
+      if (!sidecar) return PackFinish::kShardsMissing;
+      AddShard(plan.splits[shard.split].name, *sidecar, manifest);
+    }
+  }
+  WriteSideFiles(source, folder, options, manifest);
+  WriteManifest(*options.files, options.out, manifest, options.sync);
+  for (const auto& file : plan.shards.files()) {
+    std::error_code ignored;
+    std::filesystem::remove(folder.IndexPartPath(file), ignored);
+  }
+  folder.RemoveStaleTemporaries(plan);
+  return PackFinish::kDone;
+}
+
+}  // namespace recpack

@@ -1,0 +1,60 @@
+// What is written of the items of one shard, and what is noted of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "src/shards/manifest/manifest.h"
+#include "src/pack/item/source.h"
+#include "recpack/example/schema.h"
+#include "recpack/example/view.h"
+#include "recpack/record/writer.h"
+#include "src/pack/job/prepared_items.h"
+#include "src/pack/job/shard_job.h"
+#include "src/shards/manifest/sidecar.h"
+
+namespace recpack {
+
+// Learns the schema from the first records of a shard.
+class SchemaSample {
+ public:
+  void Add(ByteView payload);
+  std::vector<ManifestFeature> Finish() const;
+
+ private:
+  static constexpr uint64_t kRecords = 100;
+  ExampleView view_;
+  SchemaBuilder schema_;
+  bool given_up_ = false;
+};
+
+// Takes the items of a shard in their order. One thread at a time. Views its arguments.
+class ShardContent {
+ public:
+  ShardContent(JobState& job, const PlannedShard& shard, RecordWriter& writer, Sidecar& sidecar)
+      : job_(job), shard_(shard), writer_(writer), sidecar_(sidecar) {}
+
+  // Reads and writes the items one by one. False where the job is to stop. Throws Error.
+  bool WriteAll(ItemReader& reader);
+
+  // Writes what others prepared. The same errors.
+  bool Write(const PreparedItems& batch);
+
+  std::vector<ManifestFeature> Schema() const { return schema_.Finish(); }
+
+ private:
+  bool WriteOne(uint64_t item, ItemReader& reader, Sample& sample);
+  bool WritePrepared(const PreparedItem& item);
+  bool Skip(uint64_t item, const Error& error);
+  void Count(ByteView payload, int64_t label);
+  void Report(uint64_t item);
+
+  JobState& job_;
+  const PlannedShard& shard_;
+  RecordWriter& writer_;
+  Sidecar& sidecar_;
+  SchemaSample schema_;
+};
+
+}  // namespace recpack

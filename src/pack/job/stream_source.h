@@ -1,0 +1,44 @@
+// What is left to say of a source whose records came one by one, once all were written.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "src/pack/item/source.h"
+
+namespace recpack {
+
+// For plan and manifest. Its items cannot be read again.
+class StreamSource final : public Source {
+ public:
+  static constexpr char kKind[] = "stream";
+
+  StreamSource(std::vector<SourceSplit> splits, std::vector<std::string> class_names,
+               std::string fingerprint)
+      : splits_(std::move(splits)),
+        class_names_(std::move(class_names)),
+        fingerprint_(std::move(fingerprint)) {}
+
+  std::string kind() const override { return kKind; }
+  const std::vector<SourceSplit>& splits() const override { return splits_; }
+  const std::vector<std::string>& class_names() const override { return class_names_; }
+  std::string ItemName(size_t split, uint64_t item) const override {
+    return "record " + std::to_string(item) + " of " + splits_[split].name;
+  }
+  uint64_t ItemBytes(size_t, uint64_t) const override { return 0; }
+  bool sorted_by_class() const override { return false; }
+  std::string Fingerprint() const override { return fingerprint_; }
+  std::unique_ptr<ItemReader> NewReader() const override {
+    throw Error(ErrorKind::kUnsupported, "records of a stream come once");
+  }
+
+ private:
+  std::vector<SourceSplit> splits_;
+  std::vector<std::string> class_names_;
+  std::string fingerprint_;
+};
+
+}  // namespace recpack

@@ -1,0 +1,30 @@
+#include "src/pack/open/recognise.h"
+
+#include "recpack/base/file.h"
+#include "recpack/base/folders.h"
+#include "src/pack/sources/cifar/cifar.h"
+#include "src/pack/sources/folder/folder.h"
+#include "src/pack/sources/imagenet/imagenet.h"
+#include "src/pack/sources/list/list.h"
+#include "src/shards/manifest/manifest.h"
+#include "src/pack/sources/reviews/reviews.h"
+#include "src/pack/sources/tar/tar.h"
+#include "src/pack/sources/tfrecord/tfrecord.h"
+
+namespace recpack {
+
+std::string RecogniseSource(const std::string& path) {
+  StatusOf(path);  // links that go round in circles are not "nothing"
+  // A manifest that is damaged is one all the same: its shards are not files of a class.
+  if (PosixFiles().Exists(path + "/" + kManifestName)) return "tfrecord";
+  if (LooksLikeCifar(path)) return "cifar";
+  if (LooksLikeImagenet(path)) return "imagenet";
+  if (LooksLikeTar(path)) return "tar";
+  if (LooksLikeReviews(path)) return "reviews";
+  if (LooksLikeList(path)) return "list";
+  if (LooksLikeTfrecord(path)) return "tfrecord";
+  if (LooksLikeFolder(path)) return "folder";
+  return {};
+}
+
+}  // namespace recpack

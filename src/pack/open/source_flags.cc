@@ -1,0 +1,54 @@
+#include "src/pack/open/source_flags.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+struct FlagUse {
+  const char* flag;
+  bool given;
+  std::vector<std::string_view> kinds;  // that know it
+};
+
+std::vector<FlagUse> UsesOf(const SourceFlags& flags) {
+  const std::vector<std::string_view> of_images = {"folder", "imagenet", "tar", "list", "tfrecord"};
+  return {{"--splits", !flags.splits.empty(), {"cifar", "cifar10", "cifar100"}},
+          {"--split", !flags.split.empty(), {"tar"}},
+          {"--field", !flags.fields.empty(), {"tar", "list", "tfrecord"}},
+          {"--column", !flags.columns.empty(), {"list"}},
+          {"--layout", !flags.layout.empty(), {"folder"}},
+          {"--filter", !flags.filters.empty(), {"tfrecord"}},
+          {"--label-offset", flags.label_offset != 0, {"tfrecord"}},
+          {"--max-tokens", flags.max_tokens.has_value(), {"reviews"}},
+          {"--vocabulary", flags.vocabulary.has_value(), {"reviews"}},
+          {"--vocabulary-file", !flags.vocabulary_file.empty(), {"reviews"}},
+          {"--seed", flags.seed.has_value(), {"reviews"}},
+          {"--devkit", !flags.devkit.empty(), {"imagenet"}},
+          {"--labels", !flags.labels.empty(), {"imagenet"}},
+          {"--check-images", flags.check_images, of_images},
+          {"--resize", flags.resize > 0, of_images},
+          {"--jpeg", !flags.jpeg.empty(), of_images}};
+}
+
+}  // namespace
+
+void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind) {
+  for (const FlagUse& use : UsesOf(flags)) {
+    if (!use.given || std::ranges::count(use.kinds, kind) > 0) continue;
+    std::string kinds;
+    for (const std::string_view known : use.kinds) {
+      kinds += (kinds.empty() ? "" : ", ") + std::string(known);
+    }
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{} does nothing for a source of the kind {}", use.flag, kind),
+                {.path = flags.path}, format("leave it out; it is for {}", kinds));
+  }
+}
+
+}  // namespace recpack

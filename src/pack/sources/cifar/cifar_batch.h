@@ -1,0 +1,48 @@
+// One batch file of a CIFAR data set: where its rows are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/base/bytes.h"
+#include "recpack/base/file.h"
+#include "src/pack/sources/cifar/cifar_files.h"
+#include "src/pack/sources/cifar/pickle.h"
+
+namespace recpack {
+
+inline constexpr uint64_t kCifarPixels = 3072;  // bytes an image: 32x32, planar RGB
+
+// Immutable once opened; any number of threads.
+struct CifarBatch {
+  std::string name;
+  std::shared_ptr<const ReadableFile> file;
+  uint64_t file_bytes = 0;  // when it was opened
+  uint64_t rows = 0;
+
+  // Row i begins at first_row + i * row_bytes and ends with its pixels; what is before them are
+  // its labels, a byte each, in the binary version.
+  uint64_t first_row = 0;
+  uint64_t row_bytes = kCifarPixels;
+  ByteView memory;  // what first_row is an offset into; empty: `file`
+  std::shared_ptr<const PickleDocument> document;  // where decoded pixels are, else null
+
+  // Of pickles: one a row, as they are in the file. coarse_labels is empty for CIFAR-10.
+  std::vector<int64_t> labels;
+  std::vector<int64_t> coarse_labels;
+};
+
+// Throws as OpenCifar().
+CifarBatch OpenPickleBatch(const CifarFile& file, CifarDataset dataset);
+CifarBatch OpenBinaryBatch(const CifarFile& file, CifarDataset dataset);
+
+// Class names, fine and coarse (empty for CIFAR-10), as far as the meta files are there.
+struct CifarClasses {
+  std::vector<std::string> fine;
+  std::vector<std::string> coarse;
+};
+CifarClasses ReadCifarClasses(const CifarFiles& files);
+
+}  // namespace recpack

@@ -1,0 +1,55 @@
+// Finds ImageNet's files and the images in them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/pack/sources/imagenet/imagenet.h"
+#include "src/pack/sources/imagenet/imagenet_labels.h"
+#include "src/pack/sources/tar/tar_volumes.h"
+
+namespace recpack {
+
+// What is there of it; empty: not there.
+struct ImagenetFiles {
+  std::string train_archive;
+  std::string validation_archive;
+  std::string validation_folder;
+  std::string devkit;
+};
+
+// `path` as ImagenetOptions has it; nothing where it is not ImageNet. Archives are told by name.
+ImagenetFiles FindImagenet(const std::string& path);
+
+struct ImagenetItem {
+  uint64_t offset = 0;  // in the file of its archive
+  uint64_t size = 0;
+  uint64_t name = 0;  // where its name begins in ImagenetSplit::names
+  uint32_t label = 0;
+};
+static_assert(sizeof(ImagenetItem) == 32);  // docs/sources.md says so
+
+struct ImagenetSplit {
+  static constexpr size_t kNoVolume = ~size_t{0};
+
+  std::vector<ImagenetItem> items;  // by label, then name
+  std::string names;                // each ends with a zero byte
+  size_t volume = kNoVolume;        // the archive; kNoVolume: files in a folder
+
+  std::string_view Name(const ImagenetItem& item) const { return names.c_str() + item.name; }
+};
+
+// The images of the archive of archives, which is `volumes[volume]`. Fills `classes`, sorted.
+ImagenetSplit IndexImagenetTrain(TarVolumes& volumes, size_t volume, int threads,
+                                 std::vector<std::string>& classes);
+
+// The flat images, labelled and numbered in `classes`; these are taken from `labels` if empty.
+ImagenetSplit IndexImagenetValidation(TarVolumes& volumes, size_t volume,
+                                      const ImagenetLabels& labels,
+                                      std::vector<std::string>& classes);
+ImagenetSplit ListImagenetValidation(const std::string& folder, const ImagenetLabels& labels,
+                                     std::vector<std::string>& classes);
+
+}  // namespace recpack

@@ -1,0 +1,51 @@
+// What a list holds: its rows by split, its columns and what becomes of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/pack/sources/list/list.h"
+#include "src/shards/files/folder_listing.h"
+#include "src/pack/sources/list/list_rows.h"
+
+namespace recpack {
+
+struct ListItem {
+  ListRow row;
+  uint64_t file_size = 0;  // bytes; 0 also where the file is not there
+};
+static_assert(sizeof(ListItem) == 24);  // docs/sources.md says so
+
+// A column that becomes a feature.
+struct ListFeature {
+  std::string name;
+  size_t column = 0;
+};
+
+struct ListTable {
+  explicit ListTable(const ListOptions& options);
+
+  std::string list_path;
+  std::unique_ptr<ReadableFile> list;
+  FolderTree folder;  // that file names are relative to
+  ListFormat format;
+  std::vector<ListType> types;  // of columns
+  size_t path_column = 0;
+  std::optional<size_t> label_column;
+  std::optional<size_t> split_column;
+  std::vector<ListFeature> features;  // but for path, label and split
+  std::vector<std::string> classes;   // sorted texts of labels; empty: labels are numbers, or none
+  bool sorted_by_class = false;
+  std::vector<SourceSplit> splits;
+  std::vector<std::vector<ListItem>> items;  // by split
+};
+
+// The error with the list and the line in its place.
+Error AtLine(const Error& error, const std::string& list_path, uint32_t line);
+
+}  // namespace recpack

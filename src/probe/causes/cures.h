@@ -1,0 +1,11 @@
+// What is usually done about a bottleneck.
+#pragma once
+
+#include "src/probe/verdict/verdict.h"
+
+namespace recpack {
+
+// Empty where there is nothing to do.
+const char* CureOf(Bottleneck bottleneck) noexcept;
+
+}  // namespace recpack

@@ -1,0 +1,90 @@
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "recpack/base/cpu.h"
+#include "src/probe/procfs/core_list.h"
+#include "src/probe/doctor/machine_parts.h"
+#include "src/probe/doctor/machine_text.h"
+
+namespace recpack {
+namespace {
+
+// "KEY : VALUE" or "KEY:\tVALUE", the first of the file.
+Reading<std::string> ValueOf(const Reading<std::string>& text, std::string_view key,
+                             const std::string& path) {
+  if (!text) return Unavailable{text.reason()};
+  Scanner lines(*text);
+  while (!lines.done()) {
+    const std::string_view line = lines.Line();
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const size_t begin = line.find_first_not_of(" \t", colon + 1);
+    if (begin != std::string_view::npos) return std::string(line.substr(begin));
+  }
+  return Unavailable{format("{} does not tell it", path)};
+}
+
+Reading<int> CountOf(const Reading<std::string>& list) {
+  if (!list) return Unavailable{list.reason()};
+  const auto count = static_cast<int>(ParseCoreList(*list).size());
+  if (count == 0) return Unavailable{"the list is empty"};
+  return count;
+}
+
+// By architecture.
+Reading<std::string> ModelOf(const MachineOptions& options) {
+  const std::string path = options.proc + "/cpuinfo";
+  const Reading<std::string> text = TextOf(path);
+  for (const char* key : {"model name", "Model", "CPU part"}) {
+    if (auto model = ValueOf(text, key, path)) return model;
+  }
+  return ValueOf(text, "model name", path);
+}
+
+Reading<int> NumaNodes(const MachineOptions& options) {
+  return CountOf(TextOf(options.sys + "/devices/system/node/online"));
+}
+
+Reading<double> LimitOf(const MachineOptions& options) {
+  UnseenList missing;
+  const CgroupSample group = ReadCgroup(options, missing);
+  if (group.cpu_limit) return *group.cpu_limit;
+  return Why(missing);
+}
+
+Reading<int> Megahertz(const std::string& path) {
+  constexpr int kKilo = 1000;
+  Reading<int> khz = NumberOf(path);
+  if (!khz) return khz;
+  return *khz / kKilo;
+}
+
+}  // namespace
+
+MachineCores ReadMachineCores(const MachineOptions& options) {
+  const std::string cpu = options.sys + "/devices/system/cpu";
+  const std::string frequency = cpu + "/cpu0/cpufreq";
+  const std::string status = format("{}/{}/status", options.proc, ::getpid());
+  MachineCores cores;
+  cores.model = ModelOf(options);
+  cores.online = CountOf(TextOf(cpu + "/online"));
+  cores.allowed = CountOf(ValueOf(TextOf(status), "Cpus_allowed_list", status));
+  cores.threads_per_core = CountOf(TextOf(cpu + "/cpu0/topology/thread_siblings_list"));
+  cores.numa_nodes = NumaNodes(options);
+  cores.limit = LimitOf(options);
+  cores.used = AvailableThreads();
+  cores.governor = TextOf(frequency + "/scaling_governor");
+  cores.frequency_driver = TextOf(frequency + "/scaling_driver");
+  cores.mhz = Megahertz(frequency + "/scaling_cur_freq");
+  if (!cores.mhz) {
+    const std::string path = options.proc + "/cpuinfo";
+    const Reading<std::string> text = ValueOf(TextOf(path), "cpu MHz", path);
+    if (text) cores.mhz = std::atoi(text->c_str());
+  }
+  cores.most_mhz = Megahertz(frequency + "/cpuinfo_max_freq");
+  return cores;
+}
+
+}  // namespace recpack

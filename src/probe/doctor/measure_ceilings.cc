@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/ceiling/pictures.h"
+#include "src/ceiling/scratch_file.h"
+#include "src/probe/doctor/ceilings.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+using std::chrono::milliseconds;
+using Seconds = std::chrono::duration<double>;
+
+constexpr int kRounds = 3;
+constexpr double kMeasurements = 28;  // of one thread or of all
+constexpr double kMeasuring = 0.5;    // of the time; the rest is preparing, and Scaling::Measure()
+constexpr Seconds kShortest{0.01}, kLongest{0.2};
+constexpr int kCallsAtATime = 32;
+constexpr size_t kRandomBytes = 4096;
+constexpr uint64_t kScratchBytes = uint64_t{256} << 20;
+constexpr double kScratchTime = 0.1;             // of the time
+constexpr size_t kCrcBytes = size_t{100} << 10;  // a record of a photograph
+constexpr int kShorterSide = 256;
+
+std::vector<ByteView> ViewsOf(const std::vector<ByteBuffer>& buffers) {
+  return {buffers.begin(), buffers.end()};
+}
+
+double BytesOf(const std::vector<ByteBuffer>& buffers) {
+  double bytes = 0;
+  for (const ByteBuffer& buffer : buffers) bytes += static_cast<double>(buffer.size());
+  return bytes;
+}
+
+class Measuring {
+ public:
+  explicit Measuring(const MeasureOptions& options)
+      : options_(options),
+        each_(std::clamp(options.time * kMeasuring / (kMeasurements * kRounds), kShortest,
+                         kLongest)) {}
+
+  Ceilings All() {
+    OfStorage();
+    OfMemory();
+    OfPictures();
+    OfGpus();
+    const Scaling scaling = Scaling::Measure(options_.cores, options_.memory);
+    result_.scaling = scaling.points();
+    result_.store_bytes_per_second = scaling.bytes_per_second();
+    result_.cores = options_.cores;
+    return std::move(result_);
+  }
+
+ private:
+  template <typename Measure>
+  Spread With(int threads, Measure measure) const {
+    const CeilingOptions options{.threads = threads,
+                                 .time = std::chrono::duration_cast<milliseconds>(each_),
+                                 .memory = options_.memory};
+    return SpreadOf(kRounds, [&] { return measure(options); });
+  }
+
+  template <typename Measure>
+  Ceiling& Add(const char* name, const char* unit, int threads, Measure measure) {
+    Ceiling ceiling{.name = name, .unit = unit, .threads = threads};
+    ceiling.one = With(1, measure);
+    ceiling.all = threads == 1 ? ceiling.one : With(threads, measure);
+    return result_.rates.emplace_back(std::move(ceiling));
+  }
+
+  void OfStorage() {
+    std::vector<std::string> files = options_.files;
+    std::optional<ScratchFile> scratch;
+    std::string how = "the data's files";
+    if (files.empty()) {
+      try {
+        scratch = ScratchFile::OnDisk(
+            options_.folder, kScratchBytes,
+            std::chrono::duration_cast<milliseconds>(options_.time * kScratchTime));
+        files = {scratch->path()};
+        how = "a file made for it in " + options_.folder;
+      } catch (const Error& error) {
+        Missing(kReadCold, "B/s", error.what());
+        return Missing(kReadRandom, "reads/s", error.what());
+      }
+    }
+    const auto [access, note] = ColdAccess(files);
+    const int threads = access == FileAccess::kDirect ? options_.cores : 1;
+    Add(kReadCold, "B/s", threads, [&, way = access](const CeilingOptions& with) {
+      return ReadCeiling(files, way, with);
+    }).how = how + note;
+    const int calls = access == FileAccess::kDirect ? kCallsAtATime : 1;
+    Add(kReadRandom, "reads/s", calls, [&, way = access](const CeilingOptions& with) {
+      return RandomReadCeiling(files, kRandomBytes, way, with);
+    }).how = how + note;
+  }
+
+  // Past the page cache where that can be, else by dropping what is in it.
+  std::pair<FileAccess, std::string> ColdAccess(const std::vector<std::string>& files) const {
+    const CeilingOptions shortly{.time = milliseconds(1)};
+    const Rate direct = ReadCeiling(files, FileAccess::kDirect, shortly);
+    if (direct.measured()) return {FileAccess::kDirect, ", past the page cache (O_DIRECT)"};
+    return {FileAccess::kDropped, ", dropped from the page cache, as " + direct.unavailable};
+  }
+
+  void OfMemory() {
+    const int cores = options_.cores;
+    try {
+      const ScratchFile file = ScratchFile::InMemory(kScratchBytes / 4);
+      const std::vector<std::string> files = {file.path()};
+      Add(kReadCached, "B/s", cores, [&](const CeilingOptions& with) {
+        return ReadCeiling(files, FileAccess::kCached, with);
+      }).how = "pread of pages in memory";
+    } catch (const Error& error) {
+      Missing(kReadCached, "B/s", error.what());
+    }
+    Add(kMemcpy, "B/s", cores, CopyCeiling);
+    Add(kMemset, "B/s", cores, StoreCeiling);
+    Add(kCrc, "B/s", cores, [](const CeilingOptions& with) { return CrcCeiling(kCrcBytes, with); });
+    std::optional<ScratchFile> made;
+    std::string shard = options_.compressed;
+    try {
+      if (shard.empty()) shard = made.emplace(ScratchFile::CompressedShard(400, 10'000)).path();
+    } catch (const Error&) {  // InflateCeiling() says so
+    }
+    Add(kInflate, "B/s", cores, [&](const CeilingOptions& with) {
+      return InflateCeiling(shard, with);
+    }).how = made ? "GZIP of made-up text; bytes that come out" : "the data; bytes that come out";
+  }
+
+  void OfGpus() {
+    const CudaDeviceCount count = CountCudaDevices(options_.cuda);
+    if (count.devices == 0) {
+      Missing(kPinnedCopy, "B/s", count.reason);
+      return Missing(kKernelLaunch, "launches/s", count.reason);
+    }
+    Add(kPinnedCopy, "B/s", count.devices, [&](const CeilingOptions& with) {
+      return PinnedCopyCeiling(with, options_.cuda);
+    }).how = "one GPU, and all of them at a time";
+    Add(kKernelLaunch, "launches/s", count.devices, [&](const CeilingOptions& with) {
+      return LaunchCeiling(with, options_.cuda);
+    }).how = "of an empty kernel, on one GPU and on all of them";
+  }
+
+  void Missing(const char* name, const char* unit, const std::string& reason) {
+    const Spread none{.unavailable = reason};
+    result_.rates.push_back({.name = name, .unit = unit, .one = none, .all = none});
+  }
+
+  // What one core took for a picture, on average, if it could be measured.
+  std::optional<DecodePoint> PointOf(const std::vector<ByteBuffer>& pictures) const {
+    const std::vector<ByteView> views = ViewsOf(pictures);
+    const auto count = static_cast<double>(pictures.size());
+    const Spread rate =
+        With(1, [&](const CeilingOptions& with) { return JpegCeiling(views, with); });
+    if (!rate.measured()) return std::nullopt;
+    return DecodePoint{BytesOf(pictures) / count, PixelsOf(views) / count, 1 / rate.value};
+  }
+
+  void AddPictures(const char* name, const std::vector<ByteBuffer>& pictures) {
+    const std::vector<ByteView> views = ViewsOf(pictures);
+    const auto count = static_cast<double>(pictures.size());
+    Add(name, "pictures/s", options_.cores,
+        [&](const CeilingOptions& with) { return JpegCeiling(views, with); })
+        .how = format("whole ones of {:.2f} megapixels and {:.0f} kB",
+                      1e-6 * PixelsOf(views) / count, 1e-3 * BytesOf(pictures) / count);
+  }
+
+  void OfPictures() {
+    constexpr size_t kCount = 6;
+    const auto photos = NoisePictures(kCount, {500, 375}, 90);
+    AddPictures(kJpeg, photos);
+    std::vector<DecodePoint> points;
+    for (const auto& pictures :
+         {photos, NoisePictures(kCount, {500, 375}, 40), NoisePictures(kCount, {96, 72}, 90)}) {
+      if (const auto point = PointOf(pictures)) points.push_back(*point);
+    }
+    result_.decode = FitDecodeCost(points);
+    if (!options_.pictures.empty()) OfData();
+  }
+
+  // The cost's terms keep their proportion: pictures of one kind cannot tell them apart.
+  void OfData() {
+    try {
+      AddPictures(kDataJpeg, options_.pictures);
+      const auto point = PointOf(options_.pictures);
+      if (!point) return;
+      const double factor = point->seconds / result_.decode.Seconds(point->bytes, point->pixels);
+      result_.decode = {result_.decode.picture * factor, result_.decode.byte * factor,
+                        result_.decode.pixel * factor};
+      const auto resized = ResizedPictures(ViewsOf(options_.pictures), kShorterSide);
+      if (const auto smaller = PointOf(resized)) {
+        result_.resize = {.shorter = kShorterSide,
+                          .bytes = smaller->bytes / point->bytes,
+                          .seconds = smaller->seconds / point->seconds};
+      }
+    } catch (const Error& error) {
+      result_.rates.back().one.unavailable = error.what();
+      result_.rates.back().all.unavailable = error.what();
+    }
+  }
+
+  const MeasureOptions& options_;
+  const Seconds each_;
+  Ceilings result_;
+};
+
+}  // namespace
+
+Ceilings MeasureCeilings(const MeasureOptions& options) {
+  double load = 0;
+  ::getloadavg(&load, 1);
+  Ceilings ceilings = Measuring(options).All();
+  ceilings.load = load;
+  ceilings.measured_at = std::chrono::duration_cast<std::chrono::seconds>(
+                             std::chrono::system_clock::now().time_since_epoch())
+                             .count();
+  return ceilings;
+}
+
+const Ceiling* Ceilings::Find(std::string_view name) const {
+  const auto found = std::ranges::find(rates, name, &Ceiling::name);
+  return found == rates.end() ? nullptr : &*found;
+}
+
+double Ceilings::RateOf(std::string_view name, int threads) const {
+  const Ceiling* ceiling = Find(name);
+  if (ceiling == nullptr || !ceiling->one.measured() || !ceiling->all.measured()) return 0;
+  const int most = ceiling->threads;
+  if (most <= 1 || threads <= 1) return ceiling->one.value;
+  const double part = std::min(1.0, static_cast<double>(threads - 1) / (most - 1));
+  return ceiling->one.value + part * (ceiling->all.value - ceiling->one.value);
+}
+
+}  // namespace recpack

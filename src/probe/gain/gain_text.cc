@@ -1,0 +1,55 @@
+#include <string>
+
+#include "src/probe/gain/gain.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+constexpr const char* kKinds[GainPlan::kKinds] = {"live", "replayed", "replayed, pipeline at work",
+                                                  "synthetic"};
+
+std::string RateLine(const char* name, const Estimate& rate) {
+  return format("  {:<28} {:>12.1f} samples/s [{:.1f}, {:.1f}]\n", name, rate.value, rate.low,
+                rate.high);
+}
+
+std::string Range(const Estimate& difference) {
+  return format("{:+.1f} samples/s [{:+.1f}, {:+.1f}]", difference.value, difference.low,
+                difference.high);
+}
+
+std::string DifferenceLine(const char* name, const Estimate& difference, const char* what) {
+  return format("  {:<14} {}: {}\n", name, Range(difference), what);
+}
+
+}  // namespace
+
+std::string GainText(const GainResult& result) {
+  std::string text;
+  if (result.rounds == 0) {
+    text = "gain: unknown\n";
+  } else {
+    text = format("gain of a perfect input: {}\n", Range(result.gain));
+    text += format("  {:.3f} times as fast [{:.3f}, {:.3f}]; 95 % intervals\n", result.ratio.value,
+                   result.ratio.low, result.ratio.high);
+    text += format("  {} round{} of {} blocks of {} steps, {} trainer{}\n", result.rounds,
+                   result.rounds == 1 ? "" : "s", GainPlan::kKinds, result.block_steps,
+                   result.trainers, result.trainers == 1 ? "" : "s");
+    text += "\nwhat each kind of batches gave\n";
+    for (const LoaderMode mode : {LoaderMode::kLive, LoaderMode::kReplayAndWork,
+                                  LoaderMode::kReplay, LoaderMode::kSynthetic}) {
+      text += RateLine(kKinds[static_cast<size_t>(mode)], result.rate(mode));
+    }
+    text += "\nwhere the gain is\n";
+    text += DifferenceLine("starvation", result.starvation, "batches that come late");
+    text +=
+        DifferenceLine("interference", result.interference, "what the pipeline takes from a step");
+    text += DifferenceLine("(synthetic", result.synthetic, "over replayed: no part of the gain)");
+  }
+  if (!result.notes.empty()) text += "\nnot seen, or against it\n";
+  for (const std::string& note : result.notes) text += "  - " + note + "\n";
+  return text;
+}
+
+}  // namespace recpack

@@ -1,0 +1,54 @@
+// One GPU as NVML tells of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "src/probe/gpu/gpu_sampler.h"
+#include "src/probe/gpu/gpm.h"
+#include "src/probe/gpu/nvml.h"
+
+namespace recpack {
+
+// One thread at a time, but for doing().
+class NvmlDevice {
+ public:
+  // `now`: CLOCK_MONOTONIC ns.
+  NvmlDevice(std::shared_ptr<const Nvml> nvml, int index, const GpuSamplerOptions& options);
+
+  // What is unavailable says why. Takes as long as the driver does.
+  GpuSample Read(int64_t now);
+
+  // The NVML function that is being called, or was last.
+  const char* doing() const noexcept { return doing_.load(std::memory_order_relaxed); }
+
+ private:
+  // Returns what the function does. Throws Fault where the whole GPU is of no use then.
+  template <typename Function, typename... Args>
+  nvml::Return Call(const Function& function, Args... args);
+  template <typename T, typename Function, typename... Selector>
+  Reading<T> Number(const Function& function, T unit, Selector... selector);
+
+  void Acquire();
+  void ReadSlow();
+  GpuValues ReadValues(int64_t now);
+  Reading<std::string> Text(const Nvml::Text& function);
+  void ReadUtilisation(GpuValues& values);
+  void ReadMemory(GpuValues& values);
+  Reading<std::vector<GpuClockReason>> ClockReasons();
+  Reading<std::vector<GpuProcess>> Processes();
+
+  const std::shared_ptr<const Nvml> nvml_;
+  const int index_;
+  const GpuSamplerOptions options_;
+  std::atomic<const char*> doing_ = "nvmlDeviceGetHandleByIndex_v2";
+  nvml::Device handle_ = nullptr;
+  GpuSample known_;  // what changes rarely, and the fault
+  GpuValues slow_;
+  Gpm gpm_;
+  int64_t slow_read_ = 0;
+};
+
+}  // namespace recpack

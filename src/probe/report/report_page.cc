@@ -1,0 +1,62 @@
+#include <string_view>
+
+#include "recpack/base/error.h"
+#include "recpack/base/markup.h"
+#include "src/probe/report/report.h"
+#include "src/probe/verdict/show.h"
+#include "src/probe/util/embedded_file.h"
+
+namespace recpack {
+namespace {
+
+std::string_view PageFile(std::string_view name) {
+  for (const EmbeddedFile& file : ReportPageFiles()) {
+    if (file.path == name) return file.text;
+  }
+  throw Error(ErrorKind::kNotFound, "this build has no part of the page of this name",
+              {.path = std::string(name)});
+}
+
+// JSON that no HTML parser finds an end of the script in: "</script>", "<!--", "]]>".
+std::string JsonInScript(std::string_view json) {
+  std::string escaped;
+  for (const char c : json) {
+    if (c == '<') {
+      escaped += "\\u003c";
+    } else if (c == '>') {
+      escaped += "\\u003e";
+    } else if (c == '&') {
+      escaped += "\\u0026";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string ReportPage(const Report& report) {
+  std::string page;
+  std::string_view left = PageFile("report.html");
+  while (!left.empty()) {
+    const size_t begin = left.find("{{");
+    page += left.substr(0, begin);
+    if (begin == std::string_view::npos) break;
+    const size_t end = left.find("}}", begin);
+    const std::string_view name = left.substr(begin + 2, end - begin - 2);
+    if (name == "data") {
+      page += JsonInScript(ReportJson(report));
+    } else if (name == "title") {
+      page += EscapedMarkup(report.job.name);
+    } else if (name == "verdict") {
+      page += EscapedMarkup(VerdictText(report.verdict));
+    } else {
+      page += PageFile(name);
+    }
+    left.remove_prefix(end + 2);
+  }
+  return page;
+}
+
+}  // namespace recpack

@@ -1,0 +1,21 @@
+// What ran on a device when.
+#pragma once
+
+#include <vector>
+
+#include "src/probe/steps/trace_summary.h"
+#include "src/probe/util/intervals.h"
+
+namespace recpack {
+
+// The pieces of one device, in any order.
+struct DevicePieces {
+  std::vector<Interval> compute;
+  std::vector<Interval> exchange;  // NCCL's kernels
+  std::vector<Interval> copies;
+};
+
+// `process` and `device` are left to the caller.
+DeviceUse UseOf(DevicePieces pieces, size_t longest_gaps);
+
+}  // namespace recpack

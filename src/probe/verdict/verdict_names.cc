@@ -1,0 +1,53 @@
+#include <cstddef>
+#include <iterator>
+
+#include "src/probe/verdict/verdict.h"
+
+namespace recpack {
+
+const char* BandName(Band band) noexcept {
+  constexpr const char* kNames[] = {"unknown", "undecided", "not input-bound",
+                                    "moderately input-bound", "highly input-bound"};
+  static_assert(std::size(kNames) == kBands);
+  return kNames[static_cast<size_t>(band)];
+}
+
+const char* BottleneckName(Bottleneck bottleneck) noexcept {
+  constexpr const char* kNames[] = {"unknown",
+                                    "storage",
+                                    "page-cache misses",
+                                    "read",
+                                    "decompression",
+                                    "parse",
+                                    "decode",
+                                    "augment",
+                                    "user function",
+                                    "batch function",
+                                    "write",
+                                    "prefetch",
+                                    "training thread",
+                                    "processors taken by others",
+                                    "processor quota",
+                                    "interpreter lock",
+                                    "copies to the device",
+                                    "copies on devices",
+                                    "devices in turns",
+                                    "exchange between devices",
+                                    "slow rank",
+                                    "host",
+                                    "launch overhead",
+                                    "throttled clock",
+                                    "hang",
+                                    "model"};
+  static_assert(std::size(kNames) == kBottlenecks);
+  return kNames[static_cast<size_t>(bottleneck)];
+}
+
+Bottleneck BottleneckOf(std::string_view name) noexcept {
+  for (size_t i = 0; i < kBottlenecks; ++i) {
+    if (name == BottleneckName(static_cast<Bottleneck>(i))) return static_cast<Bottleneck>(i);
+  }
+  return Bottleneck::kUnknown;
+}
+
+}  // namespace recpack

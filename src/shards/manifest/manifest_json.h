@@ -1,0 +1,23 @@
+// The parts of the manifest as JSON, shared with the sidecars.
+#pragma once
+
+#include <string>
+
+#include "src/shards/manifest/manifest.h"
+#include "src/shards/json/json.h"
+
+namespace recpack {
+
+Json ShardToJson(const ManifestShard& shard);
+ManifestShard ShardFromJson(const Json& json, const std::string& path);
+Json FileToJson(const ManifestFile& file);
+ManifestFile FileFromJson(const Json& json, const std::string& path);
+Json FeatureToJson(const ManifestFeature& feature);
+ManifestFeature FeatureFromJson(const std::string& name, const Json& json);
+Json SkippedToJson(const SkippedItem& item);
+SkippedItem SkippedFromJson(const Json& json);
+Json CountsToJson(const std::map<int64_t, uint64_t>& counts);
+// Throws Error (kCorrupt) where a key is no number.
+std::map<int64_t, uint64_t> CountsFromJson(const Json& json, const std::string& path);
+
+}  // namespace recpack

@@ -1,0 +1,16 @@
+// From what records show to what the manifest says of them.
+#pragma once
+
+#include <vector>
+
+#include "src/shards/manifest/manifest.h"
+#include "recpack/example/schema.h"
+
+namespace recpack {
+
+std::vector<ManifestFeature> ToManifest(const std::vector<FeatureSpec>& specs);
+
+// Widens `into` so that it also holds for records that `features` describes.
+void MergeSchema(const std::vector<ManifestFeature>& features, std::vector<ManifestFeature>& into);
+
+}  // namespace recpack

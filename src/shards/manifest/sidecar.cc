@@ -1,0 +1,35 @@
+#include "src/shards/manifest/sidecar.h"
+
+#include "src/shards/manifest/manifest_json.h"
+
+namespace recpack {
+
+std::string SidecarPath(const std::string& out, const std::string& file) {
+  return out + "/" + kStateFolder + "/" + file + ".json";
+}
+
+std::string SidecarToJson(const Sidecar& sidecar) {
+  Json json = {{"shard", ShardToJson(sidecar.shard)}};
+  json["class_counts"] = CountsToJson(sidecar.class_counts);
+  json["schema"] = Json::object();
+  for (const auto& feature : sidecar.schema) json["schema"][feature.name] = FeatureToJson(feature);
+  json["skipped"] = Json::array();
+  for (const auto& item : sidecar.skipped) json["skipped"].push_back(SkippedToJson(item));
+  return WriteJson(json);
+}
+
+Sidecar ReadSidecar(FileSystem& files, const std::string& path) {
+  const std::string text(AsText(ReadWholeFile(files, path)));
+  return ReadJson(text, path, [&](const Json& json) {
+    Sidecar sidecar;
+    sidecar.shard = ShardFromJson(json.at("shard"), path);
+    sidecar.class_counts = CountsFromJson(json.at("class_counts"), path);
+    for (const auto& [name, feature] : json.at("schema").items()) {
+      sidecar.schema.push_back(FeatureFromJson(name, feature));
+    }
+    for (const Json& item : json.at("skipped")) sidecar.skipped.push_back(SkippedFromJson(item));
+    return sidecar;
+  });
+}
+
+}  // namespace recpack

@@ -1,0 +1,55 @@
+#include "src/train/ops/optimizer.h"
+
+namespace recpack {
+namespace {
+
+AdamUpdate AdamOf(const OptimizerOptions& options, const UpdateStep& step, float decay) {
+  return {.rate = static_cast<float>(step.rate),
+          .beta1 = static_cast<float>(options.momentum),
+          .decay = decay,
+          .step = step.number,
+          .rates = step.rates};
+}
+
+}  // namespace
+
+const char* OptimizerName(OptimizerKind kind) {
+  return kind == OptimizerKind::kAdam ? "adam" : "sgd";
+}
+
+const std::vector<std::string>& SlotNames(const OptimizerOptions& options) {
+  static const std::vector<std::string> sgd = {"momentum"};
+  static const std::vector<std::string> adam = {"first_moment", "second_moment"};
+  return options.kind == OptimizerKind::kAdam ? adam : sgd;
+}
+
+UpdateRates RatesOf(const OptimizerOptions& options, const UpdateStep& step) {
+  return RatesOf(AdamOf(options, step, 0));
+}
+
+void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& step, bool decayed,
+                  float* value, const float* gradient, std::span<float* const> slots,
+                  size_t count) {
+  const float decay = decayed ? static_cast<float>(options.decay) : 0.0F;
+  if (options.kind == OptimizerKind::kAdam) {
+    ops.Adam(AdamOf(options, step, decay), value, gradient, slots[0], slots[1], count);
+  } else {
+    ops.Sgd({.rate = static_cast<float>(step.rate),
+             .momentum = static_cast<float>(options.momentum),
+             .decay = decay,
+             .rates = step.rates},
+            value, gradient, slots[0], count);
+  }
+}
+
+void UpdateVariable(Ops& ops, const Variables& variables, const OptimizerOptions& options,
+                    const UpdateStep& step, size_t variable) {
+  std::vector<float*> slots;
+  for (size_t i = 0; i < SlotNames(options).size(); ++i) {
+    slots.push_back(variables.Slot(static_cast<int>(i), variable));
+  }
+  UpdateValues(ops, options, step, variables.specs()[variable].decayed, variables.At(variable),
+               variables.Gradient(variable), slots, variables.size(variable));
+}
+
+}  // namespace recpack

@@ -1,0 +1,32 @@
+// A network that was trained, on a device to itself.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/train/checkpoint/checkpoint.h"
+#include "src/train/run/trainer.h"
+#include "src/train/run/tower.h"
+
+namespace recpack {
+
+class TraceOps;
+
+// Of a checkpoint: sets the model in `options`, builds it on their first device, and loads the
+// variables. Used by the thread that made it.
+class EvaluatedModel {
+ public:
+  // Throws as Evaluator's constructor.
+  EvaluatedModel(const std::string& path, TrainerOptions& options);
+
+  const CheckpointInfo& checkpoint() const noexcept { return info_; }
+  Tower& tower() noexcept { return *tower_; }
+  TraceOps& ops() const noexcept { return *ops_; }  // the tower's
+
+ private:
+  CheckpointInfo info_;
+  TraceOps* ops_ = nullptr;
+  std::unique_ptr<Tower> tower_;
+};
+
+}  // namespace recpack

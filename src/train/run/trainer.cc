@@ -1,0 +1,145 @@
+#include "src/train/run/trainer.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/base/gain.h"
+#include "recpack/base/start_thread.h"
+#include "src/base/format.h"
+#include "src/train/setup/check_processes.h"
+#include "src/train/setup/gain_options.h"
+#include "src/train/setup/make_model.h"
+#include "src/train/setup/make_ops.h"
+#include "src/train/setup/make_strategies.h"
+#include "src/train/setup/memory_errors.h"
+#include "src/train/setup/repetition.h"
+#include "src/train/run/simulated.h"
+#include "src/train/run/time_steps.h"
+#include "src/train/run/trainer_state.h"
+#include "src/train/run/training_feeders.h"
+
+namespace recpack {
+namespace {
+
+// Throws where simulated devices stand beside others.
+bool Simulated(const TrainerOptions& options) {
+  const auto simulated =
+      std::count_if(options.devices.begin(), options.devices.end(),
+                    [](const DeviceSpec& device) { return device.kind == DeviceKind::kSimulated; });
+  if (simulated == 0) return false;
+  if (static_cast<size_t>(simulated) < options.devices.size() || !options.checkpoints.empty() ||
+      !options.resume.empty()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "simulated devices train nothing: they have no checkpoints and stand alone");
+  }
+  return true;
+}
+
+LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // of steps; nobody comes to the end of them
+  const uint64_t epochs = std::min(options.epochs, kMost / std::max<uint64_t>(1, steps_per_epoch));
+  const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
+  return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
+          .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMost))),
+          // Not of max_steps: a run that stops there and goes on is the run that went through.
+          .steps = static_cast<int64_t>(epochs * steps_per_epoch)};
+}
+
+}  // namespace
+
+Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
+                      TrainerNotice tell)
+    : notice(std::move(tell)),
+      world(std::move(of_all)),
+      placement(PlaceModel(complete)),
+      options(OnDevicesThatAreThere(std::move(complete), notice)),
+      simulated(Simulated(options)) {
+  if (options.log_placement && notice && !placement.graph.empty()) {
+    notice(DescribePlacement(placement.graph, placement.device_of, options.devices));
+  }
+  CheckProcesses(options, *world);
+  checkpoints.emplace(options, *world, notice);
+  feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice);
+  rate = RateOf(options, feeder->steps_per_epoch());
+  last_step = options.max_steps > 0 ? std::min(options.max_steps, rate.steps) : rate.steps;
+  if (simulated) return;
+  if (options.evaluate) eval_feeder = EvaluationFeeder(options, *world);
+  const size_t count = FedDevices(options).size();
+  control = world->Control();
+  norms = world->Norms();
+  gradient_sums = ChooseGradientSums(options, *world);
+  auto strategies = MakeStrategies(options, *world, gradient_sums.on_devices);
+  const float scale =
+      1.0F / static_cast<float>(options.batch_size * (options.async ? 1 : world->towers()));
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<std::unique_ptr<Ops>> devices;
+    const size_t end = IsPlaced(options) ? options.devices.size() : i + 1;
+    for (size_t k = i; k < end; ++k) devices.push_back(MakeOps(options, k, world->processors()));
+    towers.push_back(std::make_unique<Tower>(std::move(devices), std::move(strategies[i]), scale));
+    if (IsPlaced(options)) towers[i]->Place(placement.graph, placement.device_of);
+  }
+}
+
+// Processes are joined first, so that all hear of whatever fails at one.
+Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice) {
+  const auto world = std::make_shared<const ProcessWorld>(options.join, FedDevices(options).size());
+  try {
+    const TrainerNotice tell = world->rank() == 0 ? notice : TrainerNotice();
+    TrainerOptions complete = CompleteOptions(OfGainRun(std::move(options), tell));
+    const size_t batch_size = complete.batch_size;
+    WithMemoryErrors([] { return "this process's devices"; }, batch_size,
+                     [&] { state_ = std::make_unique<State>(world, std::move(complete), tell); });
+  } catch (const std::exception& error) {
+    world->Abort(error.what());
+    throw;
+  }
+}
+
+Trainer::~Trainer() = default;
+
+const std::vector<double>& Trainer::losses() const noexcept { return state_->losses; }
+
+const std::vector<StepTiming>& Trainer::timings() const noexcept { return state_->timings; }
+
+std::string Trainer::Describe() const {
+  if (state_->simulated) return format("{} simulated devices", state_->options.devices.size());
+  std::string text;
+  if (const ProcessWorld& world = *state_->world; world.processes() > 1) {
+    text = format("rank {} of {}, which have {} devices", world.rank(), world.processes(),
+                  world.towers());
+  }
+  auto device = state_->options.devices.begin();
+  for (const auto& tower : state_->towers) {
+    for (const auto& ops : tower->devices()) {
+      text += format("{}{}: {}", text.empty() ? "" : "; ", DeviceName(*device++), ops->Describe());
+    }
+  }
+  if (!state_->gradient_sums.text.empty()) text += "; " + state_->gradient_sums.text;
+  return text + DescribeSteps(state_->options, state_->world->towers());
+}
+
+void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
+  State& state = *state_;
+  if (state.simulated) {
+    RunSimulated(state.options, *state.feeder, report);
+    state.timings = TimeSimulated(state.options, *state.feeder);
+    return;
+  }
+  state.report = report;
+  std::vector<std::thread> threads;
+  threads.reserve(state.towers.size());
+  try {
+    for (size_t i = 0; i < state.towers.size(); ++i) {
+      threads.push_back(StartThread([&state, i] { state.RunTower(i); }));
+    }
+  } catch (const std::exception& error) {
+    state.Fail(threads.size(), error.what());  // the others wait for that one
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (state.failure) std::rethrow_exception(state.failure);
+}
+
+}  // namespace recpack

@@ -1,0 +1,144 @@
+#include "src/train/setup/make_model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/loader/recipe.h"
+#include "src/base/format.h"
+
+namespace recpack {
+namespace {
+
+constexpr char kVocabularyName[] = "vocabulary.txt";
+
+// Beside the shards. A token a line.
+int64_t CountTokens(const std::string& data) {
+  const std::filesystem::path path(data);
+  const auto file =
+      (std::filesystem::is_directory(path) ? path : path.parent_path()) / kVocabularyName;
+  if (!PosixFiles().Exists(file)) {
+    throw Error(ErrorKind::kNotFound, "there is no vocabulary", {.path = file},
+                "give its size, or make shards with 'recpack pack --from reviews'");
+  }
+  const ByteBuffer text = ReadWholeFile(PosixFiles(), file);
+  return std::count(text.begin(), text.end(), static_cast<uint8_t>('\n'));
+}
+
+// As the model's first layer reads them.
+std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
+  const std::string& recipe = training ? options.recipe : options.eval_recipe;
+  const int64_t size = PictureSize(options);
+  std::vector<Field> fields = Recipe(recipe);
+  for (Field& field : fields) {
+    if (auto* image = std::get_if<ImageField>(&field)) {
+      if (image->height != size || image->width != size) {
+        throw Error(ErrorKind::kInvalidArgument,
+                    format("the recipe '{}' makes pictures of {} x {}, the network reads {} x {}",
+                           recipe, image->width, image->height, size, size),
+                    {}, "choose a recipe of the network's size");
+      }
+      image->type = options.type == ValueType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
+      image->layout = options.layout;
+    }
+  }
+  return fields;
+}
+
+std::vector<Field> ReviewFields(const DeepconnOptions& options) {
+  const auto tokens = [&](const char* name) {
+    return NumbersField{.name = name,
+                        .type = ValueType::kI32,
+                        .length = static_cast<uint32_t>(options.max_tokens),
+                        .ragged = true,
+                        .truncate = true};
+  };
+  return {tokens("user_tokens"), tokens("item_tokens"),
+          NumbersField{.name = "rating", .type = ValueType::kF32}};
+}
+
+// NaN is refused as well.
+void RefuseBelowZero(double value, const char* name) {
+  if (value >= 0) return;
+  throw Error(ErrorKind::kInvalidArgument, format("{}: {}", name, value), {}, "give 0 or more");
+}
+
+void CheckNumbers(const TrainerOptions& options) {
+  if (options.steps_per_dispatch < 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("a dispatch of {} steps", options.steps_per_dispatch), {}, "give 1 or more");
+  }
+  RefuseBelowZero(static_cast<double>(options.max_steps), "the most steps");
+  RefuseBelowZero(static_cast<double>(options.checkpoint_steps), "steps of a checkpoint");
+  RefuseBelowZero(options.threads, "threads");
+  RefuseBelowZero(options.warmup_epochs, "epochs of the warm-up");
+  RefuseBelowZero(options.optimizer.rate, "the learning rate");
+  RefuseBelowZero(options.optimizer.momentum, "the momentum");
+  if (options.checkpoint_steps == 0 || !options.checkpoints.empty()) return;
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      format("checkpoints every {} steps, and no folder for them", options.checkpoint_steps), {},
+      "name one (--checkpoints)");
+}
+
+}  // namespace
+
+uint32_t DefaultBatchSize(const std::string& model) { return model == "deepconn" ? 32 : 128; }
+
+TrainerOptions CompleteOptions(TrainerOptions options) {
+  const auto is = [&](const char* name) { return options.model == name; };
+  if (!is("resnet") && !is("alexnet") && !is("deepconn")) {
+    throw Error(ErrorKind::kInvalidArgument, format("there is no model '{}'", options.model), {},
+                "choose resnet, alexnet or deepconn");
+  }
+  CheckNumbers(options);
+  if (options.batch_size == 0) options.batch_size = DefaultBatchSize(options.model);
+  if (!options.optimizer.kind) {
+    options.optimizer.kind = is("deepconn") ? OptimizerKind::kAdam : OptimizerKind::kSgd;
+  }
+  if (options.optimizer.rate == 0) {
+    options.optimizer.rate = is("resnet") ? 0.1 : is("alexnet") ? 0.02 : 0.01;
+  }
+  if (options.optimizer.decay < 0) options.optimizer.decay = is("deepconn") ? 0 : 5e-4;
+  if (options.model == "deepconn" && options.deepconn.vocabulary == 0) {
+    options.deepconn.vocabulary = CountTokens(options.data);
+  }
+  return options;
+}
+
+std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context) {
+  if (options.model == "deepconn") return MakeDeepconn(context, options.deepconn);
+  if (options.model == "alexnet") return MakeAlexnet(context, options.alexnet);
+  return MakeResnet(context, options.resnet);
+}
+
+int64_t PictureSize(const TrainerOptions& options) {
+  return options.model == "alexnet" ? options.alexnet.image : options.resnet.image;
+}
+
+std::vector<Field> ModelFields(const TrainerOptions& options, bool training) {
+  return options.model == "deepconn" ? ReviewFields(options.deepconn)
+                                     : PictureFields(options, training);
+}
+
+LabelRange ModelLabels(const TrainerOptions& options) {
+  if (options.model == "deepconn") {
+    return {"tokens", options.deepconn.vocabulary, "give the size of the vocabulary"};
+  }
+  return {"labels", options.model == "alexnet" ? options.alexnet.classes : options.resnet.classes,
+          "give the number of classes"};
+}
+
+void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std::string& where,
+                 const std::string& token) {
+  if (sums.bad_labels == 0) return;
+  const LabelRange range = ModelLabels(options);
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      format("{} {} {} are not in 0 to {}", sums.bad_labels, range.name, where, range.size - 1),
+      {.path = options.data}, format("{}; the batch's token is {}", range.fix, token));
+}
+
+}  // namespace recpack

@@ -1,0 +1,17 @@
+// Strategies by their names.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "src/train/setup/trainer_options.h"
+#include "src/train/setup/process_world.h"
+
+namespace recpack {
+
+// One for each tower of this process. `sums_on_devices`: GradientSums::on_devices.
+std::vector<std::unique_ptr<VariableStrategy>> MakeStrategies(const TrainerOptions& options,
+                                                              const ProcessWorld& world,
+                                                              bool sums_on_devices);
+
+}  // namespace recpack
