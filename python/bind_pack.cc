@@ -21,10 +21,10 @@
 #include "python/text.h"
 #include "recpack/base/error.h"
 #include "recpack/base/start_thread.h"
-#include "src/pack/open/notices.h"
-#include "src/pack/open/open_source.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_stream.h"
+#include "src/pack/open/notices.h"
+#include "src/pack/open/open_source.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -41,8 +41,8 @@ WriterOptions WriterOptionsOf(nb::dict& given) {
   return options;
 }
 
-SourceFlags SourceFlagsOf(nb::dict& given) {
-  SourceFlags flags;
+pack::SourceFlags SourceFlagsOf(nb::dict& given) {
+  pack::SourceFlags flags;
   flags.path = Take<std::string>(given, "path");
   flags.from = Take<std::string>(given, "kind");
   flags.splits = Take<std::string>(given, "splits");
@@ -66,8 +66,8 @@ SourceFlags SourceFlagsOf(nb::dict& given) {
   return flags;
 }
 
-PackOptions PackOptionsOf(nb::dict& given) {
-  PackOptions options;
+pack::PackOptions PackOptionsOf(nb::dict& given) {
+  pack::PackOptions options;
   options.out = Absolute(Take<std::string>(given, "out"));
   options.plan.shard_bytes = Take<uint64_t>(given, "shard_bytes");
   options.plan.shards = Take<uint64_t>(given, "shards");
@@ -140,7 +140,7 @@ struct Stopped {};
 using Skipped = std::vector<std::tuple<nb::str, nb::str>>;
 using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped, bool, std::vector<nb::str>>;
 
-Packed PackedOf(const Source& source, const PackResult& result) {
+Packed PackedOf(const pack::Source& source, const pack::PackResult& result) {
   if (result.skip_limit_exceeded) {
     const std::string reason = "more items are bad than may be skipped";
     const std::string advice = "mend them, or raise max_skip";
@@ -157,15 +157,15 @@ Packed PackedOf(const Source& source, const PackResult& result) {
     skipped.emplace_back(NameOf(item.item), TextOf(item.reason));
   }
   return {result.records,     result.bytes,    result.shards,
-          std::move(skipped), result.complete, TextsOf(PackNotices(source, result.manifest))};
+          std::move(skipped), result.complete, TextsOf(pack::PackNotices(source, result.manifest))};
 }
 
 Packed PackPath(const nb::dict& options, const nb::object& progress) {
   nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
-  const SourceFlags flags = SourceFlagsOf(given);
+  const pack::SourceFlags flags = SourceFlagsOf(given);
   const auto shuffle = Take<std::optional<uint64_t>>(given, "shuffle");
   const bool shuffle_classes = Take<bool>(given, "shuffle_classes");
-  PackOptions pack = PackOptionsOf(given);
+  pack::PackOptions pack = PackOptionsOf(given);
   pack.plan.shuffle_seed = shuffle;
 
   Job job;
@@ -176,13 +176,13 @@ Packed PackPath(const nb::dict& options, const nb::object& progress) {
     done = bytes;
     total = all;
   };
-  std::unique_ptr<Source> source;
-  PackResult result;
+  std::unique_ptr<pack::Source> source;
+  pack::PackResult result;
   job.Run(
       [&] {
-        source = OpenSourceToPack(flags, shuffle_classes, pack);
+        source = pack::OpenSourceToPack(flags, shuffle_classes, pack);
         if (job.stop()) throw Stopped();
-        result = Pack(*source, pack);
+        result = pack::Pack(*source, pack);
       },
       [&] {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -197,7 +197,7 @@ class Stream {
  public:
   explicit Stream(const nb::dict& options) {
     nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
-    PackStreamOptions pack;
+    pack::PackStreamOptions pack;
     pack.out = Absolute(Take<std::string>(given, "out"));
     pack.shard_bytes = Take<uint64_t>(given, "shard_bytes");
     pack.writer = WriterOptionsOf(given);
@@ -218,7 +218,7 @@ class Stream {
   }
 
   Packed Finish() {
-    PackStream stream = std::move(stream_.value());  // whose files go if it fails
+    pack::PackStream stream = std::move(stream_.value());  // whose files go if it fails
     stream_.reset();
     const nb::gil_scoped_release unlocked;
     const Manifest manifest = stream.Finish();
@@ -232,7 +232,7 @@ class Stream {
 
  private:
   ExampleValues values_;
-  std::optional<PackStream> stream_;
+  std::optional<pack::PackStream> stream_;
 };
 
 }  // namespace

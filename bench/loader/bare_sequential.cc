@@ -1,8 +1,8 @@
 #include "bench/loader/bare.h"
 #include "recpack/base/file.h"
 #include "recpack/base/parallel.h"
-#include "src/shards/layout/layout.h"
 #include "src/shards/index/pick.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack::bench {
 namespace {

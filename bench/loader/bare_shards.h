@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "recpack/base/file.h"
-#include "src/shards/layout/layout.h"
-#include "src/shards/index/pick.h"
 #include "recpack/record/framing.h"
+#include "src/shards/index/pick.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack::bench {
 

@@ -17,11 +17,11 @@
 
 #include "recpack/base/file.h"
 #include "recpack/base/random.h"
-#include "src/shards/manifest/manifest.h"
 #include "recpack/example/builder.h"
 #include "recpack/loader/loader.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
+#include "src/shards/manifest/manifest.h"
 
 namespace recpack {
 namespace {

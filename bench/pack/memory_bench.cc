@@ -21,10 +21,10 @@
 #include "recpack/base/file.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/random.h"
-#include "src/pack/job/pack.h"
 #include "recpack/record/index.h"
+#include "src/pack/job/pack.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kRecordsPerShard = 1000;
@@ -156,7 +156,7 @@ Settings SettingsOf(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack
 
 int main(int argc, char** argv) {
   const recpack::Settings settings = recpack::SettingsOf(argc, argv);

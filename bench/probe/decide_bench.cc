@@ -9,9 +9,9 @@
 #include <cstdio>
 
 #include "bench/record/timing.h"
+#include "src/probe/causes/decide.h"
 #include "src/probe/live/metrics.h"
 #include "src/probe/verdict/verdict.h"
-#include "src/probe/causes/decide.h"
 
 namespace {
 

@@ -63,7 +63,7 @@ class Training {
 
  private:
   void RunRank(uint32_t rank) {
-    const StepEvents events(rank);
+    const train::StepEvents events(rank);
     for (int64_t step = 0; step < planted_.taken(); ++step) {
       if (rank == 0 && step == WarmUp(planted_.taken())) begin_ = Clock::now();
       const int64_t begin = EventLog::Now();
@@ -86,7 +86,7 @@ class Training {
 
   void Exchange() {
     if (planted_.ranks < 2) return;
-    const ExchangeWaitSpan waits;
+    const train::ExchangeWaitSpan waits;
     all_.arrive_and_wait();
   }
 

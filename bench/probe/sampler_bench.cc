@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "bench/record/timing.h"
+#include "src/probe/live/watch.h"
 #include "src/probe/procfs/system_rates.h"
 #include "src/probe/procfs/system_sampler.h"
-#include "src/probe/live/watch.h"
 
 namespace {
 

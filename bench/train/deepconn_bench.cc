@@ -11,7 +11,7 @@
 #include "src/train/models/model.h"
 #include "src/train/strategies/single_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr DeepconnOptions kModel{.vocabulary = 20'000};
@@ -72,7 +72,7 @@ void Run(const bench::Flags& flags) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
   recpack::Run(recpack::bench::Flags(argc, argv));

@@ -18,7 +18,7 @@
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using bench::Flags;
@@ -127,7 +127,7 @@ void Product(Ops& ops, const Flags& flags) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
   using namespace recpack;

@@ -12,7 +12,7 @@
 #include "recpack/record/reader.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr size_t kUncached = size_t{32} << 20;  // of a thread, and as much again to copy to
@@ -122,4 +122,4 @@ Rate JpegCeiling(std::span<const ByteView> pictures, const CeilingOptions& optio
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

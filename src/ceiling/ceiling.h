@@ -9,7 +9,7 @@
 
 #include "recpack/base/bytes.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 struct CeilingOptions {
   int threads = 1;  // that do the same side by side; at least 1
@@ -77,4 +77,4 @@ struct Spread {
 // Calls `measure` so often, at least once; no more after one that was unavailable.
 Spread SpreadOf(int rounds, const std::function<Rate()>& measure);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

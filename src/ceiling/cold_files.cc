@@ -12,7 +12,7 @@
 #include "recpack/base/random.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr double kCold = 0.05;  // share of a file that may be in memory all the same
@@ -103,4 +103,4 @@ Rate RandomReadCeiling(std::span<const std::string> files, size_t bytes, FileAcc
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -8,7 +8,7 @@
 #include "recpack/base/descriptor.h"
 #include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 inline constexpr size_t kDirectAlignment = 4096;  // of what direct access reads, and to where
 
@@ -25,4 +25,4 @@ inline AlignedMemory AllocateAligned(size_t bytes) {
 // kNotFound; kUnsupported where its pages stay.
 Descriptor OpenFor(FileAccess access, const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -8,7 +8,7 @@
 #include "src/ceiling/cuda_driver.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr size_t kCopy = size_t{16} << 20;
@@ -160,4 +160,4 @@ Rate LaunchCeiling(const CeilingOptions& options, const std::string& library) {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -4,7 +4,7 @@
 
 #include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 inline constexpr const char* kCudaDriver = "libcuda.so.1";
 
@@ -22,4 +22,4 @@ Rate PinnedCopyCeiling(const CeilingOptions& options, const std::string& library
 // Launches of an empty kernel, one behind another on a stream, which is waited for every 256.
 Rate LaunchCeiling(const CeilingOptions& options, const std::string& library = kCudaDriver);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

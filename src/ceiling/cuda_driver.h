@@ -6,7 +6,7 @@
 
 #include "recpack/base/shared_library.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 // Names and signatures are those of cuda.h; versions are those that its macros choose.
 struct CudaDriver {
@@ -47,4 +47,4 @@ struct CudaDriver {
                    Stream, void**, void**) = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

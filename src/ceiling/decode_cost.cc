@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr int kTerms = 3;
@@ -80,4 +80,4 @@ DecodeCost FitDecodeCost(std::span<const DecodePoint> points) {
   return best;
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

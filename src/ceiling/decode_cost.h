@@ -3,7 +3,7 @@
 
 #include <span>
 
-namespace recpack {
+namespace recpack::ceiling {
 
 // Seconds of one core. Entropy decoding goes by encoded bytes, the rest by pixels.
 struct DecodeCost {
@@ -27,4 +27,4 @@ struct DecodePoint {
 // exact where that is possible.
 DecodeCost FitDecodeCost(std::span<const DecodePoint> points);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -9,7 +9,7 @@
 #include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr int kCoarsest = 128;  // pixels between the points of the first octave
@@ -103,4 +103,4 @@ double PixelsOf(std::span<const ByteView> pictures) {
   return pixels;
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

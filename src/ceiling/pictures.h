@@ -7,7 +7,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/image/image.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 // JPEGs of noise whose strength falls with its frequency, as that of photographs does (van der
 // Schaaf and van Hateren, 1996), 4:2:0. The bytes are a function of the arguments and
@@ -22,4 +22,4 @@ std::vector<ByteBuffer> ResizedPictures(std::span<const ByteView> pictures, int 
 // Pixels of all of them together, by their headers.
 double PixelsOf(std::span<const ByteView> pictures);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

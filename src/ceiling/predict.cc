@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 // Seconds of a sample by what they depend on.
@@ -68,4 +68,4 @@ double Predict(const LoaderCost& cost, const LoaderChange& change, const Scaling
   return std::min(predicted, change.read_ceiling / change.bytes);
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -3,7 +3,7 @@
 
 #include "src/ceiling/scaling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 // What was seen of a loader and of the one that takes its batches.
 struct LoaderCost {
@@ -36,4 +36,4 @@ struct LoaderChange {
 // handing over and waking up, stays in proportion.
 double Predict(const LoaderCost& cost, const LoaderChange& change, const Scaling& scaling);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -8,7 +8,7 @@
 #include "src/ceiling/cold_files.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr size_t kCall = size_t{1} << 20;
@@ -69,4 +69,4 @@ Rate ReadCeiling(std::span<const std::string> files, FileAccess access,
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -4,7 +4,7 @@
 
 #include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 // The best of so many, since what others do meanwhile only slows down.
@@ -46,4 +46,4 @@ Slowdown Scaling::At(int threads) const {
           low.memory + part * (high.memory - low.memory)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

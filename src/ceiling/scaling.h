@@ -7,7 +7,7 @@
 
 #include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 // How many times as long work takes on each of some threads as on one alone: cores that share
 // units, power or memory are slower together.
@@ -38,4 +38,4 @@ class Scaling {
   double bytes_per_second_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -12,7 +12,7 @@
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -91,4 +91,4 @@ ScratchFile ScratchFile::CompressedShard(int records, size_t record_bytes) {
 
 std::string ScratchFile::path() const { return format("/proc/self/fd/{}", file_.get()); }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

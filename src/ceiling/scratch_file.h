@@ -6,7 +6,7 @@
 
 #include "recpack/base/descriptor.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 class ScratchFile {
  public:
@@ -31,4 +31,4 @@ class ScratchFile {
   Descriptor file_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -10,7 +10,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -87,4 +87,4 @@ Spread SpreadOf(int rounds, const std::function<Rate()>& measure) {
   return {.value = rates[rates.size() / 2], .low = rates.front(), .high = rates.back()};
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -5,7 +5,7 @@
 
 #include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 // One thread's work: does a little and returns how much that was.
 using Work = std::function<double()>;
@@ -14,4 +14,4 @@ using Work = std::function<double()>;
 // over. An Error on any thread makes the rate unavailable.
 Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread)>& make);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "src/base/format.h"
 #include "recpack/base/text.h"
+#include "src/base/format.h"
 
 namespace recpack {
 namespace {

@@ -1,5 +1,7 @@
 #include "src/image/checks.h"
 
+#include <algorithm>
+
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 

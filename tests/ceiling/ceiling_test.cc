@@ -7,15 +7,15 @@
 #include <filesystem>
 
 #include "recpack/base/file.h"
+#include "recpack/record/writer.h"
 #include "src/ceiling/pictures.h"
 #include "src/ceiling/scratch_file.h"
-#include "recpack/record/writer.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using testing::HasSubstr;
@@ -159,4 +159,4 @@ TEST(Pictures, OfNoiseAreAsLargeAsPhotographs) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST_F(CudaCeilings, CallsThatFailAreNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr double kBytesPerSecond = 1e6;
@@ -109,4 +109,4 @@ TEST(Scaling, IsInterpolated) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -10,11 +10,11 @@
 
 namespace {
 
-recpack::CifarBatch Open(uint8_t choice, const recpack::CifarFile& file) {
+recpack::pack::CifarBatch Open(uint8_t choice, const recpack::pack::CifarFile& file) {
   const auto dataset =
       (choice & 2) != 0 ? recpack::CifarDataset::kCifar100 : recpack::CifarDataset::kCifar10;
-  return (choice & 1) != 0 ? recpack::OpenPickleBatch(file, dataset)
-                           : recpack::OpenBinaryBatch(file, dataset);
+  return (choice & 1) != 0 ? recpack::pack::OpenPickleBatch(file, dataset)
+                           : recpack::pack::OpenBinaryBatch(file, dataset);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::memcpy(copy.get(), data + 1, size - 1);
   const auto file = std::make_shared<recpack::MemoryFile>("batch", std::move(copy), size - 1);
   try {
-    const recpack::CifarBatch batch = Open(data[0], {"batch", file, file->bytes()});
+    const recpack::pack::CifarBatch batch = Open(data[0], {"batch", file, file->bytes()});
     uint64_t sum = 0;
     for (uint64_t row = 0; row < batch.rows; ++row) {
       for (uint64_t i = 0; i < batch.row_bytes; ++i) {

@@ -10,9 +10,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string metrics = "figure 1\n";
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const size_t end = recpack::HttpHeadEnd(bytes);
+  const size_t end = recpack::probe::HttpHeadEnd(bytes);
   if (end != std::string_view::npos && end > size) std::abort();
-  const std::string answer = recpack::HttpAnswer(bytes.substr(0, end), metrics);
+  const std::string answer = recpack::probe::HttpAnswer(bytes.substr(0, end), metrics);
   const size_t body = answer.find("\r\n\r\n");
   if (!answer.starts_with("HTTP/1.1 ") || body == std::string::npos) std::abort();
   const size_t length = answer.find("Content-Length: ");

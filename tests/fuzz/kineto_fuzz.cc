@@ -12,11 +12,11 @@
 
 namespace {
 
-void Check(const recpack::KinetoTrace& trace) {
-  for (const recpack::TimedEvent& event : trace.events) {
+void Check(const recpack::probe::KinetoTrace& trace) {
+  for (const recpack::probe::TimedEvent& event : trace.events) {
     if (event.event.end < event.event.begin) std::abort();
   }
-  for (const recpack::DeviceUse& use : recpack::Summarise(trace.events).devices) {
+  for (const recpack::probe::DeviceUse& use : recpack::probe::Summarise(trace.events).devices) {
     if (use.kernels > use.duration() || use.covered_copies > use.copies) std::abort();
   }
 }
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   try {
-    Check(recpack::ReadKinetoTrace("/proc/self/fd/" + std::to_string(file)));
+    Check(recpack::probe::ReadKinetoTrace("/proc/self/fd/" + std::to_string(file)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

@@ -9,11 +9,11 @@
 
 namespace {
 
-void ReadAll(recpack::ListFormat& format, std::string_view text) {
+void ReadAll(recpack::pack::ListFormat& format, std::string_view text) {
   uint64_t position = 0;
   uint32_t line = 1;
   bool header = !format.is_json();
-  std::vector<recpack::ListCell> cells;
+  std::vector<recpack::pack::ListCell> cells;
   while (const auto row = format.NextRow(text, position, line)) {
     if (row->offset + row->bytes > text.size()) std::abort();
     const std::string_view content = text.substr(row->offset, row->bytes);
@@ -32,7 +32,7 @@ void ReadAll(recpack::ListFormat& format, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   constexpr char kSeparators[] = {',', '\t', 0};
-  recpack::ListFormat format(kSeparators[data[0] % 3]);
+  recpack::pack::ListFormat format(kSeparators[data[0] % 3]);
   try {
     ReadAll(format, {reinterpret_cast<const char*>(data) + 1, size - 1});
   } catch (const recpack::Error&) {

@@ -7,9 +7,9 @@
 
 namespace {
 
-void Check(const recpack::LoadedArrays& loaded) {
+void train::Check(const recpack::train::LoadedArrays& loaded) {
   const recpack::ByteBuffer written = recpack::Written(loaded.arrays, loaded.metadata);
-  const recpack::LoadedArrays again = recpack::ReadBytes(written);
+  const recpack::train::LoadedArrays again = recpack::ReadBytes(written);
   const bool same = again.metadata == loaded.metadata &&
                     again.arrays.size() == loaded.arrays.size() &&
                     recpack::Written(again.arrays, again.metadata) == written;
@@ -22,7 +22,7 @@ void Check(const recpack::LoadedArrays& loaded) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    Check(recpack::ReadBytes(recpack::ByteBuffer(data, data + size)));
+    train::Check(recpack::ReadBytes(recpack::ByteBuffer(data, data + size)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

@@ -19,7 +19,7 @@ namespace {
 void Write(const std::string& path) {
   std::vector<uint8_t> bytes(256);
   std::iota(bytes.begin(), bytes.end(), uint8_t{0});
-  std::vector<NamedArray> arrays;
+  std::vector<train::NamedArray> arrays;
   for (const ValueType type : {ValueType::kU8, ValueType::kI32, ValueType::kI64, ValueType::kF16,
                                ValueType::kBf16, ValueType::kF32, ValueType::kU64}) {
     arrays.push_back({ValueTypeName(type), type, {3, 1, 5}, bytes.data()});
@@ -27,11 +27,12 @@ void Write(const std::string& path) {
   arrays.push_back({"scalar", ValueType::kF32, {}, bytes.data()});
   arrays.push_back({"empty", ValueType::kF32, {2, 0}, nullptr});
   arrays.push_back({"\"größe\"", ValueType::kU8, {2}, bytes.data()});
-  WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\t"}, {"empty", ""}}, false);
+  train::WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\t"}, {"empty", ""}},
+                          false);
 }
 
 void List(const std::string& path) {
-  const LoadedArrays loaded = ReadSafetensors(PosixFiles(), path);
+  const train::LoadedArrays loaded = train::ReadSafetensors(PosixFiles(), path);
   for (const auto& [key, value] : loaded.metadata) {
     std::printf("%s %s\n", key.c_str(), value.c_str());
   }
@@ -39,7 +40,7 @@ void List(const std::string& path) {
   for (const auto& array : loaded.arrays) {
     const std::string hex = Hex({static_cast<const uint8_t*>(array.data), array.bytes()});
     std::printf("%s %s %s %s\n", array.name.c_str(), ValueTypeName(array.type),
-                array.shape.empty() ? "-" : ShapeText(array.shape).c_str(), hex.c_str());
+                array.shape.empty() ? "-" : train::ShapeText(array.shape).c_str(), hex.c_str());
   }
 }
 

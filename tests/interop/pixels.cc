@@ -19,8 +19,8 @@
 #include "recpack/image/resize.h"
 #include "recpack/loader/loader.h"
 #include "recpack/loader/recipe.h"
-#include "src/loader/image/crop_choice.h"
 #include "src/loader/data/streams.h"
+#include "src/loader/image/crop_choice.h"
 
 namespace recpack {
 namespace {

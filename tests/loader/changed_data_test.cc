@@ -10,8 +10,8 @@
 #include <set>
 
 #include "recpack/base/error.h"
-#include "src/pack/job/pack.h"
 #include "recpack/loader/loader.h"
+#include "src/pack/job/pack.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 
@@ -33,16 +33,16 @@ std::array<int64_t, kNumbers> NumbersOf(uint64_t id) {
 class NumberedSource final : public FakeSource {
  public:
   explicit NumberedSource(bool fixed) : FakeSource({{"train", kRecords}}), fixed_(fixed) {}
-  std::unique_ptr<ItemReader> NewReader() const override {
+  std::unique_ptr<pack::ItemReader> NewReader() const override {
     return std::make_unique<Reader>(fixed_);
   }
   bool sorted_by_class() const override { return false; }
 
  private:
-  class Reader final : public ItemReader {
+  class Reader final : public pack::ItemReader {
    public:
     explicit Reader(bool fixed) : fixed_(fixed) {}
-    void Read(size_t, uint64_t item, Sample& sample) override {
+    void Read(size_t, uint64_t item, pack::Sample& sample) override {
       const auto numbers = NumbersOf(item);
       text_.assign(fixed_ ? 40 : item % 97 + 3, static_cast<char>('a' + item % 26));
       sample.features.AddBytes("text", AsBytes(text_));
@@ -179,14 +179,14 @@ enum class Outcome { kSame, kError, kSubstituted };
 class ChangedData : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
-    PackOptions options;
+    pack::PackOptions options;
     options.out = out_;
     options.sync = false;
     options.plan.shards = 3;
     options.writer.digest = true;
     options.writer.compression = GetParam().compression;
     options.writer.flush_interval = 700;
-    Pack(NumberedSource(GetParam().fixed), options);
+    pack::Pack(NumberedSource(GetParam().fixed), options);
     if (!GetParam().manifest) {
       fs::remove(out_ + "/manifest.json");
       fs::remove_all(out_ + "/.recpack");

@@ -11,9 +11,9 @@
 #include "recpack/base/file.h"
 #include "src/shards/index/build_index.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pack/source_testing.h"
 #include "tests/loader/dataset_records.h"
 #include "tests/loader/small_split.h"
+#include "tests/pack/source_testing.h"
 
 namespace recpack {
 namespace {

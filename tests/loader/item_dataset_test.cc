@@ -5,16 +5,16 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
-#include "src/pack/sources/folder/folder.h"
-#include "src/pack/sources/list/list.h"
-#include "src/pack/job/pack.h"
-#include "src/pack/sources/tar/tar.h"
 #include "recpack/loader/loader.h"
 #include "recpack/loader/token.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/sources/folder/folder.h"
+#include "src/pack/sources/list/list.h"
+#include "src/pack/sources/tar/tar.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/loader/dataset_records.h"
 #include "tests/pack/source_testing.h"
 #include "tests/pack/tar_building.h"
-#include "tests/loader/dataset_records.h"
 
 namespace recpack {
 namespace {
@@ -51,11 +51,11 @@ class ItemDatasetTest : public testing::Test {
   std::string TarPath(int t) const { return folder_ / ("x-00" + std::to_string(t) + ".tar"); }
 
   // What packing writes, in the source's order.
-  std::vector<ByteBuffer> Packed(const Source& source, const std::string& split) {
-    PackOptions options;
+  std::vector<ByteBuffer> Packed(const pack::Source& source, const std::string& split) {
+    pack::PackOptions options;
     options.out = folder_ / ("packed" + std::to_string(++packs_));
     options.sync = false;
-    Pack(source, options);
+    pack::Pack(source, options);
     return Records(Dataset::Open(options.out, {.split = split}));
   }
 
@@ -79,7 +79,7 @@ class ItemDatasetTest : public testing::Test {
 
 TEST_F(ItemDatasetTest, ClassFoldersGiveTheRecordsThatPackingWrites) {
   const std::string path = ClassFolders();
-  const auto source = OpenFolder({.path = path});
+  const auto source = pack::OpenFolder({.path = path});
   for (const std::string split : {"train", "validation"}) {
     const Dataset dataset = Dataset::Open(path, {.split = split});
     EXPECT_EQ(Records(dataset), Packed(*source, split)) << split;
@@ -93,14 +93,14 @@ TEST_F(ItemDatasetTest, ClassFoldersGiveTheRecordsThatPackingWrites) {
 
 TEST_F(ItemDatasetTest, TarsGiveTheRecordsThatPackingWrites) {
   const std::string pattern = Tars();
-  const auto expected = Packed(*OpenTar({.path = pattern}), "train");
+  const auto expected = Packed(*pack::OpenTar({.path = pattern}), "train");
   ASSERT_EQ(expected.size(), 10u);
   EXPECT_EQ(Records(Dataset::Open(pattern)), expected);
   EXPECT_EQ(Records(Dataset::Open(folder_ / "x-*.tar")), expected);
   EXPECT_EQ(Records(Dataset::Open({TarPath(0), TarPath(1)}, {})), expected);
   const FieldMap fields = ParseFieldMap("image=jpg;png,label=cls");
   EXPECT_EQ(Records(Dataset::Open(pattern, {.fields = fields})),
-            Packed(*OpenTar({.path = pattern, .fields = fields}), "train"));
+            Packed(*pack::OpenTar({.path = pattern, .fields = fields}), "train"));
 }
 
 TEST_F(ItemDatasetTest, ListsGiveTheRecordsThatPackingWrites) {
@@ -109,7 +109,7 @@ TEST_F(ItemDatasetTest, ListsGiveTheRecordsThatPackingWrites) {
            "file,label,weight\nphotos/train/ant/0.png,a,0.5\n"
            "photos/train/bee/1.png,b,2\n");
   const std::string path = folder_ / "list.csv";
-  EXPECT_EQ(Records(Dataset::Open(path)), Packed(*OpenList({.path = path}), "train"));
+  EXPECT_EQ(Records(Dataset::Open(path)), Packed(*pack::OpenList({.path = path}), "train"));
 }
 
 TEST_F(ItemDatasetTest, ReadsAtRandomAndFromSeveralThreads) {

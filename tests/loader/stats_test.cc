@@ -11,8 +11,8 @@
 
 #include "recpack/base/clock.h"
 #include "recpack/base/error.h"
-#include "src/loader/run/consumer_account.h"
 #include "src/loader/batch/stats_page.h"
+#include "src/loader/run/consumer_account.h"
 #include "tests/base/forked.h"
 #include "tests/loader/settled.h"
 #include "tests/loader/small_split.h"

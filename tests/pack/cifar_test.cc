@@ -10,7 +10,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -498,4 +498,4 @@ TEST(CifarTest, AGzipFileThatHoldsNoTarIsRefused) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Item i of a split is a feature "text" of i % 97 + 3 bytes and a label i % classes.
 class FakeSource : public Source {
@@ -63,4 +63,4 @@ class FakeSource : public Source {
   std::vector<SourceSplit> splits_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

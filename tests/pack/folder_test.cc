@@ -10,7 +10,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -263,4 +263,4 @@ TEST_F(FolderSourceTest, RefusesImageOptionsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

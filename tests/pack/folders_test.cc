@@ -13,7 +13,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::Contains;
@@ -57,4 +57,4 @@ TEST_F(FoldersTest, APackSyncsTheFolderThatItsOwnIsMadeIn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -7,7 +7,7 @@
 #include "recpack/image/encode.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST_F(ImageFieldsTest, CheckSaysWhatItCouldNotCheck) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -7,11 +7,11 @@
 
 #include "recpack/base/file.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 #include "tests/pack/source_testing.h"
 #include "tests/pack/tar_building.h"
-#include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST_F(ImagenetSourceTest, OtherArchivesAndFoldersAreRefused) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

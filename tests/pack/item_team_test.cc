@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kItems = 400;
@@ -130,4 +130,4 @@ TEST(ItemTeamTest, ThrowsWhatTheWriterThrowsAndEnds) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

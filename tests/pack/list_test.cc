@@ -6,7 +6,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -319,4 +319,4 @@ TEST(LooksLikeListTest, ByName) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

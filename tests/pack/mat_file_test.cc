@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "recpack/base/file.h"
-#include "tests/pack/source_testing.h"
 #include "tests/golden.h"
+#include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST(MatFileErrorTest, OtherVariablesAndVersionsAreToldApart) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

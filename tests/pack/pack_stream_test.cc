@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/shards/layout/layout.h"
 #include "src/pack/check/verify.h"
+#include "src/shards/layout/layout.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
@@ -226,4 +226,4 @@ TEST(PackStreamTest, RefusesASplitWhoseNameIsNotUtf8) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

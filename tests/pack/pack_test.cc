@@ -20,7 +20,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
@@ -819,4 +819,4 @@ TEST(PackTest, ReportsProgressUpToTheEnd) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -10,7 +10,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::HasSubstr;
@@ -281,4 +281,4 @@ TEST(PickleTest, EveryChangedByteGivesAValueOrAnError) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

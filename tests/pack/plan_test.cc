@@ -9,7 +9,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // Items of given sizes in one or two splits; it cannot be read.
@@ -168,4 +168,4 @@ TEST(EstimateTest, PassesBadItemsOver) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/shards/index/build_index.h"
-#include "src/pack/job/pack.h"
-#include "src/pack/check/verify.h"
 #include "recpack/example/builder.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
+#include "src/pack/check/verify.h"
+#include "src/pack/job/pack.h"
+#include "src/shards/index/build_index.h"
 #include "tests/base/real_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 class RepairTest : public ::testing::Test {
@@ -527,4 +527,4 @@ TEST_F(RepairTest, RefusesAFolderThatIsNotEmpty) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(ReviewTokensTest, EveryByteIsEitherPartOfATokenOrNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

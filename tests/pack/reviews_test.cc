@@ -10,13 +10,13 @@
 #include <sstream>
 
 #include "recpack/base/random.h"
-#include "src/pack/open/recognise.h"
 #include "src/base/format.h"
+#include "src/pack/open/recognise.h"
 #include "src/pack/sources/reviews/review_split.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -379,4 +379,4 @@ TEST_F(ReviewsTest, PlannedBytesAreAboutThoseOfTheRecord) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

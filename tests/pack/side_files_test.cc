@@ -6,13 +6,13 @@
 #include <filesystem>
 
 #include "src/pack/check/repair.h"
-#include "src/pack/sources/tfrecord/tfrecord.h"
 #include "src/pack/check/verify.h"
+#include "src/pack/sources/tfrecord/tfrecord.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST_F(SideFilesTest, WhatAKilledPackerLeftIsRemoved) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // A cursor over Protocol Buffers wire format.
@@ -133,4 +133,4 @@ std::string PngHeader(int width, int height) {
   return png;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -10,7 +10,7 @@
 #include "recpack/base/error.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // One record, taken apart by a parser of the tests' own.
 struct TestItem {
@@ -49,4 +49,4 @@ Error ErrorOf(const Call& call) {
   return Error(ErrorKind::kDevice, "nothing was thrown");
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

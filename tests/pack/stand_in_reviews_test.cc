@@ -14,7 +14,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 std::string Contents(const std::string& path) {
@@ -113,4 +113,4 @@ TEST_F(StandInReviewsTest, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -13,7 +13,7 @@
 #include "src/pack/sources/cifar/stand_in_picture.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::SizeIs;
@@ -126,4 +126,4 @@ TEST(StandInTest, NoRowsOrTooManyAreRefused) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

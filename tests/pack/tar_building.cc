@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 struct Header {
@@ -93,4 +93,4 @@ std::string Zstd(std::string_view bytes) {
   return out;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

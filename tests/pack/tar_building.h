@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::pack {
 
 // ustar headers; Finish() adds the end mark of two zero blocks.
 class TarBuilder {
@@ -25,4 +25,4 @@ class TarBuilder {
 std::string Gzip(std::string_view bytes);
 std::string Zstd(std::string_view bytes);
 
-}  // namespace recpack
+}  // namespace recpack::pack

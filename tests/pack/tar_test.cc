@@ -10,7 +10,7 @@
 #include "tests/pack/source_testing.h"
 #include "tests/pack/tar_building.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -297,4 +297,4 @@ TEST(FieldMapTest, ReadsRulesAndRefusesOthers) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST(TextLinesTest, ALineThatIsTooLongIsCutAndTheNextOneIsWhole) {
 TEST(TextLinesTest, NothingHasNoLines) { EXPECT_THAT(LinesOf("", 1), IsEmpty()); }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,14 +5,14 @@
 
 #include <filesystem>
 
-#include "src/pack/job/pack.h"
 #include "recpack/image/encode.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
+#include "src/pack/job/pack.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::ElementsAre;
@@ -329,4 +329,4 @@ TEST(OneBasedLabelNoticeTest, SpeaksOnlyWhereAllOfOneToNAreThere) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

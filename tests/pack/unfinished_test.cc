@@ -12,7 +12,7 @@
 #include "tests/pack/fake_source.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,4 +89,4 @@ TEST_F(UnfinishedTest, APlanThatCannotBeReadIsAnError) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

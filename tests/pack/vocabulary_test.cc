@@ -6,7 +6,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using ::testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST_F(VocabularyFileTest, AMissingOneIsNotFound) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -7,7 +7,7 @@
 
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 bool With(const std::string& file) {
@@ -35,4 +35,4 @@ TEST(Accelerators, DriversWithoutDevicesAreNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

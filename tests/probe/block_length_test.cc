@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Each value depends on the one before by `factor`.
@@ -57,4 +57,4 @@ TEST(BlockLength, OfValuesThatAreEqualOrFew) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -11,7 +11,7 @@
 #include "src/probe/doctor/show_machine.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,7 +110,7 @@ TEST(Ceilings, OfSomeThreadsLieBetweenOneAndAll) {
 
 TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
   const TemporaryFolder folder;
-  const auto pictures = NoisePictures(2, {640, 560}, 80);
+  const auto pictures = ceiling::NoisePictures(2, {640, 560}, 80);
   const Ceilings ceilings = MeasureCeilings({.folder = folder.path(),
                                              .pictures = pictures,
                                              .cores = 1,
@@ -119,7 +119,7 @@ TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
        {kReadCold, kReadRandom, kReadCached, kMemcpy, kMemset, kCrc, kInflate, kJpeg, kDataJpeg}) {
     const Ceiling* ceiling = ceilings.Find(name);
     ASSERT_NE(ceiling, nullptr) << name;
-    for (const Spread& spread : {ceiling->one, ceiling->all}) {
+    for (const ceiling::Spread& spread : {ceiling->one, ceiling->all}) {
       EXPECT_NE(spread.measured(), spread.value == 0) << name << spread.unavailable;
       EXPECT_LE(spread.low, spread.value) << name;
       EXPECT_GE(spread.high, spread.value) << name;
@@ -138,7 +138,7 @@ TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
 
 TEST(Ceilings, PicturesThatCannotBeDecodedAreUnavailable) {
   const TemporaryFolder folder;
-  ByteBuffer broken = NoisePictures(1, {64, 64}, 80)[0];
+  ByteBuffer broken = ceiling::NoisePictures(1, {64, 64}, 80)[0];
   broken.resize(broken.size() / 2);
   const Ceilings ceilings = MeasureCeilings({.folder = folder.path(),
                                              .pictures = {broken},
@@ -157,4 +157,4 @@ TEST(Ceilings, AFolderThatCannotBeWrittenLeavesTheStorageUnavailable) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

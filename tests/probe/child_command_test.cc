@@ -17,7 +17,7 @@
 #include "src/probe/procfs/descendants.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -319,4 +319,4 @@ TEST(ChildCommandTest, ControlZStopsBoth) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

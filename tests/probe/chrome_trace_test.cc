@@ -9,7 +9,7 @@
 
 #include "src/probe/events/kept_events.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using nlohmann::json;
@@ -130,4 +130,4 @@ TEST(KeptEvents, AreTheFirstAndTheLast) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

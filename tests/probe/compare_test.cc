@@ -12,7 +12,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -173,4 +173,4 @@ TEST(Compare, ForPeopleAndPrograms) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

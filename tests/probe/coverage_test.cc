@@ -8,7 +8,7 @@
 
 #include "src/probe/util/estimate.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Random = std::mt19937;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(, Coverage,
                          [](const auto& named) { return named.param.name; });
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

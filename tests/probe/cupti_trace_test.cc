@@ -7,10 +7,10 @@
 #include <fstream>
 #include <thread>
 
-#include "src/probe/events/event_reader.h"
 #include "src/base/format.h"
+#include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -210,4 +210,4 @@ TEST_F(CuptiTraceTest, AMissingCuptiIsNamedAndTheProgramGoesOn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,10 +1,11 @@
 #include "src/probe/causes/device_place.h"
-#include "src/probe/causes/decide.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+#include "src/probe/causes/decide.h"
+
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -165,4 +166,4 @@ TEST(Hints, BusyProcessorsAndFilesAreShownBesideALowUtilisation) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TEST(Estimate, IsOfSumsAndNotOfMeans) {
@@ -57,4 +57,4 @@ TEST(Estimate, OfALongSeriesNothingIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

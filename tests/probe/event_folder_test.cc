@@ -7,7 +7,7 @@
 
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST_F(EventFolderTest, OfAFolderThatIsNotThereNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

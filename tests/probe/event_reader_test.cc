@@ -16,7 +16,7 @@
 #include "src/base/format.h"
 #include "tests/base/forked.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -209,4 +209,4 @@ TEST_F(EventReaderTest, AfterAnExecNamesBeginAnew) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,11 +5,11 @@
 #include <fstream>
 #include <string>
 
-#include "src/probe/procfs/system_sampler.h"
 #include "src/base/format.h"
+#include "src/probe/procfs/system_sampler.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct FakeProcess {
   int process = 0;
@@ -106,4 +106,4 @@ class FakeMachine {
   TemporaryFolder folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

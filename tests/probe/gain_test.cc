@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -178,4 +178,4 @@ TEST(Gain, TheJsonHasAllFigures) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 #include "recpack/base/event_log.h"
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -180,4 +180,4 @@ TEST(GpuCollector, WithoutADriverThereAreNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

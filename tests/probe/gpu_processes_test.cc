@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(GpuProcessesTest, TranslatedNumbersDo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -232,4 +232,4 @@ TEST(GpuSamplerTest, AMigGpuSaysWhatIsNotToBeHad) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

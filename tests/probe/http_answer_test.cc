@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::EndsWith;
@@ -69,4 +69,4 @@ TEST(HttpAnswer, EveryPrefixOfAHeadIsNotAllOfIt) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

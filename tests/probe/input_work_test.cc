@@ -5,7 +5,7 @@
 
 #include "src/probe/evidence/input_samples.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -85,4 +85,4 @@ TEST(InputWorkPlace, IsNotKnownOfThreadsThatMostlyWait) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(Intervals, AgreeWithCountingMoments) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -12,7 +12,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -228,4 +228,4 @@ TEST_F(KeptReports, AFolderWithoutAnyIsAnError) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -12,7 +12,7 @@
 #include "src/base/format.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -236,4 +236,4 @@ TEST_F(KinetoTraceTest, AMissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

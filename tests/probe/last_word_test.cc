@@ -4,7 +4,7 @@
 
 #include "src/probe/evidence/lock_probes.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TimedEvent Of(EventKind kind, int64_t begin, int64_t end, const char* name = "",
@@ -55,4 +55,4 @@ TEST(LastWord, AWaitForInputThatHasNotEnded) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 
 #include "src/loader/batch/stats_page.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -44,4 +44,4 @@ TEST(LoaderSampler, ANumberThatIsUsedAgainIsAnotherProcess) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

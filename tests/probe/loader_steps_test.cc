@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/probe/verdict/verdict.h"
 #include "src/probe/causes/decide.h"
+#include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -69,4 +69,4 @@ TEST(LoaderSteps, OfAProgramThatWasJoinedTheyMakeAnUpperBound) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,7 +8,7 @@
 #include "src/probe/doctor/machine.h"
 #include "src/probe/doctor/show_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST(Findings, SureOnesComeFirst) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

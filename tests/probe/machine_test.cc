@@ -11,7 +11,7 @@
 #include "tests/probe/fake_machine.h"
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST_F(MachineTest, Gpus) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

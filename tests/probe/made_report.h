@@ -9,7 +9,7 @@
 #include "src/probe/report/kept_report.h"
 #include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct MadeReport {
   std::string name = "train.py";
@@ -108,4 +108,4 @@ inline std::string MadeText(const MadeReport& made) {
   return json.dump() + "\n";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/probe/steps/steps.h"
 #include "src/probe/evidence/lock_probes.h"
+#include "src/probe/steps/steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -113,4 +113,4 @@ TEST(MarkedSteps, GiveWayToStepsThatAreTold) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,7 +8,7 @@
 
 #include "tests/probe/made_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -214,4 +214,4 @@ TEST(Merge, ForPeopleAndPrograms) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -13,7 +13,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/probe/http_client.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::EndsWith;
@@ -148,4 +148,4 @@ TEST(MetricsServer, WhatIsNoAddress) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

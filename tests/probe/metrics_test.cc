@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "src/probe/live/exposition.h"
 #include "src/probe/causes/decide.h"
+#include "src/probe/live/exposition.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::EndsWith;
@@ -283,4 +283,4 @@ TEST(Metrics, KeepToTheFormat) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

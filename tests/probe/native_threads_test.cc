@@ -1,10 +1,11 @@
 #include "src/probe/causes/native_threads.h"
-#include "src/probe/causes/decide.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+#include "src/probe/causes/decide.h"
+
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -72,4 +73,4 @@ TEST(NativeThreads, WithoutSamplesNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

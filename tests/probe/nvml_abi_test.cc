@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TEST(NvmlAbiTest, StructuresAreNvmls) {
@@ -62,4 +62,4 @@ TEST(NvmlAbiTest, NumbersAreNvmls) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

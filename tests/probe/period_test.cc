@@ -9,7 +9,7 @@
 
 #include "src/probe/steps/activity.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(Activity, AFewKernelsHaveNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

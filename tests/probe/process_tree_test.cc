@@ -6,7 +6,7 @@
 #include "src/probe/procfs/system_rates.h"
 #include "tests/probe/fake_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -271,4 +271,4 @@ TEST_F(ProcessTreeTest, FewOpenFilesGiveTheSame) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -13,7 +13,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ TEST_F(WhyNot, OfAProcessThatIsNoPythonOrGoneNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TEST(ReadingTest, IsAValueOrAReason) {
@@ -30,4 +30,4 @@ TEST(ReadingTest, WhatNobodyReadHasAReasonToo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
+#include "src/probe/causes/decide.h"
 #include "src/probe/report/kept_report.h"
-#include "src/probe/verdict/show.h"
 #include "src/probe/steps/trace_summary.h"
+#include "src/probe/verdict/show.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
-#include "src/probe/causes/decide.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -395,4 +395,4 @@ TEST(ReportFiles, AFullDiskLeavesNothingBehindAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Of seconds a step: how many more steps a second the second kind makes.
@@ -70,4 +70,4 @@ TEST(Rounds, TheIntervalHoldsTheTruthAsOftenAsItSays) {
 TEST(Rounds, AlsoWhereRoundsDependOnEachOther) { EXPECT_GE(Held(40, 0.3), 0.90); }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

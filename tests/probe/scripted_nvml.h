@@ -12,7 +12,7 @@
 #include "src/probe/gpu/gpu_sampler.h"
 #include "tests/base/other_threads.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class ScriptedNvml {
  public:
@@ -70,4 +70,4 @@ class ScriptedNvml {
   const size_t threads_;  // of this process, before
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

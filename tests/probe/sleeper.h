@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace recpack {
+namespace recpack::probe {
 
 // A child of this process that has `threads` of that name more and sleeps until it is killed.
 class Sleeper {
@@ -65,4 +65,4 @@ class Sleeper {
   int process_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

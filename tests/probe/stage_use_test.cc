@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -199,4 +199,4 @@ TEST(StageUse, WhatIsNotMeasuredIsUnavailableInJson) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

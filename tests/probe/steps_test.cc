@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -412,4 +412,4 @@ TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -76,4 +76,4 @@ TEST(StoragePlace, WithoutSamplesNothingIsAdded) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -152,4 +152,4 @@ TEST_F(SystemRatesTest, NoTimeBetweenThemIsNoDivisionByZero) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

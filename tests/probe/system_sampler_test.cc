@@ -13,7 +13,7 @@
 #include "src/probe/procfs/system_rates.h"
 #include "tests/probe/sleeper.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -108,4 +108,4 @@ TEST(SystemSamplerTest, LeavesNoFilesOpen) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(Timeline, SeriesAreBoundedAndThoseLeftOutAreCounted) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 
 #include "src/probe/live/timeline_sampler.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -110,4 +110,4 @@ TEST(TimelineSampler, OfAProcessThatIsHiddenNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/probe/causes/hidden_ranks.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -43,4 +43,4 @@ TEST(ToldRanks, TrainersAreRanksOfOneJobWhereEachIsAnotherOne) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 #include "src/probe/events/kineto_trace.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -210,4 +210,4 @@ TEST(TraceTextTest, HasTheFamiliarForm) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 #include "src/probe/procfs/child_command.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST_F(UnhookedPythonsTest, AreNotLookedForWhereThereIsNoHook) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

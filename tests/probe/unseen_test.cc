@@ -5,7 +5,7 @@
 
 #include "tests/probe/fake_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -183,4 +183,4 @@ TEST_F(UnseenTest, FilesOfNonsenseAreNoCrash) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

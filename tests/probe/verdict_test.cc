@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "src/probe/verdict/show.h"
-#include "src/probe/causes/trainings.h"
 #include "src/probe/causes/decide.h"
+#include "src/probe/causes/trainings.h"
+#include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -622,4 +622,4 @@ TEST(Verdict, WhatHiddenWaitsLeaveIdleIsNotTheHosts) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,13 +6,13 @@
 #include <fstream>
 
 #include "recpack/base/event_record.h"
+#include "src/probe/causes/decide.h"
 #include "src/probe/evidence/lock_probes.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/probe/scripted_nvml.h"
 #include "tests/probe/sleeper.h"
-#include "src/probe/causes/decide.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -123,4 +123,4 @@ TEST(Watch, AProgramThatHasEndedBeforeTheFirstSample) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -12,7 +12,7 @@
 #include "tests/probe/fake_machine.h"
 #include "tests/probe/sleeper.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -161,4 +161,4 @@ TEST(WatchedProcessUserTest, AnotherUsersTellsWhatItHides) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

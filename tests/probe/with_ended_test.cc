@@ -5,7 +5,7 @@
 
 #include "src/probe/procfs/system_rates.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(WithEnded, AnotherProcessOfTheSameNumberIsAnother) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

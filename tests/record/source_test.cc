@@ -1,6 +1,4 @@
 // The contract of every backend of RecordSource.
-#include "recpack/record/random_access_reader.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/permutation.h"
+#include "recpack/record/random_access_reader.h"
 #include "tests/record/split_on_disk.h"
 
 namespace recpack {

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
-#include "src/pack/job/pack.h"
 #include "src/pack/check/survey.h"
+#include "src/pack/job/pack.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 
@@ -135,11 +135,11 @@ TEST(LayoutTest, SaysWhatIsMissing) {
 class SurveyTest : public ::testing::Test {
  protected:
   SurveyTest() {
-    PackOptions options;
+    pack::PackOptions options;
     options.out = folder_ / "out";
     options.sync = false;
     options.plan.shards = 3;
-    packed_ = Pack(FakeSource({{"test", 30}, {"train", 901}}), options).manifest;
+    packed_ = pack::Pack(FakeSource({{"test", 30}, {"train", 901}}), options).manifest;
     PosixFiles().Remove(folder_ / "out/manifest.json");
   }
 
@@ -178,22 +178,22 @@ class SurveyTest : public ::testing::Test {
 TEST_F(SurveyTest, ByTheIndexReadsTheFirstRecordsOnly) {
   DamageTheEnd(packed_.FindSplit("train")->shards[0].file);
   const Layout layout = FindLayout(folder_ / "out");
-  EXPECT_EQ(BytesToSurvey(layout), 0u);
-  const Survey survey = SurveyDataset(layout);
+  EXPECT_EQ(pack::BytesToSurvey(layout), 0u);
+  const pack::Survey survey = pack::SurveyDataset(layout);
   EXPECT_FALSE(survey.classes_counted);
   ExpectAsPacked(survey.manifest, false);
-  EXPECT_THROW(SurveyDataset(layout, {.classes = true}), Error);
+  EXPECT_THROW(pack::SurveyDataset(layout, {.classes = true}), Error);
 }
 
 TEST_F(SurveyTest, ReadsAllToCountTheClasses) {
   uint64_t read = 0, total = 0;
-  const SurveyOptions options{
+  const pack::SurveyOptions options{
       .threads = 1, .classes = true, .progress = [&](uint64_t bytes, uint64_t of) {
         EXPECT_GE(bytes, read);
         read = bytes;
         total = of;
       }};
-  const Survey survey = SurveyDataset(FindLayout(folder_ / "out"), options);
+  const pack::Survey survey = pack::SurveyDataset(FindLayout(folder_ / "out"), options);
   EXPECT_TRUE(survey.classes_counted);
   ExpectAsPacked(survey.manifest, true);
   EXPECT_EQ(read, packed_.bytes());
@@ -204,12 +204,12 @@ TEST_F(SurveyTest, AnIndexThatDoesNotFitIsLeftAside) {
   const std::string shard = folder_ / "out/" + packed_.FindSplit("train")->shards[2].file;
   PosixFiles().Remove(shard);
   const Layout layout = FindLayout(folder_ / "out");
-  const Survey survey = SurveyDataset(layout);
+  const pack::Survey survey = pack::SurveyDataset(layout);
   EXPECT_FALSE(survey.classes_counted);  // of test
   EXPECT_EQ(survey.manifest.FindSplit("train")->shards.size(), 2u);
   EXPECT_FALSE(survey.manifest.FindSplit("train")->class_counts.empty());
   EXPECT_TRUE(survey.manifest.FindSplit("test")->class_counts.empty());
-  EXPECT_GT(BytesToSurvey(layout), 0u);
+  EXPECT_GT(pack::BytesToSurvey(layout), 0u);
 }
 
 }  // namespace

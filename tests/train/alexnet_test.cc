@@ -2,7 +2,7 @@
 #include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_network.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class Small : public SmallNetwork {
@@ -56,4 +56,4 @@ TEST(Alexnet, RefusesOptionsThatMakeNoNetwork) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include "tests/train/small_cifar.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +123,4 @@ TEST_F(BadRecords, AreLedgeredOnceAndAuditedByARunThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

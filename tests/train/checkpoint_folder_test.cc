@@ -13,7 +13,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -209,4 +209,4 @@ TEST_F(CheckpointFolderTest, AFolderThatCannotBeMadeIsNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

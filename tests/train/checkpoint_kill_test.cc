@@ -13,7 +13,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/train/run_state.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ TEST(CheckpointKill, AtRandomMomentsAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

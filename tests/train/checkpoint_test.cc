@@ -11,7 +11,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using ::testing::AllOf;
@@ -198,4 +198,4 @@ TEST_F(CheckpointTest, AMissingFileIsNotFound) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 std::vector<OpsCase> Cases() {
@@ -45,4 +45,4 @@ TEST(CpuOps, MemoryThatIsNotToBeHadIsAnErrorWithItsSize) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

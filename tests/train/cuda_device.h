@@ -7,7 +7,7 @@
 
 #include "src/train/cuda/cuda_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Null where there is none.
 inline std::unique_ptr<Ops> CudaOpsIfThere(const CudaOptions& options) {
@@ -16,4 +16,4 @@ inline std::unique_ptr<Ops> CudaOpsIfThere(const CudaOptions& options) {
   return MakeCudaOps(options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 std::function<std::unique_ptr<Ops>()> With(bool tf32) {
@@ -116,4 +116,4 @@ TEST(CudaDevices, OfOneGpuHaveAStreamEach) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 #include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_network.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr DeepconnOptions kOptions{
@@ -77,4 +77,4 @@ TEST(Deepconn, RefusesOptionsThatMakeNoNetwork) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

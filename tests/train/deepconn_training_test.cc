@@ -4,12 +4,12 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
-#include "src/train/run/trainer.h"
 #include "src/base/format.h"
+#include "src/train/run/trainer.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(DeepconnTraining, SaysWhatIsWrongWithTheVocabulary) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

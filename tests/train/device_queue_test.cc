@@ -9,7 +9,7 @@
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/ops/transfer.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr auto kOwnThread = DeviceQueue::Done::kByOwnThread;
@@ -104,4 +104,4 @@ TEST_F(DeviceQueueTest, NothingIsCopiedOfWhatFailed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

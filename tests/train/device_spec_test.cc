@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(Devices, AreReadFromTheirNames) {
@@ -31,4 +31,4 @@ TEST(Devices, ThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -11,7 +11,7 @@
 
 #include "recpack/base/random.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Uniform in +-size.
 inline std::vector<float> RandomValues(size_t count, uint64_t seed, float size = 1) {
@@ -57,4 +57,4 @@ inline void ExpectGradient(const std::function<double(const std::vector<float>&)
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

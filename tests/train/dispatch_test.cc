@@ -8,7 +8,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
@@ -155,4 +155,4 @@ TEST(RepeatedSteps, OfReviewsAreThoseThatAreGivenAnewEachTime) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -14,7 +14,7 @@
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -219,4 +219,4 @@ TEST(Evaluator, RefusesCheckpointsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

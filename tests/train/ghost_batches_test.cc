@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "recpack/device/feeder.h"
-#include "src/train/cpu/cpu_ops.h"
-#include "src/train/run/schedule.h"
 #include "src/base/format.h"
-#include "src/train/run/batch_places.h"
-#include "src/train/setup/make_model.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "src/train/ops/optimizer.h"
+#include "src/train/run/batch_places.h"
+#include "src/train/run/schedule.h"
+#include "src/train/setup/make_model.h"
 #include "tests/train/on_device.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // One device with one copy of the variables; `parts` batches make a step.
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(All, Strategies,
                                          StrategyKind::kDistributedReplicated));
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -12,7 +12,7 @@
 #include "recpack/base/error.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // The collectives of processes that are threads: the n-th that each joins are one.
 class Joins {
@@ -59,4 +59,4 @@ inline std::vector<Process> TrainProcesses(const std::vector<TrainerOptions>& op
   return processes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TrainerOptions On(const std::string& devices) {
@@ -71,4 +71,4 @@ TEST(MakeOps, ThreadsAreBoundToProcessorsThatTheProcessMayUse) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

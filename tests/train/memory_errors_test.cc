@@ -11,7 +11,7 @@
 #include "tests/base/sanitizers.h"
 #include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
@@ -73,4 +73,4 @@ TEST_F(MemoryErrors, OtherErrorsStayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

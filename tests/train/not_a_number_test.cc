@@ -8,13 +8,13 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/train/checkpoint/checkpoint.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Layers, NotANumber,
                                          Case{"deepconn", "fm.factors", "fm"}));
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Keeps what it was given on the device, as f32 or in the tensor's type and layout.
 class OnDevice {
@@ -52,4 +52,4 @@ class OnDevice {
   std::vector<DeviceArray> arrays_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

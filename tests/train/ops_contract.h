@@ -16,7 +16,7 @@
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct OpsCase {
   std::string name;
@@ -749,4 +749,4 @@ TEST_P(OpsContract, OptimizersMoveVariablesAsTheirFormulasSay) {
   ExpectNear(device_->Floats(adam, count), {at.begin(), at.end()}, 1e-4, "after Adam");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

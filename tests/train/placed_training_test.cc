@@ -8,7 +8,7 @@
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST_F(PlacedTraining, ADeviceThatIsNotThereIsRefusedOrReplaced) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

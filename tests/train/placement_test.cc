@@ -6,7 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Placement, DeepconnsGraphHasEachOperationBehindWhatItReads) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,14 +6,14 @@
 #include <thread>
 
 #include "recpack/base/cpu.h"
-#include "src/train/run/trainer.h"
 #include "src/base/format.h"
+#include "src/train/run/trainer.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/joined_processes.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -224,4 +224,4 @@ TEST(Processes, RefuseWhatOnlyOneCanTrain) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

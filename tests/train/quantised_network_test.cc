@@ -8,12 +8,12 @@
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
 #include "src/train/cpu/cpu_ops.h"
-#include "src/train/models/model.h"
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/folded_network.h"
+#include "src/train/models/model.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int64_t kBatch = 16;
@@ -292,4 +292,4 @@ TEST(Fold, RefusesWhatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -14,7 +14,7 @@
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Null: there is no such device here.
 class RepetitionContract : public testing::TestWithParam<std::function<std::unique_ptr<Ops>()>> {
@@ -125,4 +125,4 @@ TEST_P(RepetitionContract, FewBytesMayChangeOnceTheyWereUploaded) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -11,7 +11,7 @@
 
 #include "tests/train/small_network.h"
 
-namespace recpack {
+namespace recpack::train {
 
 constexpr int64_t kBatch = 4;
 
@@ -128,4 +128,4 @@ TEST_P(ResnetContract, NamesItsVariablesAsPyTorchDoes) {
   EXPECT_FALSE(shapes.contains("layer1.0.downsample.0.weight"));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/checkpoint/checkpoint.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct RunState {
   explicit RunState(uint64_t step, int64_t width = 16) {
@@ -46,4 +46,4 @@ inline std::string Content(std::span<const NamedArray> arrays) {
   return content;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

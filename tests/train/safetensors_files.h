@@ -8,7 +8,7 @@
 #include "src/train/checkpoint/safetensors.h"
 #include "tests/record/memory_files.h"
 
-namespace recpack {
+namespace recpack::train {
 
 inline ByteBuffer Written(std::span<const NamedArray> arrays, const ArrayMetadata& metadata = {}) {
   ByteBuffer bytes;
@@ -30,4 +30,4 @@ inline ByteBuffer FileOf(const std::string& header, size_t data_bytes) {
   return bytes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

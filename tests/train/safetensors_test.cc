@@ -14,7 +14,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/train/safetensors_files.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using ::testing::ElementsAre;
@@ -311,4 +311,4 @@ TEST(Safetensors, AFullDiskLeavesTheOldFileAlone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

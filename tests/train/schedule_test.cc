@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(LearningRate, RisesThenFallsAlongACosine) {
@@ -17,4 +17,4 @@ TEST(LearningRate, RisesThenFallsAlongACosine) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

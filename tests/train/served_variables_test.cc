@@ -17,7 +17,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Memory of the host, in which variables can be updated and nothing else is done.
@@ -195,4 +195,4 @@ TEST_F(ServedVariablesTest, MayBeAbortedByADeviceThatFailsWhileAnotherStarts) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace recpack {
+namespace recpack::train {
 
 // Splits train and test of `records` each, with 10 classes: the class says which channel is bright,
 // and how bright. Gone with the object.
@@ -23,4 +23,4 @@ class SmallCifar {
   std::string folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -14,7 +14,7 @@
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class SmallNetwork : private BatchArrays {
  public:
@@ -104,4 +104,4 @@ inline std::vector<std::string> ExpectEachVariableOnce(SmallNetwork& network) {
   return names;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,17 +4,17 @@
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/reviews/stand_in_reviews.h"
 
-namespace recpack {
+namespace recpack::train {
 
 SmallReviews::SmallReviews(uint64_t records) {
-  WriteReviewsStandIn(folder_.path(), {.records = records});
-  const auto source = OpenReviews({.path = folder_.path() + "/" + kStandInReviewsName});
-  PackOptions options;
+  pack::WriteReviewsStandIn(folder_.path(), {.records = records});
+  const auto source = pack::OpenReviews({.path = folder_.path() + "/" + pack::kStandInReviewsName});
+  pack::PackOptions options;
   options.out = folder();
   options.sync = false;
-  Pack(*source, options);
+  pack::Pack(*source, options);
 }
 
 std::string SmallReviews::folder() const { return folder_.path() + "/shards"; }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Shards with their vocabulary, as `recpack pack --from reviews` makes them. Gone with the object.
 class SmallReviews {
@@ -19,4 +19,4 @@ class SmallReviews {
   TemporaryFolder folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // resnet of `width`, in two epochs.
 inline TrainerOptions SmallPictures(const SmallCifar& data, const std::string& devices = "cpu:0",
@@ -46,4 +46,4 @@ inline TrainerOptions SmallReviewsTraining(const SmallReviews& data, const std::
   return options;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

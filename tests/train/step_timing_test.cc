@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(StepTiming, MediansAreOfEachNumberByItself) {
@@ -26,4 +26,4 @@ TEST(StepTiming, OfAnEvenCountTheMiddleOfTheTwo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

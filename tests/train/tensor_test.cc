@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(Tensor, CountsElementsAndBytes) {
@@ -15,4 +15,4 @@ TEST(Tensor, CountsElementsAndBytes) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

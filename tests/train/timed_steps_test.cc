@@ -6,7 +6,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST(TimedSteps, AreRefusedAsOthersAre) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include "src/train/run/trainer.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct Ran {
   std::vector<double> losses;
@@ -47,4 +47,4 @@ inline std::string MessageOf(const TrainerOptions& options) {
   return "";
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

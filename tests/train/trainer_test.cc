@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "recpack/base/error.h"
-#include "src/train/checkpoint/checkpoint.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
 #include "tests/base/temporary_folder.h"
@@ -16,7 +16,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -402,4 +402,4 @@ TEST(Trainer, RefusesMoreDevicesThanThereAreSamples) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

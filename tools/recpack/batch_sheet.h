@@ -17,6 +17,6 @@ struct BatchSheetFlags {
 // Its pictures as the recipe crops and augments them, before they are normalised, each with its
 // label and the record's ordinal. Throws Error for tokens and recipes that do not fit the data.
 Image DrawBatchBehind(const std::string& path, const std::string& split,
-                      const BatchSheetFlags& flags, const SheetOptions& options);
+                      const BatchSheetFlags& flags, const pack::SheetOptions& options);
 
 }  // namespace recpack::tool

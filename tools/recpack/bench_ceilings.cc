@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/shards/layout/layout.h"
 #include "src/shards/index/pick.h"
+#include "src/shards/layout/layout.h"
 #include "tools/some_jpegs.h"
 
 namespace recpack::tool {

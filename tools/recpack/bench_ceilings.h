@@ -10,6 +10,6 @@ namespace recpack::tool {
 
 // By stage. Measured now, on the data set's own files and pictures, with as many threads as the
 // run had.
-std::array<Rate, kStages> CeilingsOf(const Dataset& dataset, const BenchRun& run);
+std::array<ceiling::Rate, kStages> CeilingsOf(const Dataset& dataset, const BenchRun& run);
 
 }  // namespace recpack::tool

@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 
-#include "src/ceiling/predict.h"
 #include "recpack/loader/loader.h"
+#include "src/ceiling/predict.h"
 
 namespace recpack::tool {
 
@@ -34,7 +34,7 @@ BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options,
                    std::chrono::duration<double> time);
 
 // Its consumer does nothing but take the batches.
-LoaderCost CostOf(const BenchRun& run);
+ceiling::LoaderCost CostOf(const BenchRun& run);
 
 // The stage that most of the workers' time goes to; "consumer" where they mostly wait for room.
 const char* LimitedBy(const BenchRun& run);

@@ -4,10 +4,10 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/shards/index/pick.h"
 #include "recpack/example/text.h"
 #include "recpack/example/view.h"
 #include "src/base/format.h"
+#include "src/shards/index/pick.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"

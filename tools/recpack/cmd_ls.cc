@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "src/shards/layout/layout.h"
-#include "src/pack/check/survey.h"
 #include "src/base/format.h"
+#include "src/pack/check/survey.h"
+#include "src/shards/layout/layout.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"
@@ -88,17 +88,17 @@ constexpr uint64_t kWorthAWord = 1'000'000'000;
 
 Manifest Find(const Layout& layout, const LsFlags& flags) {
   ProgressBar bar("reading", false);
-  const SurveyOptions options{
+  const pack::SurveyOptions options{
       .classes = flags.classes,
       .progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); }};
-  const uint64_t bytes = BytesToSurvey(layout, options);
+  const uint64_t bytes = pack::BytesToSurvey(layout, options);
   if (bytes >= kWorthAWord) {
     std::fprintf(stderr, "recpack: reading %s of shards: %s\n", HumanBytes(bytes).c_str(),
                  flags.classes ? "the classes are to be counted"
                                : "there is neither a manifest nor an index that fits them "
                                  "(`recpack index` makes one)");
   }
-  Survey survey = SurveyDataset(layout, options);
+  pack::Survey survey = pack::SurveyDataset(layout, options);
   bar.Clear();
   if (!survey.classes_counted) {
     std::fprintf(stderr,
@@ -137,7 +137,7 @@ size_t NoteOtherShards(const Layout& layout) {
 bool RunLs(const LsFlags& flags) {
   Layout layout = FindLayout(flags.path);
   const auto unfinished = NoteUnfinished(layout);
-  if (const auto missing = unfinished ? std::nullopt : FindMissingShards(layout)) {
+  if (const auto missing = unfinished ? std::nullopt : pack::FindMissingShards(layout)) {
     std::fprintf(stderr, "note: %s\n", missing->Reason().c_str());
   }
   for (const auto& notice : layout.notices) std::fprintf(stderr, "note: %s\n", notice.c_str());

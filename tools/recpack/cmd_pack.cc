@@ -8,11 +8,11 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
+#include "src/base/format.h"
 #include "src/pack/job/estimate.h"
+#include "src/pack/job/pack.h"
 #include "src/pack/open/notices.h"
 #include "src/pack/open/open_source.h"
-#include "src/pack/job/pack.h"
-#include "src/base/format.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -38,7 +38,7 @@ constexpr int kDefaultLevel = 6;
 constexpr char kDefaultMaxSkip[] = "0.1%";
 
 struct PackFlags {
-  SourceFlags source;
+  pack::SourceFlags source;
   std::string out;
   std::string shard_size = "100MB";
   uint64_t shards = 0;
@@ -60,7 +60,7 @@ struct PackFlags {
   bool json = false;
 };
 
-void ParseTask(const std::string& text, PackOptions& options) {
+void ParseTask(const std::string& text, pack::PackOptions& options) {
   if (text.empty()) return;
   const size_t slash = std::min(text.find('/'), text.size());
   const auto task = WholeNumber(std::string_view(text).substr(0, slash));
@@ -81,8 +81,8 @@ std::optional<uint64_t> ShuffleSeed(const std::string& text) {
               "write a whole number, or off");
 }
 
-PackOptions OptionsOf(const PackFlags& flags) {
-  PackOptions options;
+pack::PackOptions OptionsOf(const PackFlags& flags) {
+  pack::PackOptions options;
   options.out = flags.out;
   options.plan.shard_bytes = ParseBytes(flags.shard_size);
   options.plan.shards = flags.shards;
@@ -111,7 +111,7 @@ PackOptions OptionsOf(const PackFlags& flags) {
   return options;
 }
 
-void SuggestShardSize(const Plan& plan) {
+void SuggestShardSize(const pack::Plan& plan) {
   if (plan.shards.size() <= kManyShards) return;
   std::string size = HumanBytes(plan.bytes() / 1000);
   std::erase(size, ' ');  // as the flag takes it
@@ -127,13 +127,13 @@ Json SkippedJson(const std::vector<SkippedItem>& skipped) {
 }
 
 // One object as PrintJson() would print it, but row by row: there may be very many shards.
-void PrintResult(const PackResult& result, const PackOptions& options, double seconds) {
+void PrintResult(const pack::PackResult& result, const pack::PackOptions& options, double seconds) {
   Json head = {{"records", result.records}, {"bytes", result.bytes}, {"seconds", seconds}};
   head["complete"] = result.complete;
   std::string text = JsonLine(head);
   text.back() = ',';  // goes on
   text += "\"shards\":[";
-  VisitPackedShards(options, result.plan, [&](const ManifestShard& shard) {
+  pack::VisitPackedShards(options, result.plan, [&](const ManifestShard& shard) {
     Json row = {{"path", options.out + "/" + shard.file},
                 {"records", shard.records},
                 {"bytes", shard.bytes}};
@@ -146,13 +146,13 @@ void PrintResult(const PackResult& result, const PackOptions& options, double se
 }
 
 // By more than framing, feature names and rounding make up.
-bool SizesDiffer(const PackResult& result) {
+bool SizesDiffer(const pack::PackResult& result) {
   const auto planned = static_cast<double>(result.plan.bytes());
   const auto actual = static_cast<double>(result.bytes);
   return std::abs(actual - planned) > 0.1 * planned;
 }
 
-void PrintSummary(const PackResult& result, const PackFlags& flags, double seconds) {
+void PrintSummary(const pack::PackResult& result, const PackFlags& flags, double seconds) {
   for (const auto& split : result.manifest.splits) {
     std::printf("%-12s %18s  %10s  %s\n", split.name.c_str(),
                 Counted(split.records(), "record").c_str(), HumanBytes(split.bytes()).c_str(),
@@ -174,7 +174,7 @@ void PrintSummary(const PackResult& result, const PackFlags& flags, double secon
   }
 }
 
-void ListSkipped(const PackResult& result, const PackOptions& options) {
+void ListSkipped(const pack::PackResult& result, const pack::PackOptions& options) {
   for (const auto& item : result.skipped) {
     std::fprintf(stderr, "skipped %s: %s\n", item.item.c_str(), item.reason.c_str());
   }
@@ -187,14 +187,14 @@ void ListSkipped(const PackResult& result, const PackOptions& options) {
   }
 }
 
-int DryRun(const Source& source, const PackFlags& flags, const PackOptions& options) {
-  const Plan plan = PlanPack(source, options);
+int DryRun(const pack::Source& source, const PackFlags& flags, const pack::PackOptions& options) {
+  const pack::Plan plan = pack::PlanPack(source, options);
   SuggestShardSize(plan);
   std::error_code unknown;
   std::filesystem::path there = std::filesystem::absolute(flags.out);
   while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
   const auto space = std::filesystem::space(there, unknown);
-  const PackEstimate estimate = EstimatePack(source, plan, options);
+  const pack::PackEstimate estimate = pack::EstimatePack(source, plan, options);
   const auto bytes =
       static_cast<uint64_t>(static_cast<double>(plan.bytes()) * estimate.bytes_ratio);
   if (flags.json) {
@@ -227,22 +227,22 @@ int DryRun(const Source& source, const PackFlags& flags, const PackOptions& opti
   return kDone;
 }
 
-void PrintNotices(const Source& source, const Manifest& manifest) {
-  for (const auto& notice : PackNotices(source, manifest)) {
+void PrintNotices(const pack::Source& source, const Manifest& manifest) {
+  for (const auto& notice : pack::PackNotices(source, manifest)) {
     std::fprintf(stderr, "note: %s\n", notice.c_str());
   }
 }
 
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
-  PackOptions options = OptionsOf(flags);  // before anything is read or written
-  const auto source = OpenSourceToPack(flags.source, flags.shuffle.empty(), options);
+  pack::PackOptions options = OptionsOf(flags);  // before anything is read or written
+  const auto source = pack::OpenSourceToPack(flags.source, flags.shuffle.empty(), options);
   if (flags.dry_run) return DryRun(*source, flags, options);
 
   options.planned = SuggestShardSize;
   ProgressBar bar("packing", flags.quiet);
   options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
-  const PackResult result = Pack(*source, options);
+  const pack::PackResult result = pack::Pack(*source, options);
   bar.Clear();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -259,7 +259,7 @@ int RunPack(const PackFlags& flags) {
 }  // namespace
 
 // Options that say what SRC is and how its items become records.
-static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
+static void AddSourceOptions(CLI::App& pack, pack::SourceFlags& flags) {
   pack.add_option("--from", flags.from, "What SRC is (default: recognised)")
       ->check(CLI::IsMember(
           {"cifar10", "cifar100", "folder", "imagenet", "tar", "list", "reviews", "tfrecord"}));

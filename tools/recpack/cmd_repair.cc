@@ -10,7 +10,7 @@
 namespace recpack::tool {
 namespace {
 
-Json LostJson(const std::vector<LostRecords>& lost) {
+Json LostJson(const std::vector<pack::LostRecords>& lost) {
   Json list = Json::array();
   for (const auto& piece : lost) {
     list.push_back({{"path", piece.path},
@@ -23,7 +23,7 @@ Json LostJson(const std::vector<LostRecords>& lost) {
   return list;
 }
 
-void Print(const RepairResult& result, const std::string& out) {
+void Print(const pack::RepairResult& result, const std::string& out) {
   for (const auto& lost : result.lost) {
     std::printf(
         "lost: %s at byte %s (record %s), %s: %s\n", lost.path.c_str(),
@@ -33,7 +33,7 @@ void Print(const RepairResult& result, const std::string& out) {
   }
   std::printf("saved %s, %s, in %s; %s lost, listed in %s\n",
               Counted(result.records, "record").c_str(), HumanBytes(result.bytes).c_str(),
-              out.c_str(), Counted(result.lost.size(), "piece").c_str(), kLedgerName);
+              out.c_str(), Counted(result.lost.size(), "piece").c_str(), pack::kLedgerName);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void Print(const RepairResult& result, const std::string& out) {
 void AddRepair(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string path;
-    RepairOptions options;
+    pack::RepairOptions options;
     bool quiet = false;
     bool json = false;
   };
@@ -60,7 +60,7 @@ void AddRepair(CLI::App& app, int& exit_code) {
     const Layout layout = FindLayout(flags->path);
     ProgressBar bar("repairing", flags->quiet, layout);
     flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
-    const RepairResult result = Repair(layout, flags->options);
+    const pack::RepairResult result = pack::Repair(layout, flags->options);
     bar.Clear();
     if (flags->json) {
       PrintJson(

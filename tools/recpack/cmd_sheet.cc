@@ -4,9 +4,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/pack/check/sheet.h"
 #include "recpack/image/encode.h"
 #include "src/base/format.h"
+#include "src/pack/check/sheet.h"
 #include "tools/recpack/batch_sheet.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/note_unfinished.h"
@@ -21,7 +21,7 @@ struct SheetFlags {
   std::string out;
   std::string split;
   std::string shape;
-  SheetOptions options;
+  pack::SheetOptions options;
   BatchSheetFlags batch;
   bool quiet = false;
   bool json = false;
@@ -50,7 +50,7 @@ std::string Draw(SheetFlags& flags, Image& sheet) {
   if (!flags.quiet) NoteUnfinished(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   flags.options.raw_shape = ParseShape(flags.shape);
-  sheet = DrawSheet(layout, layout.splits.front(), flags.options);
+  sheet = pack::DrawSheet(layout, layout.splits.front(), flags.options);
   flags.split = layout.splits.front().name;
   return "records of the split " + flags.split;
 }

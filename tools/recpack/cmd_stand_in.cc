@@ -13,8 +13,8 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string out;
     std::string kind = "cifar10";
-    uint64_t rows = StandInOptions().rows_per_batch;
-    uint64_t records = ReviewsStandInOptions().records;
+    uint64_t rows = pack::StandInOptions().rows_per_batch;
+    uint64_t records = pack::ReviewsStandInOptions().records;
     uint64_t seed = 0;
   };
   CLI::App* command = app.add_subcommand("stand-in", "Make a stand-in for a data set");
@@ -30,9 +30,9 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "Seed of the drawing")->check(WholeNumberIn(0));
   command->callback([flags, &exit_code] {
     if (flags->kind == "reviews") {
-      WriteReviewsStandIn(flags->out, {.records = flags->records, .seed = flags->seed});
+      pack::WriteReviewsStandIn(flags->out, {.records = flags->records, .seed = flags->seed});
     } else {
-      WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
+      pack::WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
     }
     exit_code = kDone;
   });

@@ -15,7 +15,7 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json ToJson(const VerifyResult& result) {
+Json ToJson(const pack::VerifyResult& result) {
   Json json = {{"records", result.records}, {"bytes", result.bytes}, {"findings", Json::array()}};
   for (const auto& finding : result.findings) {
     json["findings"].push_back({{"path", finding.path},
@@ -26,7 +26,7 @@ Json ToJson(const VerifyResult& result) {
   return json;
 }
 
-void Print(const VerifyResult& result) {
+void Print(const pack::VerifyResult& result) {
   for (const auto& finding : result.findings) {
     std::printf("%s", finding.path.c_str());
     if (finding.offset) std::printf(" at byte %s", std::to_string(*finding.offset).c_str());
@@ -44,7 +44,7 @@ void AddVerify(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string path;
     std::string split;
-    VerifyOptions options;
+    pack::VerifyOptions options;
     bool quiet = false;
     bool json = false;
   };
@@ -65,7 +65,7 @@ void AddVerify(CLI::App& app, int& exit_code) {
     if (!flags->split.empty()) layout = OnlySplit(std::move(layout), flags->split);
     ProgressBar bar("verifying", flags->quiet, layout);
     flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
-    const VerifyResult result = Verify(layout, flags->options);
+    const pack::VerifyResult result = pack::Verify(layout, flags->options);
     bar.Clear();
     if (flags->json) {
       PrintJson(ToJson(result));

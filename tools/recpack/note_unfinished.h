@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "src/shards/layout/layout.h"
 #include "src/pack/plan/unfinished.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack::tool {
 
 // FindUnfinished(), with a note on stderr where shards of the pack are missing, or where that
 // cannot be told.
-std::optional<UnfinishedPack> NoteUnfinished(const Layout& layout);
+std::optional<pack::UnfinishedPack> NoteUnfinished(const Layout& layout);
 
 }  // namespace recpack::tool

@@ -8,15 +8,15 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
+#include "src/base/format.h"
+#include "src/probe/causes/decide.h"
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/procfs/process_strings.h"
-#include "src/probe/verdict/show.h"
 #include "src/probe/procfs/watched_process.h"
-#include "src/base/format.h"
+#include "src/probe/verdict/show.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
-#include "src/probe/causes/decide.h"
 
 namespace recpack::tool {
 namespace {
@@ -44,21 +44,22 @@ std::vector<int> OnGpus(const std::string& wanted, std::vector<std::string>& uns
     throw Error(ErrorKind::kInvalidArgument, format("'{}' is no GPU", wanted), {},
                 "write --gpu all, or a number as nvidia-smi has it");
   }
-  GpuSampler sampler({.patience = kPatience});
+  probe::GpuSampler sampler({.patience = kPatience});
   if (!sampler.devices()) throw Error(ErrorKind::kUnsupported, sampler.devices().reason());
   if (number >= *sampler.devices()) {
     throw Error(ErrorKind::kNotFound, format("there is no GPU {}", number), {},
                 format("there are {}", *sampler.devices()));
   }
   std::vector<int> processes;
-  for (const GpuSample& gpu : sampler.Sample()) {
+  for (const probe::GpuSample& gpu : sampler.Sample()) {
     if (number >= 0 && gpu.device != number) continue;
     if (!gpu.values || !gpu.values->processes) {
       unseen.push_back(format("what computes on GPU {} could not be seen: {}", gpu.device,
                               gpu.values ? gpu.values->processes.reason() : gpu.values.reason()));
       continue;
     }
-    for (const GpuProcess& process : *gpu.values->processes) processes.push_back(process.pid);
+    for (const probe::GpuProcess& process : *gpu.values->processes)
+      processes.push_back(process.pid);
   }
   if (processes.empty() && !unseen.empty()) {
     throw Error(ErrorKind::kUnsupported, unseen.front(), {}, "name the process with --pid");
@@ -117,9 +118,9 @@ class Watched {
   const std::string& name() const { return processes_.front()->name(); }
   const std::string& user() const { return processes_.front()->user(); }
 
-  void AddUnseen(std::vector<std::string>& unseen) const {
+  void probe::AddUnseen(std::vector<std::string>& unseen) const {
     for (const auto& process : processes_) {
-      for (const Unseen& each : process->unseen()) unseen.push_back(UnseenText(each));
+      for (const probe::Unseen& each : process->unseen()) unseen.push_back(probe::UnseenText(each));
     }
   }
 
@@ -127,7 +128,7 @@ class Watched {
   // Of several, one that has ended in the meantime is none of them; of none it is said why.
   void Join(int process, bool others_follow) {
     try {
-      processes_.push_back(std::make_unique<WatchedProcess>(process));
+      processes_.push_back(std::make_unique<probe::WatchedProcess>(process));
       numbers_.push_back(process);
     } catch (const Error& error) {
       const bool is_left = others_follow || !processes_.empty();
@@ -135,14 +136,15 @@ class Watched {
     }
   }
 
-  std::vector<std::unique_ptr<WatchedProcess>> processes_;
+  std::vector<std::unique_ptr<probe::WatchedProcess>> processes_;
   std::vector<int> numbers_;
 };
 
 // Of several processes the job is that of the first.
-ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched) {
-  ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
-  parts.job = JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid));
+probe::ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched) {
+  probe::ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
+  parts.job = JobOf(flags.prometheus.job, probe::CommandOf(pid).value_or(Words{}),
+                    probe::EnvironmentOf(pid));
   parts.job.process = pid;
   if (!watched.user().empty()) parts.job.user = watched.user();
   if (parts.job.name.empty()) parts.job.name = watched.name();
@@ -159,10 +161,10 @@ int RunAttach(const Flags& flags) {
   Watched watched(flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu, unseen));
   const std::vector<int>& roots = watched.numbers();
   EndWatchBySignals();
-  if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
-  ReportParts parts = PartsOf(flags, roots.front(), watched);
+  if (flags.watch.report.wanted()) probe::CheckReportFolder(flags.watch.report.folder);
+  probe::ReportParts parts = PartsOf(flags, roots.front(), watched);
   LiveMetrics metrics(flags.prometheus, parts.job);
-  Watch watch({.roots = roots});
+  probe::Watch watch({.roots = roots});
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(SecondsOf(flags));
   auto next = begin;
@@ -172,18 +174,18 @@ int RunAttach(const Flags& flags) {
     next = std::max(next + flags.watch.interval(), Clock::now());
   } while (next < end && !watched.WaitOrEnd(next));
   watch.LastSample();
-  Evidence evidence = watch.Collected();
+  probe::Evidence evidence = watch.Collected();
   evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
   for (std::string& line : unseen) evidence.unseen.push_back(std::move(line));
   watched.AddUnseen(evidence.unseen);
   for (std::string& line : UnseenOf(parts.job)) evidence.unseen.push_back(std::move(line));
-  Verdict verdict = Decide(evidence);
-  parts.ceilings = KeptCeilings();
-  const int finding = ShowVerdict(verdict, UseOf(evidence, parts.ceilings), flags.watch);
+  probe::Verdict verdict = probe::Decide(evidence);
+  parts.ceilings = probe::KeptCeilings();
+  const int finding = ShowVerdict(verdict, probe::UseOf(evidence, parts.ceilings), flags.watch);
   parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
   parts.timeline = watch.SampledTimeline();
-  WriteReport(flags.watch.report, MakeReport(std::move(parts), evidence, std::move(verdict)), {},
-              0);
+  WriteReport(flags.watch.report, probe::MakeReport(std::move(parts), evidence, std::move(verdict)),
+              {}, 0);
   return finding;
 }
 

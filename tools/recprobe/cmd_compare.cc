@@ -16,11 +16,13 @@ struct Flags {
 };
 
 int RunCompare(const Flags& flags) {
-  const Comparison comparison =
-      CompareReports(ReadReport(PosixFiles(), flags.a), ReadReport(PosixFiles(), flags.b));
-  std::printf("%s%s", (flags.json ? CompareJson(comparison) : CompareText(comparison)).c_str(),
-              flags.json ? "\n" : "");
-  return flags.fail_above && IsSlower(comparison, *flags.fail_above) ? kFinding : kDone;
+  const probe::Comparison comparison = probe::CompareReports(
+      probe::ReadReport(PosixFiles(), flags.a), probe::ReadReport(PosixFiles(), flags.b));
+  std::printf(
+      "%s%s",
+      (flags.json ? probe::CompareJson(comparison) : probe::CompareText(comparison)).c_str(),
+      flags.json ? "\n" : "");
+  return flags.fail_above && probe::IsSlower(comparison, *flags.fail_above) ? kFinding : kDone;
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
-#include "src/shards/layout/layout.h"
-#include "src/probe/doctor/show_machine.h"
 #include "recpack/record/compression.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/probe/doctor/show_machine.h"
+#include "src/shards/layout/layout.h"
 #include "tools/recprobe/command.h"
 #include "tools/some_jpegs.h"
 
@@ -116,49 +116,50 @@ std::string FolderOf(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-std::string StorageKey(const MachineStorage& storage) {
+std::string StorageKey(const probe::MachineStorage& storage) {
   if (!storage.file_system) return storage.path;
   return format("{} on {} at {}", *storage.file_system, *storage.source, *storage.mount_point);
 }
 
 // So that a container with many processors and little memory is not ended by it.
-size_t MemoryFor(const MachineMemory& memory) {
+size_t MemoryFor(const probe::MachineMemory& memory) {
   constexpr uint64_t kShare = 4;
   const uint64_t most = std::min(memory.available ? *memory.available : UINT64_MAX,
                                  memory.limit ? *memory.limit : UINT64_MAX);
   return static_cast<size_t>(std::min<uint64_t>(most / kShare, CeilingOptions::kMemory));
 }
 
-Ceilings CeilingsFor(const Flags& flags, const Machine& machine) {
+probe::Ceilings CeilingsFor(const Flags& flags, const probe::Machine& machine) {
   const std::string storage = StorageKey(machine.storage);
   const std::string data = flags.data.empty() ? "" : fs::canonical(flags.data).string();
-  const auto kept = flags.fresh ? std::nullopt : KeptCeilings("", storage);
+  const auto kept = flags.fresh ? std::nullopt : probe::KeptCeilings("", storage);
   const int64_t age = kept ? static_cast<int64_t>(std::time(nullptr)) - kept->measured_at : 0;
   const bool fresh = age >= 0 && age < kStale;  // below 0: the clock was set back
   if (kept && fresh && (data.empty() || kept->data == data)) {
     return *kept;
   }
   const Data with = DataAt(flags.data);
-  Ceilings ceilings = MeasureCeilings({.files = with.files,
-                                       .folder = FolderOf(flags.data),
-                                       .pictures = with.pictures,
-                                       .compressed = with.compressed,
-                                       .cores = AvailableThreads(),
-                                       .memory = MemoryFor(machine.memory),
-                                       .time = std::chrono::duration<double>(flags.seconds)});
-  ceilings.machine = MachineKey();
+  probe::Ceilings ceilings =
+      probe::MeasureCeilings({.files = with.files,
+                              .folder = FolderOf(flags.data),
+                              .pictures = with.pictures,
+                              .compressed = with.compressed,
+                              .cores = AvailableThreads(),
+                              .memory = MemoryFor(machine.memory),
+                              .time = std::chrono::duration<double>(flags.seconds)});
+  ceilings.machine = probe::MachineKey();
   ceilings.storage = storage;
   ceilings.data = data;
   if (!flags.keep) return ceilings;
   try {
-    KeepCeilings(ceilings);
+    probe::KeepCeilings(ceilings);
   } catch (const Error& error) {
     std::fprintf(stderr, "recprobe: the ceilings are not kept: %s\n", error.what());
   }
   return ceilings;
 }
 
-std::string AgeText(const Ceilings& ceilings) {
+std::string AgeText(const probe::Ceilings& ceilings) {
   const auto age = static_cast<int64_t>(std::time(nullptr)) - ceilings.measured_at;
   if (age < 60) return "";
   return format("\nThe ceilings were measured {} min ago; --fresh measures them anew.\n", age / 60);
@@ -166,20 +167,22 @@ std::string AgeText(const Ceilings& ceilings) {
 
 int RunDoctor(const Flags& flags) {
   if (!flags.data.empty() && !fs::exists(flags.data)) DataAt(flags.data);  // throws
-  const Machine machine = ReadMachine({.data = flags.data.empty() ? "." : flags.data});
-  const std::vector<MachineFinding> findings = FindingsOf(machine);
+  const probe::Machine machine =
+      probe::ReadMachine({.data = flags.data.empty() ? "." : flags.data});
+  const std::vector<probe::MachineFinding> findings = probe::FindingsOf(machine);
   if (!flags.json) {  // what is known is said before anything is measured
-    std::printf("%s\n%s\n", FindingsText(findings).c_str(), MachineText(machine).c_str());
+    std::printf("%s\n%s\n", probe::FindingsText(findings).c_str(),
+                probe::MachineText(machine).c_str());
     std::fflush(stdout);
   }
-  const Ceilings ceilings = CeilingsFor(flags, machine);
+  const probe::Ceilings ceilings = CeilingsFor(flags, machine);
   if (flags.json) {
-    std::printf("{\"machine\": %s, \"ceilings\": %s}\n", MachineJson(machine).c_str(),
-                CeilingsJson(ceilings).c_str());
+    std::printf("{\"machine\": %s, \"ceilings\": %s}\n", probe::MachineJson(machine).c_str(),
+                probe::CeilingsJson(ceilings).c_str());
   } else {
-    std::printf("%s%s", CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
+    std::printf("%s%s", probe::CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
   }
-  return std::ranges::any_of(findings, &MachineFinding::surely) ? kFinding : kDone;
+  return std::ranges::any_of(findings, &probe::MachineFinding::surely) ? kFinding : kDone;
 }
 
 }  // namespace

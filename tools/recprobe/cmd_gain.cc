@@ -8,10 +8,10 @@
 #include "recpack/base/error.h"
 #include "recpack/base/gain.h"
 #include "recpack/base/scratch_folder.h"
+#include "src/base/format.h"
 #include "src/probe/events/event_reader.h"
 #include "src/probe/gain/gain.h"
 #include "src/probe/gain/rounds.h"
-#include "src/base/format.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/gain_against.h"
 #include "tools/recprobe/run_command.h"
@@ -38,14 +38,15 @@ struct Flags {
   uint32_t block_steps = 24;
 };
 
-bool IsNarrow(const GainResult& result, double precision) {
+bool IsNarrow(const probe::GainResult& result, double precision) {
   if (result.rounds < kRoundsToEnd) return false;
   const double reach = (result.gain.high - result.gain.low) / 2;
   return reach <= precision / 100 * result.rate(LoaderMode::kLive).value;
 }
 
 // Why there is no result.
-std::string WhyUnknown(const GainBlocks& blocks, const GainResult& result, bool ended_here) {
+std::string WhyUnknown(const probe::GainBlocks& blocks, const probe::GainResult& result,
+                       bool ended_here) {
   if (blocks.batches() == 0) {
     return format(
         "no loader of ours gave a batch{}: gain changes what recpack's loader gives; of other "
@@ -60,19 +61,20 @@ std::string WhyUnknown(const GainBlocks& blocks, const GainResult& result, bool 
       ended_here ? "give it more --seconds" : "let it train longer");
 }
 
-int Finish(const Flags& flags, const GainBlocks& blocks, const CommandEnd& end, bool ended_here) {
-  GainResult result = blocks.Result();
+int Finish(const Flags& flags, const probe::GainBlocks& blocks, const probe::CommandEnd& end,
+           bool ended_here) {
+  probe::GainResult result = blocks.Result();
   if (result.rounds == 0) result.notes.push_back(WhyUnknown(blocks, result, ended_here));
-  if (result.rounds > 0 && result.rounds < kFewestRounds) {
+  if (result.rounds > 0 && result.rounds < probe::kFewestRounds) {
     result.notes.push_back("so few rounds have no interval: give it more --seconds");
   }
   const bool failed = !ended_here && end.exit_code != 0;
   if (failed) result.notes.push_back("the command " + end.Text());
   if (flags.paired.json) {
-    std::printf("%s\n", GainJson(result).c_str());
+    std::printf("%s\n", probe::GainJson(result).c_str());
     std::fflush(stdout);
   } else {
-    std::fprintf(stderr, "%s", GainText(result).c_str());
+    std::fprintf(stderr, "%s", probe::GainText(result).c_str());
   }
   if (blocks.batches() > 0) {
     std::fprintf(stderr,
@@ -95,9 +97,9 @@ int RunGain(const Flags& flags) {
       flags.paired.command, {{"RECPACK_EVENTS", events.path()}, {GainPlan::kVariable, plan.Text()}},
       not_started);
   if (!child) return not_started;
-  EventReader reader(events.path());
-  GainBlocks blocks(flags.block_steps);
-  std::optional<CommandEnd> end;
+  probe::EventReader reader(events.path());
+  probe::GainBlocks blocks(flags.block_steps);
+  std::optional<probe::CommandEnd> end;
   bool ended_here = false;
   auto begin = Clock::now();
   for (size_t rounds = 0; !end;) {
@@ -105,7 +107,7 @@ int RunGain(const Flags& flags) {
     const bool before = blocks.batches() == 0;
     blocks.Add(reader.Poll());
     if (before && blocks.batches() > 0) begin = Clock::now();
-    const GainResult now = blocks.Result();
+    const probe::GainResult now = blocks.Result();
     const bool narrow = now.rounds > rounds && IsNarrow(now, flags.precision);
     rounds = now.rounds;
     const std::chrono::duration<double> ran = Clock::now() - begin;

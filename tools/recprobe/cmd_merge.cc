@@ -13,8 +13,8 @@ struct Flags {
 };
 
 int RunMerge(const Flags& flags) {
-  const Merge merge = MergeReports(FindReports(PosixFiles(), flags.folder));
-  std::printf("%s%s", (flags.json ? MergeJson(merge) : MergeText(merge)).c_str(),
+  const probe::Merge merge = probe::MergeReports(probe::FindReports(PosixFiles(), flags.folder));
+  std::printf("%s%s", (flags.json ? probe::MergeJson(merge) : probe::MergeText(merge)).c_str(),
               flags.json ? "\n" : "");
   return merge.left_out.empty() ? kDone : kFinding;
 }

@@ -9,15 +9,15 @@
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
 #include "recpack/base/scratch_folder.h"
-#include "src/probe/procfs/child_command.h"
+#include "src/base/format.h"
+#include "src/probe/causes/decide.h"
 #include "src/probe/events/event_folder.h"
 #include "src/probe/hook/python_hook.h"
-#include "src/base/format.h"
+#include "src/probe/procfs/child_command.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/run_command.h"
 #include "tools/recprobe/watch_flags.h"
-#include "src/probe/causes/decide.h"
 
 namespace recpack::tool {
 namespace {
@@ -78,7 +78,7 @@ Variables Environment(const Flags& flags, const std::string& events) {
   Variables variables = {{"RECPACK_EVENTS", events}};
   if (flags.hook) {
     const char* path = std::getenv("PYTHONPATH");
-    variables = PreparePythonHook(events, path == nullptr ? "" : path);
+    variables = probe::PreparePythonHook(events, path == nullptr ? "" : path);
   }
   if (flags.trace) {
     const std::string library = InjectedLibrary();
@@ -95,7 +95,7 @@ std::string NoSteps(const Flags& flags, const Variables& added, const std::strin
   std::vector<std::string> environment;
   for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
   for (std::string& variable : OwnEnvironment()) environment.push_back(std::move(variable));
-  const std::string why = WhyPythonIsNotHooked(flags.command, environment, events);
+  const std::string why = probe::WhyPythonIsNotHooked(flags.command, environment, events);
   return why.empty() ? "the program told of no steps: it has neither our loader nor one that the "
                        "hook in Python knows, or what trains gets another environment than it "
                        "(docker, ssh, another machine)"
@@ -103,12 +103,12 @@ std::string NoSteps(const Flags& flags, const Variables& added, const std::strin
 }
 
 // A piece at a time: a trace may be larger than the memory.
-TraceSummary SummaryOfAll(const std::string& events) {
+probe::TraceSummary SummaryOfAll(const std::string& events) {
   constexpr size_t kAtOnce = 1'000'000;
-  EventReader reader(events);
-  TraceSums sums;
+  probe::EventReader reader(events);
+  probe::TraceSums sums;
   for (;;) {
-    const std::vector<TimedEvent> some = reader.Poll(kAtOnce);
+    const std::vector<probe::TimedEvent> some = reader.Poll(kAtOnce);
     sums.Add(some);
     if (some.size() < kAtOnce) return sums.Take();
   }
@@ -116,41 +116,44 @@ TraceSummary SummaryOfAll(const std::string& events) {
 
 // What the program and its libraries told, added up: with --trace all of it, else the latest of it,
 // as what is missing would be taken for gaps of the devices.
-std::optional<TraceSummary> SummaryOf(const Flags& flags, const std::string& events,
-                                      const KeptEvents& kept, std::vector<std::string>& unseen) {
+std::optional<probe::TraceSummary> SummaryOf(const Flags& flags, const std::string& events,
+                                             const probe::KeptEvents& kept,
+                                             std::vector<std::string>& unseen) {
   if (flags.trace) return SummaryOfAll(events);
   if (!flags.watch.report.wanted()) return {};
-  const std::vector<TimedEvent> latest = kept.Latest();
+  const std::vector<probe::TimedEvent> latest = kept.Latest();
   if (kept.left_out() > 0) {
     unseen.push_back(format(
         "the report's tables and devices are of the last {} events that the program told of: "
         "run it with --keep FOLDER, and `recprobe read FOLDER` adds up all",
         latest.size()));
   }
-  return Summarise(latest);
+  return probe::Summarise(latest);
 }
 
 // What is known of the program when it has ended.
 struct Ended {
-  CommandEnd end;
-  Evidence evidence;
-  Verdict verdict;
-  std::optional<TraceSummary> trace;
+  probe::CommandEnd end;
+  probe::Evidence evidence;
+  probe::Verdict verdict;
+  std::optional<probe::TraceSummary> trace;
 };
 
-void KeepReport(const Flags& flags, const Watch& watch, ReportParts parts, Ended ended) {
+void KeepReport(const Flags& flags, const probe::Watch& watch, probe::ReportParts parts,
+                Ended ended) {
   if (!flags.watch.report.wanted()) return;
   parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
   parts.job.exit_code = ended.end.exit_code;
   parts.timeline = watch.SampledTimeline();
   parts.trace = std::move(*ended.trace);
-  const Report report = MakeReport(std::move(parts), ended.evidence, std::move(ended.verdict));
+  const probe::Report report =
+      probe::MakeReport(std::move(parts), ended.evidence, std::move(ended.verdict));
   TryToWriteReport(flags.watch.report, report, watch.Events());
 }
 
-CommandEnd WatchToItsEnd(const Flags& flags, ChildCommand& child, LiveMetrics& metrics,
-                         Watch& watch) {
-  std::optional<CommandEnd> end;
+probe::CommandEnd WatchToItsEnd(const Flags& flags, probe::ChildCommand& child,
+                                LiveMetrics& metrics, probe::Watch& watch) {
+  std::optional<probe::CommandEnd> end;
   auto next = std::chrono::steady_clock::now();
   while (!end) {
     watch.Sample();
@@ -169,25 +172,25 @@ std::optional<std::chrono::seconds> FreeEventsAfter(const Flags& flags) {
 }
 
 int RunAndWatch(const Flags& flags) {
-  if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
+  if (flags.watch.report.wanted()) probe::CheckReportFolder(flags.watch.report.folder);
   std::optional<ScratchFolder> scratch;
   const std::string events = flags.keep.empty() ? scratch.emplace().path() : NewFolder(flags.keep);
   const Variables environment = Environment(flags, events);
-  ReportParts parts{.recprobe = RECPACK_VERSION,
-                    .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment()),
-                    .begin = EventLog::Now()};
+  probe::ReportParts parts{.recprobe = RECPACK_VERSION,
+                           .job = JobOf(flags.prometheus.job, flags.command, OwnEnvironment()),
+                           .begin = EventLog::Now()};
   LiveMetrics metrics(flags.prometheus, parts.job);
   int not_started = kDone;
   const auto child = StartOrTell(flags.command, environment, not_started);
   if (!child) return not_started;
   parts.job.process = child->process();
-  Watch watch({.roots = {child->process()},
-               .adopter = ::getpid(),
-               .events = events,
-               .free_events_after = FreeEventsAfter(flags),
-               .most_events = flags.watch.report.most_events()});
+  probe::Watch watch({.roots = {child->process()},
+                      .adopter = ::getpid(),
+                      .events = events,
+                      .free_events_after = FreeEventsAfter(flags),
+                      .most_events = flags.watch.report.most_events()});
   Ended ended{.end = WatchToItsEnd(flags, *child, metrics, watch), .evidence = watch.Collected()};
-  if (!flags.keep.empty()) KeepAccelerators(events, ended.evidence.accelerators);
+  if (!flags.keep.empty()) probe::KeepAccelerators(events, ended.evidence.accelerators);
   if (ended.evidence.trainers.empty() && ended.evidence.no_steps.empty()) {
     ended.evidence.no_steps = NoSteps(flags, environment, events);
   }
@@ -201,10 +204,10 @@ int RunAndWatch(const Flags& flags) {
         "processes that the command left behind still run: what they do from here on is not seen");
   }
   ended.trace = SummaryOf(flags, events, watch.Events(), unseen);
-  ended.verdict = Decide(ended.evidence);
-  parts.ceilings = KeptCeilings();
-  const int finding = ShowVerdict(ended.verdict, UseOf(ended.evidence, parts.ceilings), flags.watch,
-                                  flags.trace ? &*ended.trace : nullptr);
+  ended.verdict = probe::Decide(ended.evidence);
+  parts.ceilings = probe::KeptCeilings();
+  const int finding = ShowVerdict(ended.verdict, probe::UseOf(ended.evidence, parts.ceilings),
+                                  flags.watch, flags.trace ? &*ended.trace : nullptr);
   KeepReport(flags, watch, std::move(parts), std::move(ended));
   return exit_code != 0 ? exit_code : finding;
 }

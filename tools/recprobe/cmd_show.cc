@@ -15,9 +15,9 @@ struct Flags {
 };
 
 void RunShow(const Flags& flags) {
-  const KeptReport report = ReadReport(PosixFiles(), flags.report);
+  const probe::KeptReport report = probe::ReadReport(PosixFiles(), flags.report);
   const std::string text =
-      flags.json ? VerdictJson(report.verdict) + "\n" : VerdictText(report.verdict);
+      flags.json ? probe::VerdictJson(report.verdict) + "\n" : probe::VerdictText(report.verdict);
   std::fputs(text.c_str(), stdout);
 }
 

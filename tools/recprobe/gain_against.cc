@@ -10,11 +10,11 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/scratch_folder.h"
-#include "src/probe/causes/decide.h"
-#include "src/probe/hook/python_hook.h"
-#include "src/probe/gain/rounds.h"
-#include "src/probe/live/watch.h"
 #include "src/base/format.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/gain/rounds.h"
+#include "src/probe/hook/python_hook.h"
+#include "src/probe/live/watch.h"
 #include "tools/program.h"
 #include "tools/recprobe/run_command.h"
 
@@ -28,7 +28,7 @@ constexpr int kSignalled = 128;  // as a shell has it
 
 struct Run {
   double steps_per_second = 0;
-  CommandEnd end;
+  probe::CommandEnd end;
   bool ended_here = false;
   int interrupted = 0;  // by this signal; 0: none
   std::string notes;
@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder
                                                              bool hook) {
   if (!hook) return {{"RECPACK_EVENTS", events.path()}};
   const char* path = std::getenv("PYTHONPATH");
-  return PreparePythonHook(events.path(), path == nullptr ? "" : path);
+  return probe::PreparePythonHook(events.path(), path == nullptr ? "" : path);
 }
 
 Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
@@ -46,8 +46,8 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   Run run;
   const auto child = StartOrTell(command, Environment(events, flags.hook), run.end.exit_code);
   if (!child) return run;
-  Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
-  std::optional<CommandEnd> end;
+  probe::Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
+  std::optional<probe::CommandEnd> end;
   const auto begin = Clock::now();
   for (auto next = begin; !end;) {
     watch.Sample();
@@ -61,7 +61,7 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   }
   if (!run.ended_here) EndLeftBehind(*child);
   watch.LastSample();
-  const Verdict verdict = Decide(watch.Collected());
+  const probe::Verdict verdict = probe::Decide(watch.Collected());
   run.end = *end;
   run.interrupted = child->passed_on();
   run.steps_per_second = verdict.steps_per_second;
@@ -69,23 +69,25 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   return run;
 }
 
-std::string RangeOf(const Estimate& estimate, const char* unit) {
+std::string RangeOf(const probe::Estimate& estimate, const char* unit) {
   return format("{:.3f}{} [{:.3f}, {:.3f}]", estimate.value, unit, estimate.low, estimate.high);
 }
 
-nlohmann::ordered_json JsonOf(const Estimate& estimate) {
+nlohmann::ordered_json JsonOf(const probe::Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
 // `rounds`: seconds a step of the command, and of the other one.
-void Print(const Rounds& rounds, bool json) {
+void Print(const probe::Rounds& rounds, bool json) {
   const auto rate = [](size_t kind) {
     return [kind](const std::vector<double>& means) { return 1 / means[kind]; };
   };
-  const Estimate own = EstimateOf(rounds, rate(0)), other = EstimateOf(rounds, rate(1));
-  const Estimate ratio = EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
-  const Estimate gain =
-      EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
+  const probe::Estimate own = probe::EstimateOf(rounds, rate(0)),
+                        other = probe::EstimateOf(rounds, rate(1));
+  const probe::Estimate ratio =
+      probe::EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
+  const probe::Estimate gain =
+      probe::EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
   if (json) {
     const nlohmann::ordered_json all = {{"rounds", rounds.size()},
                                         {"steps_per_s", JsonOf(own)},
@@ -107,7 +109,7 @@ void Print(const Rounds& rounds, bool json) {
 int RunPairs(const PairedFlags& flags) {
   const std::vector<std::string> commands[] = {flags.command, {"/bin/sh", "-c", flags.against}};
   const char* const names[] = {"the command", "the other command"};
-  Rounds rounds;
+  probe::Rounds rounds;
   for (size_t round = 0; round < flags.rounds; ++round) {
     std::vector<double> seconds(2);
     for (size_t turn = 0; turn < 2; ++turn) {

@@ -61,7 +61,7 @@ std::string NameOf(const std::vector<std::string>& command) {
 
 // By which all ranks of one launch are known to belong together; empty where the launcher gives
 // none.
-std::string LaunchName(Launcher launcher, const Environment& variable) {
+std::string LaunchName(train::Launcher launcher, const train::Environment& variable) {
   const auto known = [&](const char* name, const std::string& by) {
     const char* const value = variable(name);
     return value == nullptr || *value == '\0' ? std::string() : by + value;
@@ -105,22 +105,22 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-Job JobOf(const std::string& name, const std::vector<std::string>& command,
-          const ProgramEnvironment& environment) {
-  Job job{.name = name, .command = command, .host = OwnHost(), .user = OwnUser()};
+probe::Job JobOf(const std::string& name, const std::vector<std::string>& command,
+                 const ProgramEnvironment& environment) {
+  probe::Job job{.name = name, .command = command, .host = OwnHost(), .user = OwnUser()};
   job.begin = std::chrono::duration_cast<std::chrono::nanoseconds>(
                   std::chrono::system_clock::now().time_since_epoch())
                   .count();
   if (!environment) job.rank_unseen = "the program's environment cannot be read";
   const auto variable = [&](const char* wanted) {
-    return environment ? FindVariable(*environment, wanted) : nullptr;
+    return environment ? probe::FindVariable(*environment, wanted) : nullptr;
   };
   if (job.name.empty()) {
     const char* const slurm = variable("SLURM_JOB_NAME");
     job.name = slurm == nullptr ? NameOf(command) : slurm;
   }
   try {
-    const LaunchPlace place = LaunchPlace::RanksFromEnvironment(variable);
+    const train::LaunchPlace place = LaunchPlace::RanksFromEnvironment(variable);
     if (place.launcher == Launcher::kNone) return job;
     job.rank = place.rank;
     job.world_size = place.size;
@@ -131,7 +131,7 @@ Job JobOf(const std::string& name, const std::vector<std::string>& command,
   return job;
 }
 
-std::vector<std::string> UnseenOf(const Job& job) {
+std::vector<std::string> UnseenOf(const probe::Job& job) {
   if (job.rank_unseen.empty()) return {};
   return {"rank: " + job.rank_unseen};
 }

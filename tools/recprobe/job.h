@@ -19,10 +19,10 @@ std::string OwnHost();  // empty: the system does not tell
 
 // A job that begins now. `name`: empty: what a job of Slurm is called, else the program's or
 // script's file.
-Job JobOf(const std::string& name, const std::vector<std::string>& command,
-          const ProgramEnvironment& environment);
+probe::Job JobOf(const std::string& name, const std::vector<std::string>& command,
+                 const ProgramEnvironment& environment);
 
 // Why its rank is not known, for people: a line, or none.
-std::vector<std::string> UnseenOf(const Job& job);
+std::vector<std::string> UnseenOf(const probe::Job& job);
 
 }  // namespace recpack::tool

@@ -15,7 +15,7 @@ constexpr size_t kLatestSteps = 10'000;  // that the figures are of, of each tra
 constexpr double kMostCost = 0.002;      // of a core
 
 // Empty where what the launcher says makes no sense, or cannot be seen.
-std::string RankOf(const Job& job) {
+std::string probe::RankOf(const probe::Job& job) {
   if (job.rank) return std::to_string(*job.rank);
   if (job.rank_unseen.empty()) return "0";
   std::fprintf(stderr, "recprobe: figures without rank: %s\n", job.rank_unseen.c_str());
@@ -33,20 +33,20 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags) {
                      "program's.");
 }
 
-LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const Job& job) {
+LiveMetrics::LiveMetrics(const PrometheusFlags& flags, const probe::Job& job) {
   if (flags.address.empty()) return;
   server_.emplace(flags.address);
-  metrics_.emplace(
-      MetricLabels{.job = job.name, .rank = RankOf(job), .user = job.user, .host = job.host});
+  metrics_.emplace(probe::MetricLabels{
+      .job = job.name, .rank = probe::RankOf(job), .user = job.user, .host = job.host});
   std::fprintf(stderr, "recprobe: figures for Prometheus at http://%s/metrics\n",
                server_->address().c_str());
 }
 
-void LiveMetrics::Update(const Watch& watch) {
+void LiveMetrics::Update(const probe::Watch& watch) {
   const auto begin = Clock::now();
   if (!metrics_ || begin < next_) return;
-  Evidence evidence = watch.Latest(kLatestSteps);
-  const Verdict verdict = Decide(evidence);
+  probe::Evidence evidence = watch.Latest(kLatestSteps);
+  const probe::Verdict verdict = probe::Decide(evidence);
   // Counters count all steps, of all trainings, however many there were since they were looked at.
   evidence.trainers = watch.Trainers(kLatestSteps);
   for (size_t most = kLatestSteps; metrics_->Misses(evidence, most);) {

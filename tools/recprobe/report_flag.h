@@ -23,10 +23,11 @@ void AddReportFlag(CLI::App& command, ReportFlag& flag);
 
 // Writes report.json, report.html and trace.json, and says so on stderr; nothing where no report
 // is wanted. Throws Error (kIo).
-void WriteReport(const ReportFlag& flag, const Report& report,
-                 const std::vector<TimedEvent>& events, uint64_t events_left_out);
+void WriteReport(const ReportFlag& flag, const probe::Report& report,
+                 const std::vector<probe::TimedEvent>& events, uint64_t events_left_out);
 
 // The same behind a command whose exit code counts: what goes wrong is told and no more.
-void TryToWriteReport(const ReportFlag& flag, const Report& report, const KeptEvents& events);
+void TryToWriteReport(const ReportFlag& flag, const probe::Report& report,
+                      const probe::KeptEvents& events);
 
 }  // namespace recpack::tool

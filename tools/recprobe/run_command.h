@@ -13,20 +13,20 @@ namespace recpack::tool {
 
 // Null where the command cannot be started: why is said on stderr, and `exit_code` is what a shell
 // gives for it.
-std::unique_ptr<ChildCommand> StartOrTell(
+std::unique_ptr<probe::ChildCommand> StartOrTell(
     const std::vector<std::string>& command,
     const std::vector<std::pair<std::string, std::string>>& environment, int& exit_code);
 
 // Whether descendants still run some time after the command has ended: helpers of its libraries end
 // a moment later.
-bool LeavesBehind(ChildCommand& child, std::chrono::nanoseconds grace);
+bool LeavesBehind(probe::ChildCommand& child, std::chrono::nanoseconds grace);
 
 // Ends descendants that still run some time after the command has ended, and says so on stderr: in
 // an experiment they would disturb what comes next, or go on with it for ever.
-void EndLeftBehind(ChildCommand& child);
+void EndLeftBehind(probe::ChildCommand& child);
 
 // Asks the command and its descendants to end (SIGTERM), and makes those that go on after some
 // seconds (SIGKILL).
-CommandEnd EndCommand(ChildCommand& child);
+probe::CommandEnd EndCommand(probe::ChildCommand& child);
 
 }  // namespace recpack::tool

@@ -8,6 +8,6 @@
 namespace recpack::tool {
 
 // A paragraph for each device, then the tables, each up to so many rows.
-std::string TraceText(const TraceSummary& summary, size_t rows);
+std::string TraceText(const probe::TraceSummary& summary, size_t rows);
 
 }  // namespace recpack::tool

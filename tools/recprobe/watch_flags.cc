@@ -12,9 +12,9 @@ namespace {
 constexpr size_t kRows = 25;  // of each table of a trace
 
 // One object with the loader's as a member.
-std::string WithLoader(const std::string& json, const std::optional<LoaderUse>& use) {
+std::string WithLoader(const std::string& json, const std::optional<probe::LoaderUse>& use) {
   if (!use) return json;
-  return json.substr(0, json.rfind('}')) + ",\"loader\":" + LoaderUseJson(*use) + "}";
+  return json.substr(0, json.rfind('}')) + ",\"loader\":" + probe::LoaderUseJson(*use) + "}";
 }
 
 }  // namespace
@@ -38,16 +38,18 @@ void AddFailAbove(CLI::App& command, WatchFlags& flags) {
       "the lower end of the interval is above it.");
 }
 
-int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
-                const WatchFlags& flags, const TraceSummary* trace) {
+int ShowVerdict(const probe::Verdict& verdict, const std::optional<probe::LoaderUse>& use,
+                const WatchFlags& flags, const probe::TraceSummary* trace) {
   if (flags.json) {
-    const std::string json = trace != nullptr ? TraceJson(verdict, *trace) : VerdictJson(verdict);
+    const std::string json =
+        trace != nullptr ? probe::TraceJson(verdict, *trace) : probe::VerdictJson(verdict);
     std::printf("%s\n", WithLoader(json, use).c_str());
     std::fflush(stdout);
   } else {
-    const std::string loader = use ? "\n" + LoaderUseText(*use) : "";
+    const std::string loader = use ? "\n" + probe::LoaderUseText(*use) : "";
     const std::string tables = trace != nullptr ? TraceText(*trace, kRows) : "";
-    std::fprintf(stderr, "%s%s%s", VerdictText(verdict).c_str(), loader.c_str(), tables.c_str());
+    std::fprintf(stderr, "%s%s%s", probe::VerdictText(verdict).c_str(), loader.c_str(),
+                 tables.c_str());
   }
   if (!flags.fail_above) return kDone;
   if (verdict.band == Band::kUnknown) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "src/probe/causes/stage_use.h"
-#include "src/probe/steps/trace_summary.h"
 #include "src/probe/live/watch.h"
+#include "src/probe/steps/trace_summary.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
 
@@ -29,7 +29,7 @@ void AddFailAbove(CLI::App& command, WatchFlags& flags);
 // Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
 // a trace, what it adds up to as well, and of a loader of ours how its stages fare. Returns
 // kFinding where the share of input waits is surely above --fail-above.
-int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
-                const WatchFlags& flags, const TraceSummary* trace = nullptr);
+int ShowVerdict(const probe::Verdict& verdict, const std::optional<probe::LoaderUse>& use,
+                const WatchFlags& flags, const probe::TraceSummary* trace = nullptr);
 
 }  // namespace recpack::tool

@@ -6,8 +6,8 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/loader/dataset.h"
-#include "src/train/run/evaluator.h"
 #include "src/base/format.h"
+#include "src/train/run/evaluator.h"
 #include "tools/json_line.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/picture.h"
@@ -24,9 +24,9 @@ constexpr char kExamples[] =
     "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n";
 
 struct EvalFlags {
-  EvaluatorOptions options;
-  EvaluationSplit split;
-  CalibrationOptions calibration;
+  train::EvaluatorOptions options;
+  train::EvaluationSplit split;
+  train::CalibrationOptions calibration;
   std::string calibration_by = "max";
   double percentile = 99.99;
   std::string devices = "cpu:0";
@@ -38,7 +38,7 @@ struct EvalFlags {
   bool json = false;
 };
 
-Json JsonOf(const Evaluation& evaluation, bool accuracy) {
+Json JsonOf(const train::Evaluation& evaluation, bool accuracy) {
   Json json = {{"loss", evaluation.score.loss},
                {"samples", evaluation.score.samples},
                {"samples_per_second", evaluation.samples_per_second},
@@ -47,7 +47,7 @@ Json JsonOf(const Evaluation& evaluation, bool accuracy) {
   return json;
 }
 
-void Print(const char* name, const Evaluation& evaluation, bool accuracy) {
+void Print(const char* name, const train::Evaluation& evaluation, bool accuracy) {
   std::string line = format("{}: loss {:.4f}", name, evaluation.score.loss);
   if (accuracy) line += format(", accuracy {:.2f} %", 100 * evaluation.score.accuracy);
   std::printf("%s; %llu samples, %.0f samples/s\n", line.c_str(),
@@ -55,22 +55,23 @@ void Print(const char* name, const Evaluation& evaluation, bool accuracy) {
               evaluation.samples_per_second);
 }
 
-Json CheckpointJson(const Evaluator& evaluator) {
-  const CheckpointInfo& info = evaluator.checkpoint();
+Json CheckpointJson(const train::Evaluator& evaluator) {
+  const train::CheckpointInfo& info = evaluator.checkpoint();
   return {{"path", evaluator.path()}, {"model", info.model}, {"step", info.step}};
 }
 
-void EvaluateSplit(const EvalFlags& flags, Evaluator& evaluator) {
+void EvaluateSplit(const EvalFlags& flags, train::Evaluator& evaluator) {
   const bool accuracy = evaluator.classifies();
-  const Evaluation result = evaluator.Evaluate(flags.split);
+  const train::Evaluation result = evaluator.Evaluate(flags.split);
   if (!flags.json) return Print(flags.type.c_str(), result, accuracy);
   Json json = JsonOf(result, accuracy);
   json["checkpoint"] = CheckpointJson(evaluator);
   PrintJson(json);
 }
 
-void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
-  const QuantisedEvaluation result = evaluator.EvaluateQuantised(flags.split, flags.calibration);
+void EvaluateQuantised(const EvalFlags& flags, train::Evaluator& evaluator) {
+  const train::QuantisedEvaluation result =
+      evaluator.EvaluateQuantised(flags.split, flags.calibration);
   if (flags.json) {
     const Json json = {{"checkpoint", CheckpointJson(evaluator)},
                        {"f32", JsonOf(result.f32, true)},
@@ -118,7 +119,7 @@ std::vector<std::string> ClassNames(const EvalFlags& flags) {
   return names;
 }
 
-void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
+void ClassifyImages(const EvalFlags& flags, train::Evaluator& evaluator) {
   const std::vector<std::string> names = ClassNames(flags);
   Json all = Json::array();
   for (const std::string& path : flags.images) {
@@ -152,8 +153,8 @@ void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
   PrintJson(json);
 }
 
-DeviceSpec OneDevice(const std::string& text) {
-  const std::vector<DeviceSpec> devices = ParseDevices(text);
+train::DeviceSpec OneDevice(const std::string& text) {
+  const std::vector<train::DeviceSpec> devices = train::ParseDevices(text);
   if (devices.size() == 1) return devices[0];
   throw Error(ErrorKind::kInvalidArgument,
               format("a network is evaluated on one device; '{}' are {}", text, devices.size()), {},
@@ -169,8 +170,8 @@ void RunEval(EvalFlags& flags) {
   flags.options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
   if (flags.calibration_by == "percentile") flags.calibration.percentile = flags.percentile;
   if (!flags.images.empty()) flags.options.batch_size = 1;
-  Evaluator evaluator(flags.options,
-                      [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  train::Evaluator evaluator(
+      flags.options, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   if (!flags.json) {
     std::fprintf(stderr, "%s: %s, step %llu; %s\n", evaluator.path().c_str(),
                  evaluator.checkpoint().model.c_str(),

@@ -7,8 +7,8 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/train/collectives/launch.h"
 #include "src/base/format.h"
+#include "src/train/collectives/launch.h"
 #include "tools/human.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/sweep_report.h"
@@ -26,31 +26,31 @@ constexpr char kExamples[] =
     "  rectrain sweep shards/cifar10 --threads-list 1,2 --bindings free,bound\n";
 
 struct SweepFlags {
-  TrainerOptions base;
+  train::TrainerOptions base;
   std::string devices = "cpu:0";
   std::vector<int> threads = {0};
-  TrainerChoices bindings, strategies, layouts, norms, types, inputs;
-  SweepOptions options;
+  train::TrainerChoices bindings, strategies, layouts, norms, types, inputs;
+  train::SweepOptions options;
   std::string out;
   bool resume = false;
   bool json = false;
 };
 
-TrainerChoices DeviceChoices(const std::string& lists) {
-  TrainerChoices choices;
+train::TrainerChoices DeviceChoices(const std::string& lists) {
+  train::TrainerChoices choices;
   for (const std::string& list : CLI::detail::split(lists, ';')) {
-    choices.push_back({list, [devices = ParseDevices(list)](TrainerOptions& options) {
+    choices.push_back({list, [devices = train::ParseDevices(list)](train::TrainerOptions& options) {
                          options.devices = devices;
                        }});
   }
   return choices;
 }
 
-TrainerChoices ThreadChoices(const std::vector<int>& counts) {
-  TrainerChoices choices;
+train::TrainerChoices ThreadChoices(const std::vector<int>& counts) {
+  train::TrainerChoices choices;
   for (const int count : counts) {
     choices.push_back({count == 0 ? "a share" : std::to_string(count),
-                       [count](TrainerOptions& options) { options.threads = count; }});
+                       [count](train::TrainerOptions& options) { options.threads = count; }});
   }
   return choices;
 }
@@ -64,8 +64,8 @@ std::string Processor() {
   return "an unnamed processor";
 }
 
-Json Sizes(const TrainerOptions& options) {
-  const DeepconnOptions& deepconn = options.deepconn;
+Json Sizes(const train::TrainerOptions& options) {
+  const train::DeepconnOptions& deepconn = options.deepconn;
   if (options.model == "alexnet") {
     return {{"dense", options.alexnet.dense}, {"classes", options.alexnet.classes}};
   }
@@ -78,22 +78,22 @@ Json Sizes(const TrainerOptions& options) {
           {"vocabulary", deepconn.vocabulary}};
 }
 
-Json SettingOf(const SweepFlags& flags, const std::vector<SweepAxis>& axes) {
+Json SettingOf(const SweepFlags& flags, const std::vector<train::SweepAxis>& axes) {
   Json setting = {{"machine", {{"cpu", Processor()}, {"threads", AvailableThreads()}}},
                   {"data", flags.base.data},
                   {"model", flags.base.model},
                   {"sizes", Sizes(flags.base)},
                   {"batch_size", flags.base.batch_size ? flags.base.batch_size
-                                                       : DefaultBatchSize(flags.base.model)},
+                                                       : train::DefaultBatchSize(flags.base.model)},
                   {"batch_statistics", flags.base.norm_sync ? "sync" : "local"},
                   {"loader_threads", flags.base.loader_threads},
                   {"seed", flags.base.seed},
                   {"steps", flags.options.steps},
                   {"rounds", flags.options.rounds},
                   {"axes", Json::object()}};
-  for (const SweepAxis& axis : axes) {
+  for (const train::SweepAxis& axis : axes) {
     Json& names = setting["axes"][axis.name] = Json::array();
-    for (const TrainerChoice& choice : axis.choices) names.push_back(choice.name);
+    for (const train::TrainerChoice& choice : axis.choices) names.push_back(choice.name);
   }
   return setting;
 }
@@ -110,7 +110,7 @@ void Write(const std::filesystem::path& path, const std::string& text) {
                       {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-void Tell(const SweepReport& report, const SweepRun& run) {
+void Tell(const SweepReport& report, const train::SweepRun& run) {
   std::string line = format("round {}:", run.round + 1);
   for (const std::string& name : report.plan.cases[run.of].names) line += " " + name;
   line += run.error.empty()
@@ -121,8 +121,8 @@ void Tell(const SweepReport& report, const SweepRun& run) {
 }
 
 // Returns what earlier runs left in `file`; refuses to write over them.
-std::vector<SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path& file,
-                            const SweepReport& report) {
+std::vector<train::SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path& file,
+                                   const SweepReport& report) {
   if (flags.resume && flags.out.empty()) {
     throw Error(ErrorKind::kInvalidArgument, "there is nothing to go on from", {},
                 "name the folder with --out");
@@ -143,28 +143,29 @@ int RunSweepCommand(SweepFlags& flags) {
     throw Error(ErrorKind::kUnsupported, "a sweep is of one process", {},
                 "start it without a launcher");
   }
-  const std::vector<SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
-                                       {"strategy", flags.strategies},
-                                       {"layout", flags.layouts},
-                                       {"norm", flags.norms},
-                                       {"type", flags.types},
-                                       {"input", flags.inputs},
-                                       {"threads", ThreadChoices(flags.threads)},
-                                       {"binding", flags.bindings}};
+  const std::vector<train::SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
+                                              {"strategy", flags.strategies},
+                                              {"layout", flags.layouts},
+                                              {"norm", flags.norms},
+                                              {"type", flags.types},
+                                              {"input", flags.inputs},
+                                              {"threads", ThreadChoices(flags.threads)},
+                                              {"binding", flags.bindings}};
   // As it is read again: names of files may be no UTF-8.
   SweepReport report{.setting = Json::parse(JsonLine(SettingOf(flags, axes))),
                      .date = Today(),
-                     .plan = PlanSweep(flags.base, axes),
+                     .plan = train::PlanSweep(flags.base, axes),
                      .runs = {}};
   const std::filesystem::path folder(flags.out), file = folder / "sweep.json";
   report.runs = Begin(flags, file, report);
-  RunSweep(report.plan, flags.options, std::vector(report.runs), [&](const SweepRun& run) {
-    report.runs.push_back(run);
-    Tell(report, run);
-    if (!flags.out.empty()) {
-      Write(file, JsonOf(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-    }
-  });
+  train::RunSweep(
+      report.plan, flags.options, std::vector(report.runs), [&](const train::SweepRun& run) {
+        report.runs.push_back(run);
+        Tell(report, run);
+        if (!flags.out.empty()) {
+          Write(file, JsonOf(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        }
+      });
   const std::string table = MarkdownOf(report);
   if (!flags.out.empty()) {
     Write(folder / "sweep.md", table);
@@ -178,8 +179,8 @@ int RunSweepCommand(SweepFlags& flags) {
 }
 
 void AddAxes(CLI::App& command, SweepFlags& flags) {
-  const auto axis = [&](const char* name, TrainerChoices& chosen, const TrainerChoices& choices,
-                        const char* text) {
+  const auto axis = [&](const char* name, train::TrainerChoices& chosen,
+                        const train::TrainerChoices& choices, const char* text) {
     chosen = {choices.front()};
     AddChoices(command, name, chosen, choices, text);
   };
@@ -188,19 +189,20 @@ void AddAxes(CLI::App& command, SweepFlags& flags) {
                   "Lists of devices as of rectrain train, separated by semicolons.")
       ->capture_default_str();
   axis(
-      "--strategies", flags.strategies, WholeStrategyChoices(),
+      "--strategies", flags.strategies, train::WholeStrategyChoices(),
       "Who has the variables: a parameter server on the CPU, on the first device or spread; async: "
       "one that waits for no device.");
-  axis("--layouts", flags.layouts, LayoutChoices(), "Of activations in memory.");
-  axis("--norms", flags.norms, NormChoices(),
+  axis("--layouts", flags.layouts, train::LayoutChoices(), "Of activations in memory.");
+  axis("--norms", flags.norms, train::NormChoices(),
        "Batch normalisation with ReLU and addition, or apart.");
-  axis("--types", flags.types, TypeChoices(), "Of activations; variables are f32.");
-  axis("--inputs", flags.inputs, InputChoices(), "What devices are fed with.");
+  axis("--types", flags.types, train::TypeChoices(), "Of activations; variables are f32.");
+  axis("--inputs", flags.inputs, train::InputChoices(), "What devices are fed with.");
   command.add_option("--threads-list", flags.threads, "Of each CPU device; 0: its share of all.")
       ->delimiter(',')
       ->check(CLI::Range(0, 1024))
       ->default_str("0");
-  axis("--bindings", flags.bindings, BindingChoices(), "Whether threads stay on a processor each.");
+  axis("--bindings", flags.bindings, train::BindingChoices(),
+       "Whether threads stay on a processor each.");
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "recpack/base/error.h"
-#include "src/train/run/trainer.h"
 #include "src/base/format.h"
+#include "src/train/run/trainer.h"
 #include "tools/human.h"
 #include "tools/json_line.h"
 #include "tools/rectrain/command.h"
@@ -30,26 +30,26 @@ constexpr char kExamples[] =
     "  mpirun -n 2 rectrain train shards/cifar10 --strategy distributed_replicated\n";
 
 struct TrainFlags {
-  TrainerOptions options;
+  train::TrainerOptions options;
   std::string devices = "cpu:0";
-  TrainerChoices inputs;
+  train::TrainerChoices inputs;
   std::string max_bad;
   int process_timeout = 300;  // seconds; 0: none
   bool no_evaluation = false;
   bool json = false;
 };
 
-CollectiveOptions Patience(const TrainFlags& flags) {
+train::CollectiveOptions Patience(const TrainFlags& flags) {
   const auto timeout = flags.process_timeout == 0 ? CollectiveOptions::kNoLimit
                                                   : std::chrono::seconds(flags.process_timeout);
   return {.timeout = timeout, .connect_timeout = timeout};
 }
 
 // Deepconn predicts a number, which is right or wrong only by how far it is off.
-bool Classifies(const TrainerOptions& options) { return options.model != "deepconn"; }
+bool Classifies(const train::TrainerOptions& options) { return options.model != "deepconn"; }
 
 void RunTrain(TrainFlags& flags, int& exit_code) {
-  TrainerOptions& options = flags.options;
+  train::TrainerOptions& options = flags.options;
   FinishTrainingFlags(options, Patience(flags));
   FinishInputFlags(flags.inputs, options);
   if (options.variables != VariablePlace::kCpu &&
@@ -58,17 +58,17 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
                 {}, "give --strategy parameter_server as well, or leave it out");
   }
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
-  const LaunchPlace place = LaunchPlace::FromEnvironment();
-  options.devices = ParseDevices(flags.devices, place.local_rank);
+  const train::LaunchPlace place = LaunchPlace::FromEnvironment();
+  options.devices = train::ParseDevices(flags.devices, place.local_rank);
   options.join = JoinLaunched(place, Patience(flags));
   options.evaluate = !flags.no_evaluation;
-  Trainer trainer(options,
-                  [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  train::Trainer trainer(
+      options, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   const bool tells = place.rank == 0;
   if (!flags.json && tells) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
   nlohmann::json epochs = nlohmann::json::array();
-  std::vector<EpochReport> reports;
-  trainer.Run([&](const EpochReport& report) {
+  std::vector<train::EpochReport> reports;
+  trainer.Run([&](const train::EpochReport& report) {
     reports.push_back(report);
     if (flags.json) {
       epochs.push_back(EpochJson(report, Classifies(options)));
@@ -80,7 +80,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
     if (report.audit && !report.audit->holds) exit_code = kFinding;
   });
   if (!tells) return;
-  std::vector<StepTiming> timings = trainer.timings();
+  std::vector<train::StepTiming> timings = trainer.timings();
   if (timings.empty() && !reports.empty()) timings = {SpeedOf(reports, options.input)};
   if (flags.json) {
     nlohmann::json json = InputsJson(timings);
@@ -95,7 +95,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
 
 void AddTrain(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TrainFlags>();
-  TrainerOptions& options = flags->options;
+  train::TrainerOptions& options = flags->options;
   CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
   command.footer(kExamples);
   AddTrainingFlags(command, options);
@@ -121,15 +121,15 @@ void AddTrain(CLI::App& app, int& exit_code) {
       .add_option("--max-steps", options.max_steps,
                   "Stop after that many steps, as if killed; 0: do not.")
       ->capture_default_str();
-  AddChoice(command, "--type", options, TypeChoices(), "Of activations; variables are f32.");
-  AddChoice(command, "--layout", options, LayoutChoices(), "Of activations in memory.");
-  AddChoice(command, "--norm", options, NormChoices(),
+  AddChoice(command, "--type", options, train::TypeChoices(), "Of activations; variables are f32.");
+  AddChoice(command, "--layout", options, train::LayoutChoices(), "Of activations in memory.");
+  AddChoice(command, "--norm", options, train::NormChoices(),
             "Batch normalisation with ReLU and addition, or apart.");
   command
       .add_option("--rate", options.optimizer.rate,
                   "Learning rate at its peak; 0: the model's own.")
       ->capture_default_str();
-  AddChoice(command, "--optimizer", options, OptimizerChoices(),
+  AddChoice(command, "--optimizer", options, train::OptimizerChoices(),
             "sgd: gradient descent with momentum; adam; auto: the model's own.");
   command
       .add_option("--momentum", options.optimizer.momentum,
@@ -140,10 +140,10 @@ void AddTrain(CLI::App& app, int& exit_code) {
   command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
       ->capture_default_str();
   AddChoice(
-      command, "--strategy", options, StrategyChoices(),
+      command, "--strategy", options, train::StrategyChoices(),
       "replicated: every device has all variables; distributed_replicated: they are updated in "
       "one copy, of which each process has a part; parameter_server: they are in one place.");
-  AddChoice(command, "--collective", options, SumChoices(),
+  AddChoice(command, "--collective", options, train::SumChoices(),
             "What sums the gradients of GPUs: nccl, on the GPUs, each device with one to itself; "
             "host, in the host's memory; auto: nccl where that can be.");
   command
@@ -152,23 +152,23 @@ void AddTrain(CLI::App& app, int& exit_code) {
                   "or writes a large checkpoint; 0: without a limit.")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 30));
-  AddChoice(command, "--variables", options, VariableChoices(),
+  AddChoice(command, "--variables", options, train::VariableChoices(),
             "Where a parameter server has them: cpu, device (the first one), spread.");
   command.add_flag("--async", options.async,
                    "Of a parameter server: no device waits for the others' gradients.");
   command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
       ->capture_default_str();
   command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
-  AddChoice(command, "--cuda-graphs", options, GraphChoices(),
+  AddChoice(command, "--cuda-graphs", options, train::GraphChoices(),
             "A step on a GPU is captured once and repeated, where it can be.");
-  AddChoice(command, "--weight-stream", options, WeightStreamChoices(),
+  AddChoice(command, "--weight-stream", options, train::WeightStreamChoices(),
             "Of a GPU: gradients of weights beside those of inputs, on a second stream.");
   command
       .add_option("--steps-per-dispatch", options.steps_per_dispatch,
                   "Steps that a device is given before their losses are read.")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
-  AddChoice(command, "--on-bad-record", options, BadRecordChoices(),
+  AddChoice(command, "--on-bad-record", options, train::BadRecordChoices(),
             "Of the training: fail, or substitute another record.");
   command.add_option("--max-bad", flags->max_bad,
                      "Share of a process's records of an epoch that may be substituted (default "

@@ -9,8 +9,8 @@
 namespace recpack::tool {
 
 // `accuracy`: the model tells classes apart.
-nlohmann::json EpochJson(const EpochReport& report, bool accuracy);
+nlohmann::json EpochJson(const train::EpochReport& report, bool accuracy);
 // A line; `trained`: not by simulated devices.
-std::string EpochText(const EpochReport& report, bool trained, bool accuracy);
+std::string EpochText(const train::EpochReport& report, bool trained, bool accuracy);
 
 }  // namespace recpack::tool

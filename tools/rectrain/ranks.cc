@@ -15,21 +15,22 @@ bool joined = false;  // or tried; by the main thread
 
 }  // namespace
 
-JoinProcesses JoinLaunched(const LaunchPlace& place, const CollectiveOptions& options) {
+train::JoinProcesses JoinLaunched(const train::LaunchPlace& place,
+                                  const train::CollectiveOptions& options) {
   if (place.size == 1) return {};
   return [place, options] {
     joined = true;
-    return JoinRanks(place, options);
+    return train::JoinRanks(place, options);
   };
 }
 
 void TellOtherRanks(const std::string& reason) noexcept {
   try {
     if (joined) return;  // they know
-    const LaunchPlace place = LaunchPlace::FromEnvironment();
+    const train::LaunchPlace place = LaunchPlace::FromEnvironment();
     const bool of_mpi = place.launcher == Launcher::kOpenMpi || place.launcher == Launcher::kHydra;
     if (place.size == 1 || of_mpi) return;
-    JoinRanks(place, {.timeout = kMoment, .connect_timeout = kMoment})->Abort(reason);
+    train::JoinRanks(place, {.timeout = kMoment, .connect_timeout = kMoment})->Abort(reason);
   } catch (const std::exception&) {
     // They are not there, or have failed themselves.
   }

@@ -9,7 +9,8 @@
 namespace recpack::tool {
 
 // How a training joins those of its launch; empty where it is alone.
-JoinProcesses JoinLaunched(const LaunchPlace& place, const CollectiveOptions& options);
+train::JoinProcesses JoinLaunched(const train::LaunchPlace& place,
+                                  const train::CollectiveOptions& options);
 
 // Of a process that fails before it has joined the others, which wait for it: joins them for a
 // moment to end their runs with the reason. Not in a job of MPI, whose launcher ends it.

@@ -12,15 +12,15 @@ namespace recpack::tool {
 struct SweepReport {
   Json setting;  // what was asked for, and of which machine: runs of another one do not fit
   std::string date;
-  SweepPlan plan;
-  std::vector<SweepRun> runs;
+  train::SweepPlan plan;
+  std::vector<train::SweepRun> runs;
 };
 
 // A case over all its rounds.
 struct SweepRow {
   std::vector<std::string> names;
-  StepTiming timing;  // medians
-  double ratio = 0;   // of samples a second, to the first row that was timed
+  train::StepTiming timing;  // medians
+  double ratio = 0;          // of samples a second, to the first row that was timed
   std::string error = {};
 };
 
@@ -30,7 +30,7 @@ std::vector<SweepRow> RowsOf(const SweepReport& report);
 Json JsonOf(const SweepReport& report);
 // The runs that a file has, without those that failed. Throws Error (kInvalidArgument) where it is
 // no sweep, or one of another setting.
-std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& report);
+std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport& report);
 
 // A table for README files, what all rows have in common below it, and what was left out.
 std::string MarkdownOf(const SweepReport& report);

@@ -6,7 +6,7 @@
 namespace recpack::tool {
 
 template <typename Json>
-Json TimingJson(const StepTiming& timing) {
+Json TimingJson(const train::StepTiming& timing) {
   return {{"samples_per_s", timing.samples_per_second},
           {"step_seconds", timing.step_seconds},
           {"input_wait_seconds", timing.input_wait_seconds},

@@ -8,7 +8,7 @@
 namespace recpack::tool {
 namespace {
 
-void AddModelFlags(CLI::App& command, TrainerOptions& options) {
+void AddModelFlags(CLI::App& command, train::TrainerOptions& options) {
   command
       .add_option("--model", options.model, "What is trained: docs/training.md says what each is.")
       ->capture_default_str()
@@ -29,7 +29,7 @@ void AddModelFlags(CLI::App& command, TrainerOptions& options) {
   const auto size = [&command](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->capture_default_str()->check(Positive());
   };
-  DeepconnOptions& deepconn = options.deepconn;
+  train::DeepconnOptions& deepconn = options.deepconn;
   size("--dims", deepconn.dims, "Of deepconn: values of a token's vector.");
   size("--filters", deepconn.filters, "Of deepconn: filters of a tower.");
   size("--kernel", deepconn.kernel, "Of deepconn: tokens that a filter sees.");
@@ -42,21 +42,22 @@ void AddModelFlags(CLI::App& command, TrainerOptions& options) {
       ->check(NotNegative());
 }
 
-std::vector<std::string> Names(const TrainerChoices& choices) {
+std::vector<std::string> Names(const train::TrainerChoices& choices) {
   std::vector<std::string> names;
-  for (const TrainerChoice& choice : choices) names.push_back(choice.name);
+  for (const train::TrainerChoice& choice : choices) names.push_back(choice.name);
   return names;
 }
 
-TrainerChoices::const_iterator Find(const TrainerChoices& choices, const std::string& name) {
+train::TrainerChoices::const_iterator Find(const train::TrainerChoices& choices,
+                                           const std::string& name) {
   return std::find_if(choices.begin(), choices.end(),
-                      [&](const TrainerChoice& choice) { return choice.name == name; });
+                      [&](const train::TrainerChoice& choice) { return choice.name == name; });
 }
 
 }  // namespace
 
-void AddChoice(CLI::App& command, const std::string& name, TrainerOptions& options,
-               const TrainerChoices& choices, const std::string& text) {
+void AddChoice(CLI::App& command, const std::string& name, train::TrainerOptions& options,
+               const train::TrainerChoices& choices, const std::string& text) {
   const auto apply = [&options, &choices](const std::string& given) {
     Find(choices, given)->apply(options);
   };
@@ -65,8 +66,8 @@ void AddChoice(CLI::App& command, const std::string& name, TrainerOptions& optio
       ->check(CLI::IsMember(Names(choices)));
 }
 
-void AddChoices(CLI::App& command, const std::string& name, TrainerChoices& chosen,
-                const TrainerChoices& choices, const std::string& text) {
+void AddChoices(CLI::App& command, const std::string& name, train::TrainerChoices& chosen,
+                const train::TrainerChoices& choices, const std::string& text) {
   const auto choose = [&chosen, &choices, name](const std::vector<std::string>& given) {
     chosen.clear();
     for (const std::string& each : given) {
@@ -82,7 +83,7 @@ void AddChoices(CLI::App& command, const std::string& name, TrainerChoices& chos
       ->check(CLI::IsMember(Names(choices)));
 }
 
-void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
+void AddTrainingFlags(CLI::App& command, train::TrainerOptions& options) {
   command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
   command
       .add_option("--batch-size", options.batch_size,
@@ -93,14 +94,15 @@ void AddTrainingFlags(CLI::App& command, TrainerOptions& options) {
       ->capture_default_str();
   command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
-  AddChoice(command, "--bn", options, NormStatisticsChoices(),
+  AddChoice(command, "--bn", options, train::NormStatisticsChoices(),
             "Batch statistics of each device's samples (local) or of all (sync).");
   AddModelFlags(command, options);
 }
 
-void FinishTrainingFlags(TrainerOptions& options, const CollectiveOptions& processes) {
+void FinishTrainingFlags(train::TrainerOptions& options,
+                         const train::CollectiveOptions& processes) {
   options.alexnet.classes = options.resnet.classes;
-  options.between_gpus = NcclCollectives(processes);
+  options.between_gpus = train::NcclCollectives(processes);
 }
 
 }  // namespace recpack::tool

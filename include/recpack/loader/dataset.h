@@ -16,7 +16,9 @@ namespace recpack {
 
 class FeatureMapper;
 class SampleStore;
+namespace pack {
 class Source;
+}
 
 struct DatasetOptions {
   // Empty: "train", or the only split there is.
@@ -58,7 +60,7 @@ class Dataset {
 
   // Items of any source, each as the record that packing it would write. Of the options, `split`
   // and `label_offset` count.
-  static Dataset OfSource(std::shared_ptr<const Source> source, const std::string& path,
+  static Dataset OfSource(std::shared_ptr<const pack::Source> source, const std::string& path,
                           const DatasetOptions& options = {});
 
   const std::string& path() const noexcept { return path_; }

@@ -7,10 +7,10 @@
 #include "recpack/base/error.h"
 #include "recpack/image/header.h"
 #include "src/base/format.h"
-#include "src/image/png/decode_png.h"
-#include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/checks.h"
+#include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/jpeg/jpeg_sequential.h"
+#include "src/image/png/decode_png.h"
 
 namespace recpack {
 

@@ -1,9 +1,10 @@
+#include "src/image/jpeg/decode_jpeg.h"
+
 #include <algorithm>
 #include <array>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/image/jpeg/decode_jpeg.h"
 
 namespace recpack {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/checks.h"
+#include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/jpeg/jpeg_coefficients.h"
 #include "src/image/jpeg/jpeg_segments.h"
 #include "src/image/jpeg/jpeg_sequential.h"

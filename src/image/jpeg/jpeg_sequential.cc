@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "recpack/base/error.h"
-#include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/checks.h"
+#include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/jpeg/jpeg_markers.h"
 
 namespace recpack {

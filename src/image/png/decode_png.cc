@@ -1,9 +1,10 @@
+#include "src/image/png/decode_png.h"
+
 #include <cstring>
 #include <string>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/image/png/decode_png.h"
 #include "src/image/png/png_session.h"
 
 namespace recpack {

@@ -1,8 +1,8 @@
 #include <string_view>
 
 #include "recpack/base/error.h"
-#include "src/image/jpeg/exif.h"
 #include "src/image/header_formats.h"
+#include "src/image/jpeg/exif.h"
 #include "src/image/jpeg/jpeg_markers.h"
 
 namespace recpack {

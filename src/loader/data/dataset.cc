@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "src/shards/layout/layout.h"
-#include "src/pack/open/recognise.h"
-#include "src/pack/item/source.h"
-#include "src/pack/plan/unfinished.h"
 #include "src/base/format.h"
 #include "src/loader/data/dataset_digest.h"
 #include "src/loader/data/feature_mapper.h"
 #include "src/loader/data/item_store.h"
 #include "src/loader/data/record_store.h"
+#include "src/pack/item/source.h"
+#include "src/pack/open/recognise.h"
+#include "src/pack/plan/unfinished.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack {
 namespace {
@@ -26,7 +26,7 @@ std::string RecogniseOthers(const std::string& path) {
   for (const char* sign : {"/manifest.json", "/.recpack"}) {
     if (PosixFiles().Exists(path + sign)) return {};
   }
-  const std::string kind = RecogniseSource(path);
+  const std::string kind = pack::RecogniseSource(path);
   return kind == "tfrecord" ? "" : kind;
 }
 
@@ -129,7 +129,7 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   std::vector<Layout> layouts;
   layouts.reserve(paths.size());
   for (const std::string& path : paths) {
-    layouts.push_back(FindFinishedLayout(path, paths.size() == 1));
+    layouts.push_back(pack::FindFinishedLayout(path, paths.size() == 1));
   }
   std::vector<std::string> class_names = ClassNames(layouts, paths);
   const Layout layout = JoinLayouts(std::move(layouts));
@@ -142,10 +142,10 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
                  NoticesOf(layout, split, !options.split.empty()));
 }
 
-Dataset Dataset::OfSource(std::shared_ptr<const Source> source, const std::string& path,
+Dataset Dataset::OfSource(std::shared_ptr<const pack::Source> source, const std::string& path,
                           const DatasetOptions& options) {
   std::vector<std::string> splits;
-  for (const SourceSplit& split : source->splits()) splits.push_back(split.name);
+  for (const pack::SourceSplit& split : source->splits()) splits.push_back(split.name);
   const size_t split = Choose(splits, path, options.split);
   // Names of a folder's items are relative to it.
   const std::string root = source->kind() == "folder" ? path + "/" : "";

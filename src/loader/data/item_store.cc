@@ -11,7 +11,7 @@ namespace {
 // Makes of each item the record that packing it would write.
 class ItemSampleSource final : public SampleSource {
  public:
-  ItemSampleSource(std::shared_ptr<const Source> items, size_t split)
+  ItemSampleSource(std::shared_ptr<const pack::Source> items, size_t split)
       : items_(std::move(items)), split_(split), reader_(items_->NewReader()) {}
 
   std::unique_ptr<SampleSource> ForAnotherThread() const override {
@@ -36,7 +36,7 @@ class ItemSampleSource final : public SampleSource {
   }
 
  private:
-  std::shared_ptr<const Source> items_;
+  std::shared_ptr<const pack::Source> items_;
   size_t split_;
   std::unique_ptr<ItemReader> reader_;
   Sample item_;
@@ -44,7 +44,7 @@ class ItemSampleSource final : public SampleSource {
 
 class ItemStore final : public SampleStore {
  public:
-  ItemStore(std::shared_ptr<const Source> source, size_t split, std::string root)
+  ItemStore(std::shared_ptr<const pack::Source> source, size_t split, std::string root)
       : source_(std::move(source)),
         split_(split),
         root_(std::move(root)),
@@ -100,7 +100,7 @@ class ItemStore final : public SampleStore {
     in_runs_ = true;
   }
 
-  std::shared_ptr<const Source> source_;
+  std::shared_ptr<const pack::Source> source_;
   size_t split_;
   std::string root_;
   std::vector<ItemGroup> groups_;
@@ -110,7 +110,7 @@ class ItemStore final : public SampleStore {
 
 }  // namespace
 
-std::unique_ptr<SampleStore> MakeItemStore(std::shared_ptr<const Source> source, size_t split,
+std::unique_ptr<SampleStore> MakeItemStore(std::shared_ptr<const pack::Source> source, size_t split,
                                            std::string root) {
   return std::make_unique<ItemStore>(std::move(source), split, std::move(root));
 }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "src/shards/index/pick.h"
 #include "src/base/format.h"
+#include "src/shards/index/pick.h"
 
 namespace recpack {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "recpack/base/file.h"
-#include "src/shards/layout/layout.h"
 #include "src/loader/data/sample_store.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack {
 

@@ -9,12 +9,12 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/loader/data/feature_mapper.h"
+#include "src/loader/data/streams.h"
+#include "src/loader/fields/field_writer.h"
+#include "src/loader/fields/picture.h"
 #include "src/loader/image/augment_policy.h"
 #include "src/loader/image/colour_jitter.h"
 #include "src/loader/image/erase.h"
-#include "src/loader/fields/field_writer.h"
-#include "src/loader/fields/picture.h"
-#include "src/loader/data/streams.h"
 
 namespace recpack {
 namespace {

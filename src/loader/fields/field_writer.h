@@ -13,8 +13,8 @@
 #include "recpack/image/resize.h"
 #include "recpack/loader/batch.h"
 #include "recpack/loader/field.h"
-#include "src/loader/fields/kept_pictures.h"
 #include "src/loader/batch/stage_clock.h"
+#include "src/loader/fields/kept_pictures.h"
 
 namespace recpack {
 

@@ -9,8 +9,8 @@
 #include "recpack/image/image.h"
 #include "recpack/image/resize.h"
 #include "recpack/loader/field.h"
-#include "src/loader/image/crop_choice.h"
 #include "src/loader/fields/field_writer.h"
+#include "src/loader/image/crop_choice.h"
 
 namespace recpack {
 

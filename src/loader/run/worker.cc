@@ -4,9 +4,9 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/loader/run/cached_source.h"
 #include "src/loader/data/record_place.h"
 #include "src/loader/data/streams.h"
+#include "src/loader/run/cached_source.h"
 
 namespace recpack {
 namespace {

@@ -12,13 +12,13 @@
 #include "recpack/example/view.h"
 #include "recpack/loader/loader.h"
 #include "src/loader/batch/batch_worker.h"
-#include "src/loader/fields/field_writer.h"
-#include "src/loader/run/read_ahead.h"
 #include "src/loader/batch/ring.h"
 #include "src/loader/batch/sample_cache.h"
-#include "src/loader/order/sampler.h"
-#include "src/loader/run/schedule.h"
 #include "src/loader/batch/stage_clock.h"
+#include "src/loader/fields/field_writer.h"
+#include "src/loader/order/sampler.h"
+#include "src/loader/run/read_ahead.h"
+#include "src/loader/run/schedule.h"
 
 namespace recpack {
 

@@ -1,6 +1,6 @@
 #include "src/pack/check/bitmap_font.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::array<uint8_t, kLetterWidth> kLetters[] = {
@@ -40,4 +40,4 @@ const std::array<uint8_t, kLetterWidth>& LetterColumns(char letter) {
   return kLetters[(letter < kFirst || letter > kLast ? '?' : letter) - kFirst];
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

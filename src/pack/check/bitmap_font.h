@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace recpack {
+namespace recpack::pack {
 
 inline constexpr int kLetterWidth = 5;
 inline constexpr int kLetterHeight = 8;
@@ -14,4 +14,4 @@ inline constexpr int kLetterAdvance = 6;
 // '?'.
 const std::array<uint8_t, kLetterWidth>& LetterColumns(char letter);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -13,23 +13,23 @@
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
 #include "recpack/base/parallel.h"
-#include "src/pack/plan/unfinished.h"
 #include "recpack/record/crc32c.h"
 #include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
+#include "src/pack/check/repeated_stretch.h"
+#include "src/pack/plan/unfinished.h"
+#include "src/shards/files/system_errors.h"
 #include "src/shards/index/indexed_shards.h"
+#include "src/shards/index/ordered_index.h"
 #include "src/shards/json/json.h"
 #include "src/shards/layout/named_shards.h"
-#include "src/shards/index/ordered_index.h"
-#include "src/pack/check/repeated_stretch.h"
 #include "src/shards/layout/split_folders.h"
-#include "src/shards/files/system_errors.h"
 #include "src/shards/manifest/side_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
@@ -460,4 +460,4 @@ RepairResult Repair(const Layout& given, const RepairOptions& options) {
   return result;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

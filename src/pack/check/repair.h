@@ -9,7 +9,7 @@
 
 #include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct RepairOptions {
   std::string out;                                    // a new or empty folder
@@ -47,4 +47,4 @@ inline constexpr char kLedgerName[] = "repair-ledger.jsonl";
 // no manifest, and nothing is told to be lost.
 RepairResult Repair(const Layout& layout, const RepairOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -1,6 +1,6 @@
 #include "src/pack/check/repeated_stretch.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::optional<size_t> FindRepeatedStretch(std::span<const RecordMark> records, size_t surplus) {
   if (surplus == 0) return {};
@@ -12,4 +12,4 @@ std::optional<size_t> FindRepeatedStretch(std::span<const RecordMark> records, s
   return {};
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

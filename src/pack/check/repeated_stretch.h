@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-namespace recpack {
+namespace recpack::pack {
 
 // Tells one record from another.
 struct RecordMark {
@@ -19,4 +19,4 @@ struct RecordMark {
 // where there is no such row.
 std::optional<size_t> FindRepeatedStretch(std::span<const RecordMark> records, size_t surplus);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,15 +6,15 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/permutation.h"
-#include "src/shards/index/pick.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
 #include "src/pack/check/bitmap_font.h"
+#include "src/shards/index/pick.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr int kGap = 6;
@@ -212,4 +212,4 @@ Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptio
   return DrawCells(cells, options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "src/shards/layout/layout.h"
 #include "recpack/example/view.h"
 #include "recpack/image/image.h"
+#include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct SheetOptions {
   int columns = 10;
@@ -48,4 +48,4 @@ SheetCell CellOf(const ExampleView& record, const std::vector<std::string>& clas
 // Error (kNotFound) where none has one.
 Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

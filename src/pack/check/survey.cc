@@ -10,12 +10,12 @@
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
 #include "recpack/record/reader.h"
+#include "src/shards/files/progress_meter.h"
 #include "src/shards/index/fitting_index.h"
 #include "src/shards/manifest/manifest_schema.h"
-#include "src/shards/files/progress_meter.h"
 #include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kSample = 100;    // records of a shard that the schema is learnt from
@@ -149,4 +149,4 @@ Survey SurveyDataset(const Layout& layout, const SurveyOptions& options) {
   return Surveyor(layout, options).Run();
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

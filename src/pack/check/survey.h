@@ -6,7 +6,7 @@
 
 #include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct SurveyOptions {
   int threads = 0;  // 0: AvailableThreads()
@@ -31,4 +31,4 @@ uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options = {});
 // `label`, where it is one int64). Throws Error at the first damage.
 Survey SurveyDataset(const Layout& layout, const SurveyOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::pack

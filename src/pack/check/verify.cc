@@ -9,7 +9,6 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/parallel.h"
-#include "src/pack/plan/unfinished.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/header.h"
@@ -18,11 +17,12 @@
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/image_fields.h"
+#include "src/pack/plan/unfinished.h"
 #include "src/shards/index/index_check.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/side_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 std::string_view NameOf(std::string_view path) {
@@ -278,4 +278,4 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
   return result;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

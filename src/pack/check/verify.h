@@ -9,7 +9,7 @@
 
 #include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct VerifyOptions {
   int threads = 0;      // 0: AvailableThreads()
@@ -34,4 +34,4 @@ struct VerifyResult {
 // Never throws for what it finds in the data; throws Error (kIo) where it cannot go on.
 VerifyResult Verify(const Layout& layout, const VerifyOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -10,7 +10,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/crc32.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
@@ -218,4 +218,4 @@ std::vector<std::string> ListArchiveMembers(const ReadableFile& file, size_t cou
   return names;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

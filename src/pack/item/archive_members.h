@@ -10,7 +10,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // A regular file of an archive.
 struct ArchiveMember {
@@ -31,4 +31,4 @@ std::vector<ArchiveMember> ReadArchiveMembers(
 // The names of its first `count` members of any kind; reads no further. Throws the same.
 std::vector<std::string> ListArchiveMembers(const ReadableFile& file, size_t count);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // Slicing by 8 (Kounavis and Berry, 2005): kTables[k][b] is the CRC of byte b and k zero bytes.
@@ -41,4 +41,4 @@ uint32_t Crc32(uint32_t crc, ByteView bytes) noexcept {
   return ~crc;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

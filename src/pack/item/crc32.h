@@ -5,9 +5,9 @@
 
 #include "recpack/base/bytes.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Continues `crc` (0 at the start) over `bytes`; about 2 GB/s.
 uint32_t Crc32(uint32_t crc, ByteView bytes) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace recpack {
+namespace recpack::pack {
 
 inline constexpr std::string_view kImageEncoded = "image/encoded";
 inline constexpr std::string_view kImageFormat = "image/format";
@@ -13,4 +13,4 @@ inline constexpr std::string_view kImageClassLabel = "image/class/label";
 inline constexpr std::string_view kImageClassText = "image/class/text";
 inline constexpr std::string_view kImageFilename = "image/filename";
 
-}  // namespace recpack
+}  // namespace recpack::pack

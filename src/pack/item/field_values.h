@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::pack {
 
 inline std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -50,4 +50,4 @@ inline std::optional<float> ParseFloat(std::string_view text) {
   return static_cast<float>(value);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

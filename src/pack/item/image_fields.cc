@@ -10,7 +10,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr size_t kMaxExtension = 12;
@@ -158,4 +158,4 @@ ImageView ImageFields::Process(ByteView bytes, std::string_view name) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

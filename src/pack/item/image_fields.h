@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "recpack/base/bytes.h"
-#include "src/pack/item/image_options.h"
 #include "recpack/example/builder.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/header.h"
 #include "recpack/image/image.h"
+#include "src/pack/item/image_options.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Counted by all readers of a source.
 struct ImageCounters {
@@ -71,4 +71,4 @@ class ImageFields {
   std::string extension_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

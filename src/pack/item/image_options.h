@@ -1,7 +1,7 @@
 // What is done to the images of a source on their way into records.
 #pragma once
 
-namespace recpack {
+namespace recpack::pack {
 
 struct ImageOptions {
   // Decode every image, so that a broken one is found now and not by a trainer. Default off: only
@@ -23,4 +23,4 @@ struct ImageOptions {
   bool reads_pixels() const { return check || resize > 0 || tile; }
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

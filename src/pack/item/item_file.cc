@@ -8,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kMaxItemBytes = (uint64_t{1} << 32) - (uint64_t{1} << 20);
@@ -49,4 +49,4 @@ ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const 
   return room.first(size);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

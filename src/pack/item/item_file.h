@@ -7,7 +7,7 @@
 #include "recpack/base/bytes.h"
 #include "src/shards/files/read_buffer.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Reads `path`, relative to the folder of descriptor `folder` (AT_FDCWD: as usual), which had
 // `size` bytes when the source was opened, and views it in `buffer`. `name` is what errors call it.
@@ -16,4 +16,4 @@ namespace recpack {
 ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const std::string& name,
                       ReadBuffer& buffer);
 
-}  // namespace recpack
+}  // namespace recpack::pack

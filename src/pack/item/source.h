@@ -9,7 +9,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/example/builder.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct SourceSplit {
   std::string name;  // "train", "validation", "test", "eval", ...
@@ -112,4 +112,4 @@ class Source {
   virtual std::vector<std::string> Notices() const { return {}; }
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -4,7 +4,7 @@
 
 #include "src/pack/item/unpack.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 void TextLines::Add(ByteView piece) {
   std::string_view rest = AsText(piece);
@@ -50,4 +50,4 @@ void ReadPieces(const ReadableFile& file, const std::function<void(ByteView)>& s
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

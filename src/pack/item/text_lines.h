@@ -9,7 +9,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct TextLine {
   std::string_view text;  // without its end
@@ -45,4 +45,4 @@ class TextLines {
 // reading or unpacking it does, and what `sink` throws.
 void ReadPieces(const ReadableFile& file, const std::function<void(ByteView)>& sink);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -2,7 +2,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::optional<uint32_t> TextNumbers::Find(std::string_view text) const {
   const auto found = numbers_.find(text);
@@ -20,4 +20,4 @@ uint32_t TextNumbers::Number(std::string_view text) {
   return number;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace recpack {
+namespace recpack::pack {
 
 // Memory: about 70 bytes a text, and the text. One thread at a time.
 class TextNumbers {
@@ -40,4 +40,4 @@ class TextNumbers {
   std::vector<const std::string*> texts_;  // keys of numbers_, which do not move
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -12,7 +12,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 18;
@@ -183,4 +183,4 @@ ByteBuffer InflateZlib(ByteView bytes, size_t max_bytes) {
   return out;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

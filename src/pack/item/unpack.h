@@ -6,7 +6,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Whether the file begins as gzip, zstd, xz or bzip2 data.
 bool IsCompressed(const ReadableFile& file);
@@ -20,4 +20,4 @@ void Unpack(const ReadableFile& file, const std::function<void(ByteView)>& sink)
 // without a path.
 ByteBuffer InflateZlib(ByteView bytes, size_t max_bytes);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/shards/json/json.h"
 #include "src/pack/job/side_files.h"
+#include "src/shards/json/json.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // As a manifest keeps them, in which what is not UTF-8 was replaced.
@@ -25,4 +25,4 @@ void CheckAppend(const Source& source, const Manifest& base, const std::string& 
   for (const SideFile& file : source.SideFiles()) FindSideFile(file, base, out);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "src/shards/manifest/manifest.h"
 #include "src/pack/item/source.h"
+#include "src/shards/manifest/manifest.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Throws Error (kInvalidArgument), naming the folder `out`, where its labels, or what its side
 // files say, would mean something else than those of the data set there.
 void CheckAppend(const Source& source, const Manifest& base, const std::string& out);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,10 +8,10 @@
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 #include "recpack/record/writer.h"
-#include "src/pack/plan/planned_bytes.h"
 #include "src/pack/job/write_sample.h"
+#include "src/pack/plan/planned_bytes.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 double Now() {
@@ -79,4 +79,4 @@ PackEstimate EstimatePack(const Source& source, const Plan& plan, const PackOpti
   return estimate;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

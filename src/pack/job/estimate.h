@@ -5,7 +5,7 @@
 
 #include "src/pack/job/pack.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct PackEstimate {
   // To read, encode, checksum and compress everything on the options' threads, at the speed that
@@ -21,4 +21,4 @@ struct PackEstimate {
 PackEstimate EstimatePack(const Source& source, const Plan& plan, const PackOptions& options,
                           double trial_seconds = 0.3);
 
-}  // namespace recpack
+}  // namespace recpack::pack

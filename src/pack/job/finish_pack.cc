@@ -10,12 +10,12 @@
 #include "recpack/base/error.h"
 #include "recpack/record/index.h"
 #include "src/base/format.h"
+#include "src/pack/job/side_files.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/manifest_schema.h"
-#include "src/pack/job/side_files.h"
 #include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // The split of that name, added at the end where it is new.
@@ -188,4 +188,4 @@ PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder
   return PackFinish::kDone;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,7 +6,7 @@
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_folder.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 enum class PackFinish {
   kDone,
@@ -20,4 +20,4 @@ enum class PackFinish {
 PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
                       const PackOptions& options, uint64_t skip_limit, Manifest& manifest);
 
-}  // namespace recpack
+}  // namespace recpack::pack

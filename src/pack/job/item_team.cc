@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
@@ -89,4 +89,4 @@ void ItemTeam::Work(ItemReader& reader) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <vector>
 
-#include "src/pack/plan/plan.h"
 #include "src/pack/item/source.h"
 #include "src/pack/job/prepared_items.h"
+#include "src/pack/plan/plan.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Threads claim the next items of the shard, a batch of about 256 KB at a time, and prepare their
 // records; whoever has the batch that is next to be written writes it, and those after it that
@@ -66,4 +66,4 @@ class ItemTeam {
   std::vector<Batch> spare_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

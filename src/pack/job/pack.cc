@@ -13,10 +13,10 @@
 #include "src/pack/job/finish_pack.h"
 #include "src/pack/job/pack_folder.h"
 #include "src/pack/job/pack_settings.h"
-#include "src/shards/files/progress_meter.h"
 #include "src/pack/job/shard_job.h"
+#include "src/shards/files/progress_meter.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 Plan PlanAppend(const Source& source, const PackOptions& options, uint32_t append) {
@@ -207,4 +207,4 @@ void VisitPackedShards(const PackOptions& options, const Plan& plan,
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

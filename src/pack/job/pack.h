@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "recpack/base/file.h"
-#include "src/shards/manifest/manifest.h"
-#include "src/pack/plan/plan.h"
-#include "src/pack/item/source.h"
 #include "recpack/record/writer.h"
+#include "src/pack/item/source.h"
+#include "src/pack/plan/plan.h"
+#include "src/shards/manifest/manifest.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct PackOptions {
   std::string out;  // folder; made if it is not there
@@ -73,4 +73,4 @@ void VisitPackedShards(const PackOptions& options, const Plan& plan,
 // The plan that Pack would make, with Pack's own settings in it.
 Plan PlanPack(const Source& source, const PackOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -13,7 +13,7 @@
 #include "src/base/format.h"
 #include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
@@ -249,4 +249,4 @@ void PackFolder::Publish(const std::string& file, const Sidecar& sidecar) {
   options_.files->Rename(TemporaryPath(file), ShardPath(file), options_.sync);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

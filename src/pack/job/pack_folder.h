@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "recpack/base/descriptor.h"
-#include "src/shards/manifest/manifest.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/plan/plan.h"
+#include "src/shards/manifest/manifest.h"
 #include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Whether the shards of the plan are in the manifest: it names all of them or none.
 bool Lists(const Manifest& manifest, const Plan& plan);
@@ -90,4 +90,4 @@ class PackFolder {
   uint32_t append_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -1,6 +1,6 @@
 #include "src/pack/job/pack_settings.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::map<std::string, std::string> AllSettings(const std::string& kind,
                                                const PackOptions& options) {
@@ -19,4 +19,4 @@ std::map<std::string, std::string> AllSettings(const std::string& kind,
   return settings;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -9,21 +9,21 @@
 #include "recpack/base/hash.h"
 #include "recpack/base/temporaries.h"
 #include "recpack/base/utf8.h"
-#include "src/pack/job/pack.h"
 #include "recpack/example/view.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/pack/job/finish_pack.h"
+#include "src/pack/job/pack.h"
 #include "src/pack/job/pack_folder.h"
 #include "src/pack/job/pack_settings.h"
-#include "src/pack/sources/tfrecord/record_rebuild.h"
 #include "src/pack/job/shard_content.h"
 #include "src/pack/job/shard_file.h"
+#include "src/pack/job/stream_source.h"
+#include "src/pack/sources/tfrecord/record_rebuild.h"
 #include "src/shards/manifest/shard_name.h"
 #include "src/shards/manifest/sidecar.h"
-#include "src/pack/job/stream_source.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // A shard that has no name yet: how many there will be is part of it.
@@ -222,4 +222,4 @@ Manifest PackStream::Finish() {
   return manifest;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

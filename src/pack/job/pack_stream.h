@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "recpack/base/file.h"
-#include "src/shards/manifest/manifest.h"
 #include "recpack/example/builder.h"
 #include "recpack/record/writer.h"
+#include "src/shards/manifest/manifest.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct PackStreamOptions {
   std::string out;                       // folder; made if it is not there
@@ -55,4 +55,4 @@ class PackStream {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr size_t kMostKept = size_t{4} << 20;  // bytes of a buffer that is used again
@@ -57,4 +57,4 @@ void PreparedItems::Prepare(ItemReader& reader, Sample& sample) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

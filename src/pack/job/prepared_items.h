@@ -8,7 +8,7 @@
 #include "recpack/base/bytes.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct PreparedItem {
   uint64_t item = 0;
@@ -43,4 +43,4 @@ class PreparedItems {
   size_t used_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "recpack/record/framing.h"
-#include "src/shards/manifest/manifest_schema.h"
-#include "src/shards/files/system_errors.h"
 #include "src/pack/job/write_sample.h"
+#include "src/shards/files/system_errors.h"
+#include "src/shards/manifest/manifest_schema.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // A bad item stops the job; the user may not know that it need not.
@@ -102,4 +102,4 @@ void ShardContent::Report(uint64_t item) {
   if (job_.on_item) job_.on_item(job_.source.ItemBytes(shard_.split, item));
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/shards/manifest/manifest.h"
-#include "src/pack/item/source.h"
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
 #include "recpack/record/writer.h"
+#include "src/pack/item/source.h"
 #include "src/pack/job/prepared_items.h"
 #include "src/pack/job/shard_job.h"
+#include "src/shards/manifest/manifest.h"
 #include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Learns the schema from the first records of a shard.
 class SchemaSample {
@@ -57,4 +57,4 @@ class ShardContent {
   SchemaSample schema_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

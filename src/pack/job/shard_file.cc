@@ -1,6 +1,6 @@
 #include "src/pack/job/shard_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 RecordWriter StartShard(const std::string& path, const PackOptions& options) {
   WriterOptions writer = options.writer;
@@ -25,4 +25,4 @@ void WriteIndexPart(ShardEntries entries, const std::string& file, const std::st
   index.Finish(options.sync);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "src/pack/job/pack.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
+#include "src/pack/job/pack.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // A writer of the shard at `path`, as the options have it.
 RecordWriter StartShard(const std::string& path, const PackOptions& options);
@@ -19,4 +19,4 @@ ManifestShard DescribeShard(const RecordWriter& writer, const std::string& file)
 void WriteIndexPart(ShardEntries entries, const std::string& file, const std::string& path,
                     const PackOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

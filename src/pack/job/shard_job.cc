@@ -7,7 +7,7 @@
 #include "src/pack/job/shard_content.h"
 #include "src/pack/job/shard_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 ItemReader& ReaderOf(const JobState& job, ReaderSlot& reader) {
@@ -45,4 +45,4 @@ bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> r
   return true;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

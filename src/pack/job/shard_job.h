@@ -8,11 +8,11 @@
 #include <span>
 
 #include "src/pack/job/pack.h"
-#include "src/pack/plan/plan.h"
 #include "src/pack/job/pack_folder.h"
+#include "src/pack/plan/plan.h"
 #include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // What the workers of one job share.
 struct JobState {
@@ -35,4 +35,4 @@ using ReaderSlot = std::unique_ptr<ItemReader>;
 bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> readers,
                Sidecar& sidecar);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,7 +8,7 @@
 #include "src/base/format.h"
 #include "src/shards/manifest/side_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 ManifestFile RowOf(const SideFile& file) {
@@ -44,4 +44,4 @@ void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOp
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "recpack/base/bytes.h"
-#include "src/shards/manifest/manifest.h"
 #include "src/pack/item/source.h"
 #include "src/pack/job/pack_folder.h"
+#include "src/shards/manifest/manifest.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Whether the manifest of the folder `out` lists the file. Throws Error (kInvalidArgument) where it
 // lists another one of that name.
@@ -19,4 +19,4 @@ bool FindSideFile(const SideFile& file, const Manifest& manifest, const std::str
 void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
                     Manifest& manifest);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // For plan and manifest. Its items cannot be read again.
 class StreamSource final : public Source {
@@ -41,4 +41,4 @@ class StreamSource final : public Source {
   std::string fingerprint_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

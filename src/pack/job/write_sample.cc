@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace recpack {
+namespace recpack::pack {
 
 ByteView WriteSample(Sample& sample, RecordWriter& writer) {
   const std::span<uint8_t> room =
@@ -17,4 +17,4 @@ ByteView WriteSample(Sample& sample, RecordWriter& writer) {
   return room;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,7 +6,7 @@
 
 #include "src/pack/sources/tfrecord/tfrecord.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::vector<std::string> PackNotices(const Source& source, const Manifest& manifest) {
   std::vector<std::string> notices = source.Notices();
@@ -18,4 +18,4 @@ std::vector<std::string> PackNotices(const Source& source, const Manifest& manif
   return notices;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

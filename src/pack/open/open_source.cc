@@ -8,21 +8,21 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/hash.h"
-#include "src/pack/sources/cifar/cifar.h"
 #include "recpack/example/field_map.h"
-#include "src/pack/sources/folder/folder.h"
+#include "src/base/format.h"
 #include "src/pack/item/image_options.h"
-#include "src/pack/sources/imagenet/imagenet.h"
-#include "src/shards/layout/layout.h"
-#include "src/pack/sources/list/list.h"
 #include "src/pack/open/recognise.h"
+#include "src/pack/open/source_flags.h"
+#include "src/pack/sources/cifar/cifar.h"
+#include "src/pack/sources/folder/folder.h"
+#include "src/pack/sources/imagenet/imagenet.h"
+#include "src/pack/sources/list/list.h"
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/tar/tar.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
-#include "src/base/format.h"
-#include "src/pack/open/source_flags.h"
+#include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, reviews, tfrecord";
@@ -194,4 +194,4 @@ std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_
   return source;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

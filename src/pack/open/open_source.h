@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "src/pack/job/pack.h"
 #include "src/pack/item/source.h"
+#include "src/pack/job/pack.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // The options of `recpack pack` that say what SRC is: errors call them by their names there.
 struct SourceFlags {
@@ -43,4 +43,4 @@ struct SourceFlags {
 std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_classes,
                                          PackOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,12 +6,12 @@
 #include "src/pack/sources/folder/folder.h"
 #include "src/pack/sources/imagenet/imagenet.h"
 #include "src/pack/sources/list/list.h"
-#include "src/shards/manifest/manifest.h"
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/tar/tar.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
+#include "src/shards/manifest/manifest.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::string RecogniseSource(const std::string& path) {
   StatusOf(path);  // links that go round in circles are not "nothing"
@@ -27,4 +27,4 @@ std::string RecogniseSource(const std::string& path) {
   return {};
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

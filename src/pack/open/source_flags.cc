@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 struct FlagUse {
@@ -51,4 +51,4 @@ void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

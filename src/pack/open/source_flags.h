@@ -5,10 +5,10 @@
 
 #include "src/pack/open/open_source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Throws Error (kInvalidArgument) for a flag that was given and that sources of this kind do not
 // know: it would be passed over in silence.
 void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind);
 
-}  // namespace recpack
+}  // namespace recpack::pack

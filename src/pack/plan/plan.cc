@@ -9,7 +9,7 @@
 #include "src/pack/plan/planned_bytes.h"
 #include "src/shards/manifest/shard_name.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // Streams of the keyed permutation, so that splits are shuffled independently.
@@ -141,4 +141,4 @@ std::string DescribeDifference(const Plan& there, const Plan& wanted) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -10,10 +10,10 @@
 
 #include "recpack/base/file.h"
 #include "recpack/base/permutation.h"
-#include "src/shards/manifest/name_list.h"
 #include "src/pack/item/source.h"
+#include "src/shards/manifest/name_list.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Splits that a source may have: each gets a shard and an index of its own.
 inline constexpr size_t kMostSplits = 1000;
@@ -120,4 +120,4 @@ Plan ReadPlan(FileSystem& files, const std::string& path);
 // user; empty: nothing.
 std::string DescribeDifference(const Plan& there, const Plan& wanted);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,12 +3,12 @@
 #include <sstream>
 
 #include "recpack/base/error.h"
-#include "src/pack/plan/plan.h"
 #include "src/base/format.h"
+#include "src/pack/plan/plan.h"
 #include "src/shards/json/json_pieces.h"
 #include "src/shards/json/json_stream.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr int kPlanVersion = 1;
@@ -110,4 +110,4 @@ Plan ReadPlan(FileSystem& files, const std::string& path) {
   return Read(text, path);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Bytes of the item's record in a shard without compression, its frame included.
 inline uint64_t PlannedBytes(const Source& source, size_t split, uint64_t item) {
@@ -13,4 +13,4 @@ inline uint64_t PlannedBytes(const Source& source, size_t split, uint64_t item) 
   return source.ItemBytes(split, item) + kFrameBytes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

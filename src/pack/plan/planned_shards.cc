@@ -3,7 +3,7 @@
 
 #include "src/pack/plan/plan.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 void PlannedShards::push_back(const PlannedShard& shard) {
   if (runs_.empty() || runs_.back().split != shard.split || rows_.back().end != shard.begin) {
@@ -28,4 +28,4 @@ uint64_t PlannedShards::bytes() const {
   return sum;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

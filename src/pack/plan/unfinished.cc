@@ -6,13 +6,13 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/pack/plan/plan.h"
 #include "recpack/record/index.h"
 #include "src/base/format.h"
-#include "src/shards/manifest/sidecar.h"
+#include "src/pack/plan/plan.h"
 #include "src/shards/layout/split_names.h"
+#include "src/shards/manifest/sidecar.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::string UnfinishedPack::Reason() const {
   return format(
@@ -111,4 +111,4 @@ Layout FindFinishedLayout(const std::string& path, bool is_all) {
                      layout.folder));
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -7,7 +7,7 @@
 
 #include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct UnfinishedPack {
   std::string plan;      // its path
@@ -44,4 +44,4 @@ std::optional<MissingShards> FindMissingShards(const Layout& layout);
 // `is_all`: off where more paths make up the data set, whose shards may lie in several folders.
 Layout FindFinishedLayout(const std::string& path, bool is_all = true);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kWarmUpPart = 20;
@@ -125,4 +125,4 @@ Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers) {
   return sum;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

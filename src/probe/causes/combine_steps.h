@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "src/probe/util/estimate.h"
 #include "src/probe/steps/steps.h"
+#include "src/probe/util/estimate.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Those at the beginning, in which programs warm up, are left out: a twentieth, at least 1, at most
 // 10 of each trainer. Returns how many.
@@ -35,4 +35,4 @@ Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers);
 // Whether they exchange values and tell of it.
 bool GoInStep(const std::vector<TrainerSteps>& trainers);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,6 +1,6 @@
 #include "src/probe/causes/cures.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 struct Cure {
@@ -61,4 +61,4 @@ const char* CureOf(Bottleneck bottleneck) noexcept {
   return "";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,9 +3,9 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Empty where there is nothing to do.
 const char* CureOf(Bottleneck bottleneck) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::probe

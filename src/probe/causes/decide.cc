@@ -14,7 +14,7 @@
 #include "src/probe/causes/input_share.h"
 #include "src/probe/evidence/loader_steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kModerate = 0.05, kHigh = 0.2;
@@ -149,4 +149,4 @@ Verdict Decide(const Evidence& evidence) {
   return verdict;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,9 +4,9 @@
 #include "src/probe/evidence/evidence.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // docs/verdicts.md has the rules.
 Verdict Decide(const Evidence& evidence);
 
-}  // namespace recpack
+}  // namespace recpack::probe

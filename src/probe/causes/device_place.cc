@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "src/base/format.h"
-#include "src/probe/util/percent.h"
 #include "src/probe/causes/slow_rank.h"
+#include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMuchLaunching = 0.15;   // of step time
@@ -131,4 +131,4 @@ bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, 
   return true;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

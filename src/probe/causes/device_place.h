@@ -3,7 +3,7 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Each names it in the verdict where it holds.
 
@@ -20,4 +20,4 @@ bool ClockIsThrottled(const Evidence& evidence, Verdict& verdict);
 // No step ends any more: the last word is a wait for input, or GPUs spin.
 bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Verdict& verdict);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,11 +8,11 @@
 #include "src/probe/causes/input_place.h"
 #include "src/probe/causes/input_share.h"
 #include "src/probe/causes/interpreter_lock.h"
-#include "src/probe/util/percent.h"
 #include "src/probe/causes/slow_rank.h"
 #include "src/probe/causes/taken_processors.h"
+#include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMuchExchange = 0.1;  // of step time
@@ -148,4 +148,4 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
   if (verdict.cure.empty()) verdict.cure = CureOf(verdict.bottleneck);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,10 +3,10 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Sets bottleneck, rank, evidence and cure from the band, the breakdown and what was seen.
 void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                     Verdict& verdict);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/probe/causes/combine_steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 namespace {
 
@@ -64,4 +64,4 @@ bool StepsAreOwnWork(const Evidence& evidence, const std::vector<TrainerSteps>& 
   return !evidence.accelerators && !AreHiddenRanks(evidence, trainers);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Of those trainers of which it was told.
 std::vector<ProcessRank> ToldOf(const std::vector<TrainerSteps>& trainers,
@@ -31,4 +31,4 @@ bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& t
 // accelerator, and no other rank to wait for.
 bool StepsAreOwnWork(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 #include "src/probe/procfs/io_pressure.h"
 #include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kLow = 0.8;           // of the GPU's time
@@ -67,4 +67,4 @@ std::vector<std::string> HintsOf(const Evidence& evidence, const Verdict& verdic
   return hints;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,15 +3,15 @@
 #include "src/base/format.h"
 #include "src/probe/causes/input_work.h"
 #include "src/probe/causes/interpreter_lock.h"
-#include "src/probe/procfs/io_pressure.h"
-#include "src/probe/evidence/loader_work.h"
 #include "src/probe/causes/native_threads.h"
-#include "src/probe/util/percent.h"
 #include "src/probe/causes/slow_rank.h"
 #include "src/probe/causes/storage_place.h"
 #include "src/probe/causes/taken_processors.h"
+#include "src/probe/evidence/loader_work.h"
+#include "src/probe/procfs/io_pressure.h"
+#include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Workers that wait for room more than this have batches ready: they are not what is waited for.
@@ -108,4 +108,4 @@ void FindInputPlace(const Evidence& evidence, const std::vector<TrainerSteps>& t
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

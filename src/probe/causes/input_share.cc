@@ -8,10 +8,10 @@
 #include "src/base/format.h"
 #include "src/probe/causes/combine_steps.h"
 #include "src/probe/causes/hidden_ranks.h"
-#include "src/probe/util/percent.h"
 #include "src/probe/causes/slow_rank.h"
+#include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kWaitsAreNotCost = 0.01;  // of step time, in 95 of 100 planted trainings
@@ -150,4 +150,4 @@ void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps
   NoteChange(waits, verdict);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Whether there are accelerators of whose work nobody told.
 bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
@@ -21,4 +21,4 @@ bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers);
 void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                         Verdict& verdict);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMostlyWorking = 0.5;  // of a worker's time; of one thread where there are none
@@ -56,4 +56,4 @@ bool InputWorkIsSeen(const Evidence& evidence, Verdict& verdict) {
   return true;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include "src/base/format.h"
 #include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMuchHeld = 0.3;  // of the time, by others than the thread that trains
@@ -60,4 +60,4 @@ bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict&
   return true;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

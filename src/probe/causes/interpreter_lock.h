@@ -3,10 +3,10 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Names it in the verdict where other threads of the trainer's process had the lock much of the
 // time.
 bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict& verdict);
 
-}  // namespace recpack
+}  // namespace recpack::probe

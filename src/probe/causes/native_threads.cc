@@ -8,7 +8,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kHardly = 0.1;     // processors
@@ -89,4 +89,4 @@ void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSt
              "interleave, prefetch; Grain: worker_count); TensorFlow's profiler tells the stage";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,11 +5,11 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Adds to evidence and cure what the program's threads did besides the training ones; the place
 // stays unknown.
 void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                            Verdict& verdict);
 
-}  // namespace recpack
+}  // namespace recpack::probe

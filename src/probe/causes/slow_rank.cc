@@ -5,7 +5,7 @@
 
 #include "src/probe/causes/combine_steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMuchWaiting = 0.1;
@@ -45,4 +45,4 @@ std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers) {
                   .much = others > kMuchWaiting && *slowest < kSpared * others};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

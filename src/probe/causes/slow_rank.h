@@ -7,7 +7,7 @@
 
 #include "src/probe/steps/steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Of the trainer's time.
 double ShareOfTime(const TrainerSteps& trainer, int64_t StepRecord::*what);
@@ -26,4 +26,4 @@ size_t WaitsLongest(const std::vector<TrainerSteps>& trainers);
 // The trainer that waits least for others. Nothing where trainers do not go in step.
 std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kFrameBytes = 16;          // of a record besides its payload
@@ -101,4 +101,4 @@ Reading<double> CeilingOf(const LoaderWork& work, Stage stage, const Ceilings& c
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,17 +3,17 @@
 
 #include "src/ceiling/predict.h"
 #include "src/probe/doctor/ceilings.h"
-#include "src/probe/util/reading.h"
-#include "src/probe/procfs/system_rates.h"
 #include "src/probe/evidence/loader_work.h"
+#include "src/probe/procfs/system_rates.h"
+#include "src/probe/util/reading.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Seconds a sample of one worker.
 double CostOf(const LoaderWork& work, Stage stage);
 
 // `system`: of the same time, or null. `cores`: that the workers may use.
-LoaderCost CostOf(const LoaderWork& work, const SystemRates* system, int cores);
+ceiling::LoaderCost CostOf(const LoaderWork& work, const SystemRates* system, int cores);
 
 // Samples a second that bare calls of the stage's work reach on `threads` threads.
 Reading<double> CeilingOf(const LoaderWork& work, Stage stage, const Ceilings& ceilings,
@@ -35,4 +35,4 @@ struct MeanPicture {
 };
 MeanPicture PictureOf(const LoaderWork& work);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/base/format.h"
 #include "src/probe/causes/what_if.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMostlyWaiting = 0.5;
@@ -162,4 +162,4 @@ std::optional<LoaderUse> UseOf(const Evidence& evidence, const std::optional<Cei
   return use;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 #include "src/probe/util/reading.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct StageUse {
   Stage stage = Stage::kRoom;
@@ -53,4 +53,4 @@ std::string LoaderUseText(const LoaderUse& use);
 // One JSON object on one line; docs/doctor.md has its members.
 std::string LoaderUseJson(const LoaderUse& use);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include "src/probe/util/units.h"
 #include "src/probe/util/wrapped.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -75,4 +75,4 @@ std::string LoaderUseJson(const LoaderUse& use) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

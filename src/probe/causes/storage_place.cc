@@ -7,7 +7,7 @@
 #include "src/base/format.h"
 #include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Of the bytes that were asked for: what memory gives is not waited for, so a part is enough.
@@ -80,4 +80,4 @@ void NameStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verd
   AddDevices(*evidence.system, verdict);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,10 +1,10 @@
 // Storage that is waited for, and whether it need be.
 #pragma once
 
-#include "src/probe/verdict/verdict.h"
 #include "src/probe/evidence/loader_work.h"
+#include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Whether much of what the input asked for came from disks.
 bool DisksGiveMuch(const Evidence& evidence, const LoaderWork* work);
@@ -14,4 +14,4 @@ bool DisksGiveMuch(const Evidence& evidence, const LoaderWork* work);
 // is not our loader's.
 void NameStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verdict);
 
-}  // namespace recpack
+}  // namespace recpack::probe

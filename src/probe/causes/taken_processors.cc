@@ -8,7 +8,7 @@
 #include "src/base/format.h"
 #include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kMuchQueueing = 0.15;   // of the time
@@ -59,4 +59,4 @@ bool ProcessorsAreTaken(const Evidence& evidence, int process, size_t threads, V
   return true;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

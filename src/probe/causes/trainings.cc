@@ -6,7 +6,7 @@
 #include "src/probe/causes/hidden_ranks.h"
 #include "src/probe/util/intervals.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 Interval TimeOf(const TrainerSteps& trainer) {
@@ -58,4 +58,4 @@ void LeaveOneTraining(Training which, Evidence& evidence) {
              static_cast<double>(left.length()) * 1e-9));
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

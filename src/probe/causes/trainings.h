@@ -5,7 +5,7 @@
 
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 enum class Training : uint8_t {
   kLongest,  // of those that told of steps, where any did; the last one of the same length
@@ -17,4 +17,4 @@ enum class Training : uint8_t {
 // torch.distributed in other processes) the last start is left.
 void LeaveOneTraining(Training which, Evidence& evidence);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr int kShorterSide = 256;
@@ -83,4 +83,4 @@ std::vector<LoaderVariant> ChangesOf(const LoaderWork& work, const LoaderCost& c
   return changes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "src/probe/causes/stage_use.h"
 #include "src/probe/causes/stage_costs.h"
+#include "src/probe/causes/stage_use.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct LoaderVariant {
   std::string text;  // of WhatIf
@@ -19,4 +19,4 @@ struct LoaderVariant {
 std::vector<LoaderVariant> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
                                      const Ceilings& ceilings);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 
 uint8_t* ActivityBuffers::Take() {
   const std::lock_guard lock(mutex_);
@@ -24,4 +24,4 @@ void ActivityBuffers::GiveBack(uint8_t* buffer) {
   free_.push_back(buffer);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Any thread.
 class ActivityBuffers {
@@ -25,4 +25,4 @@ class ActivityBuffers {
   std::vector<uint8_t*> free_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

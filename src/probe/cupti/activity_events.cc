@@ -9,7 +9,7 @@
 
 #include "src/probe/events/cuda_names.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // The oldest layouts of the records: later ones only add to their ends.
@@ -194,4 +194,4 @@ ActivityEvents::KernelKind ActivityEvents::KindOfKernel(const char* mangled) {
   return kernel;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -11,7 +11,7 @@
 #include "src/probe/cupti/cupti_api.h"
 #include "src/probe/cupti/cupti_clock.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One thread at a time. Its memory is bounded, whatever the program names its ranges.
 class ActivityEvents {
@@ -65,4 +65,4 @@ class ActivityEvents {
   uint64_t lost_ranges_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

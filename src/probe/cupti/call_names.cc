@@ -4,7 +4,7 @@
 
 #include "src/probe/events/cuda_names.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // cudaLaunchKernel_v7000, cuMemcpyHtoDAsync_v2_ptsz: as they are written in programs.
@@ -34,4 +34,4 @@ std::vector<std::string> WorkCalls(const CuptiApi& api, CUpti_CallbackDomain dom
   return names;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

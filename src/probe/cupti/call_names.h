@@ -7,10 +7,10 @@
 
 #include "src/probe/cupti/cupti_api.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Names by CUPTI's numbers, of those that launch, copy, allocate or wait (IsHostWork()); of the
 // others they are empty.
 std::vector<std::string> WorkCalls(const CuptiApi& api, CUpti_CallbackDomain domain);
 
-}  // namespace recpack
+}  // namespace recpack::probe

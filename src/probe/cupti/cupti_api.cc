@@ -11,7 +11,7 @@
 #define RECPACK_CUPTI_PATH ""
 #endif
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 const char* NamedLibrary() {
@@ -76,4 +76,4 @@ const CuptiApi& Cupti() {
   return api;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 
 #include "recpack/base/shared_library.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct CuptiApi {
   using NvtxInitialize = int(const void* (*get_export_table)(uint32_t));
@@ -44,4 +44,4 @@ struct CuptiApi {
 // Loaded at the first call. Throws as its constructor does, each time.
 const CuptiApi& Cupti();
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 uint64_t Now() { return static_cast<uint64_t>(EventLog::Now()); }
@@ -31,4 +31,4 @@ void CuptiClock::Measure(const CuptiApi& api) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

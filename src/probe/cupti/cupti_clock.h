@@ -6,7 +6,7 @@
 
 #include "src/probe/cupti/cupti_api.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class CuptiClock {
  public:
@@ -27,4 +27,4 @@ class CuptiClock {
   int64_t first_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

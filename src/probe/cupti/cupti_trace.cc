@@ -12,7 +12,7 @@
 #include "src/probe/cupti/call_names.h"
 #include "src/probe/cupti/notice.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr auto kFlushInterval = std::chrono::milliseconds(500);
@@ -187,4 +187,4 @@ void CuptiTrace::Complete(uint8_t* buffer, size_t size) {
   buffers_.GiveBack(buffer);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -14,7 +14,7 @@
 #include "src/probe/cupti/cupti_api.h"
 #include "src/probe/cupti/cupti_clock.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One in a process, which is never destroyed: CUPTI's threads call it to the end.
 class CuptiTrace {
@@ -51,4 +51,4 @@ class CuptiTrace {
   std::thread flusher_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 #include "src/probe/cupti/cupti_trace.h"
 #include "src/probe/cupti/notice.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 CuptiTrace* trace = nullptr;  // never destroyed
@@ -23,7 +23,7 @@ void Start() {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe
 
 extern "C" {
 

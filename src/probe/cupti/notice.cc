@@ -8,7 +8,7 @@
 #include "recpack/base/descriptor.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 void Notice(const std::string& text) noexcept {
   const char* folder = std::getenv("RECPACK_EVENTS");
@@ -23,4 +23,4 @@ void Notice(const std::string& text) noexcept {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,10 +3,10 @@
 
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Adds a line to PID-cupti.notice in the folder that RECPACK_EVENTS names. Any thread; what cannot
 // be written is lost.
 void Notice(const std::string& text) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -15,7 +15,7 @@
 #include "src/ceiling/decode_cost.h"
 #include "src/ceiling/scaling.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // The measurements, by the names that files and screens show.
 inline constexpr const char* kReadCold = "read in order, cold";
@@ -33,8 +33,8 @@ inline constexpr const char* kKernelLaunch = "launch";
 struct Ceiling {
   std::string name;
   std::string unit;      // "B/s", "pictures/s", ...
-  Spread one;            // one thread
-  Spread all;            // `threads` threads together
+  ceiling::Spread one;   // one thread
+  ceiling::Spread all;   // `threads` threads together
   int threads = 1;       // as many as cores, but where many calls at a time are what is measured
   std::string how = {};  // what was measured, where the name does not say it
 };
@@ -54,8 +54,8 @@ struct Ceilings {
   int cores = 1;            // that were used
   double load = 0;          // threads of others that ran or could when it began (load average)
   std::vector<Ceiling> rates;
-  DecodeCost decode;  // one core; of the data's pictures where there are some
-  std::vector<Slowdown> scaling;
+  ceiling::DecodeCost decode;  // one core; of the data's pictures where there are some
+  std::vector<ceiling::Slowdown> scaling;
   double store_bytes_per_second = 0;  // of one thread, as Scaling has it
   std::optional<ResizeEffect> resize;
 
@@ -65,7 +65,7 @@ struct Ceilings {
   double RateOf(std::string_view name, int threads) const;
   // Whether others took so much of the cores that the figures are too low.
   bool disturbed() const { return load > 0.5 * cores; }
-  Scaling scale() const { return {scaling, store_bytes_per_second}; }
+  ceiling::Scaling scale() const { return {scaling, store_bytes_per_second}; }
 };
 
 struct MeasureOptions {
@@ -95,4 +95,4 @@ void KeepCeilings(const Ceilings& ceilings, const std::string& folder = "");
 std::optional<Ceilings> KeptCeilings(const std::string& folder = "",
                                      const std::string& storage = "");
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,12 +9,12 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/hash.h"
-#include "src/probe/doctor/ceilings.h"
-#include "src/probe/doctor/show_machine.h"
 #include "src/base/format.h"
+#include "src/probe/doctor/ceilings.h"
 #include "src/probe/doctor/machine_parts.h"
+#include "src/probe/doctor/show_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,4 +162,4 @@ std::optional<Ceilings> KeptCeilings(const std::string& folder, const std::strin
   return latest;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

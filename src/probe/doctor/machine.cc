@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "src/base/format.h"
-#include "src/probe/procfs/cgroup_files.h"
 #include "src/probe/doctor/machine_parts.h"
+#include "src/probe/procfs/cgroup_files.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 MachineGpus ReadMachineGpus(const MachineOptions& options) {
   MachineGpus gpus;
@@ -58,4 +58,4 @@ Machine ReadMachine(const MachineOptions& options) {
           .gpus = ReadMachineGpus(options)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/util/reading.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 inline constexpr uint64_t kUnlimited = UINT64_MAX;
 
@@ -96,4 +96,4 @@ struct MachineFinding {
 // What hurts, the sure ones first.
 std::vector<MachineFinding> FindingsOf(const Machine& machine);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,11 +3,11 @@
 #include <cstdlib>
 
 #include "recpack/base/cpu.h"
-#include "src/probe/procfs/core_list.h"
 #include "src/probe/doctor/machine_parts.h"
 #include "src/probe/doctor/machine_text.h"
+#include "src/probe/procfs/core_list.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // "KEY : VALUE" or "KEY:\tVALUE", the first of the file.
@@ -87,4 +87,4 @@ MachineCores ReadMachineCores(const MachineOptions& options) {
   return cores;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/probe/doctor/machine.h"
 #include "src/base/format.h"
+#include "src/probe/doctor/machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -184,4 +184,4 @@ std::vector<MachineFinding> FindingsOf(const Machine& machine) {
   return std::move(findings).All();
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 
 #include "src/probe/doctor/show_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -88,4 +88,4 @@ std::string MachineJson(const Machine& machine) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -11,7 +11,7 @@
 #include "src/probe/doctor/machine_parts.h"
 #include "src/probe/doctor/machine_text.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // By setting one up.
@@ -45,4 +45,4 @@ MachineKernel ReadMachineKernel(const MachineOptions& options) {
           .rdma = std::filesystem::exists(options.dev + "/infiniband", code)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

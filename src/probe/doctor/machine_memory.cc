@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/probe/procfs/machine_files.h"
 #include "src/probe/doctor/machine_parts.h"
 #include "src/probe/doctor/machine_text.h"
+#include "src/probe/procfs/machine_files.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 void ReadShared(const std::string& path, MachineMemory& memory) {
@@ -57,4 +57,4 @@ MachineMemory ReadMachineMemory(const MachineOptions& options) {
   return memory;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/unseen_list.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 MachineCores ReadMachineCores(const MachineOptions& options);
 MachineMemory ReadMachineMemory(const MachineOptions& options);
@@ -21,4 +21,4 @@ Unavailable Why(const UnseenList& missing);
 // RLIMIT_NOFILE and its kin: the soft limit or the hard one.
 Reading<uint64_t> ResourceLimit(int which, bool soft);
 
-}  // namespace recpack
+}  // namespace recpack::probe

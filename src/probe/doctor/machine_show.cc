@@ -4,7 +4,7 @@
 #include "src/probe/util/units.h"
 #include "src/probe/util/wrapped.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 std::string Text(const std::string& value) { return value; }
@@ -138,4 +138,4 @@ std::string FindingsText(const std::vector<MachineFinding>& findings) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

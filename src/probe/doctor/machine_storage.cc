@@ -9,7 +9,7 @@
 #include "src/probe/doctor/machine_parts.h"
 #include "src/probe/doctor/machine_text.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ MachineStorage ReadMachineStorage(const MachineOptions& options) {
   return storage;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

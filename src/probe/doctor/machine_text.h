@@ -5,11 +5,11 @@
 #include <iterator>
 #include <string>
 
-#include "src/probe/util/reading.h"
 #include "src/base/format.h"
 #include "src/probe/procfs/scanner.h"
+#include "src/probe/util/reading.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // All of it; of one line without its end.
 inline Reading<std::string> TextOf(const std::string& path) {
@@ -31,4 +31,4 @@ inline Reading<int> NumberOf(const std::string& path) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

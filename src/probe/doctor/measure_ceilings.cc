@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "src/base/format.h"
 #include "src/ceiling/pictures.h"
 #include "src/ceiling/scratch_file.h"
 #include "src/probe/doctor/ceilings.h"
-#include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using std::chrono::milliseconds;
@@ -48,7 +48,7 @@ class Measuring {
     OfMemory();
     OfPictures();
     OfGpus();
-    const Scaling scaling = Scaling::Measure(options_.cores, options_.memory);
+    const ceiling::Scaling scaling = Scaling::Measure(options_.cores, options_.memory);
     result_.scaling = scaling.points();
     result_.store_bytes_per_second = scaling.bytes_per_second();
     result_.cores = options_.cores;
@@ -57,11 +57,11 @@ class Measuring {
 
  private:
   template <typename Measure>
-  Spread With(int threads, Measure measure) const {
-    const CeilingOptions options{.threads = threads,
-                                 .time = std::chrono::duration_cast<milliseconds>(each_),
-                                 .memory = options_.memory};
-    return SpreadOf(kRounds, [&] { return measure(options); });
+  ceiling::Spread With(int threads, Measure measure) const {
+    const ceiling::CeilingOptions options{.threads = threads,
+                                          .time = std::chrono::duration_cast<milliseconds>(each_),
+                                          .memory = options_.memory};
+    return ceiling::SpreadOf(kRounds, [&] { return measure(options); });
   }
 
   template <typename Measure>
@@ -74,7 +74,7 @@ class Measuring {
 
   void OfStorage() {
     std::vector<std::string> files = options_.files;
-    std::optional<ScratchFile> scratch;
+    std::optional<ceiling::ScratchFile> scratch;
     std::string how = "the data's files";
     if (files.empty()) {
       try {
@@ -90,19 +90,20 @@ class Measuring {
     }
     const auto [access, note] = ColdAccess(files);
     const int threads = access == FileAccess::kDirect ? options_.cores : 1;
-    Add(kReadCold, "B/s", threads, [&, way = access](const CeilingOptions& with) {
-      return ReadCeiling(files, way, with);
+    Add(kReadCold, "B/s", threads, [&, way = access](const ceiling::CeilingOptions& with) {
+      return ceiling::ReadCeiling(files, way, with);
     }).how = how + note;
     const int calls = access == FileAccess::kDirect ? kCallsAtATime : 1;
-    Add(kReadRandom, "reads/s", calls, [&, way = access](const CeilingOptions& with) {
-      return RandomReadCeiling(files, kRandomBytes, way, with);
+    Add(kReadRandom, "reads/s", calls, [&, way = access](const ceiling::CeilingOptions& with) {
+      return ceiling::RandomReadCeiling(files, kRandomBytes, way, with);
     }).how = how + note;
   }
 
   // Past the page cache where that can be, else by dropping what is in it.
-  std::pair<FileAccess, std::string> ColdAccess(const std::vector<std::string>& files) const {
-    const CeilingOptions shortly{.time = milliseconds(1)};
-    const Rate direct = ReadCeiling(files, FileAccess::kDirect, shortly);
+  std::pair<ceiling::FileAccess, std::string> ColdAccess(
+      const std::vector<std::string>& files) const {
+    const ceiling::CeilingOptions shortly{.time = milliseconds(1)};
+    const ceiling::Rate direct = ceiling::ReadCeiling(files, FileAccess::kDirect, shortly);
     if (direct.measured()) return {FileAccess::kDirect, ", past the page cache (O_DIRECT)"};
     return {FileAccess::kDropped, ", dropped from the page cache, as " + direct.unavailable};
   }
@@ -110,76 +111,78 @@ class Measuring {
   void OfMemory() {
     const int cores = options_.cores;
     try {
-      const ScratchFile file = ScratchFile::InMemory(kScratchBytes / 4);
+      const ceiling::ScratchFile file = ScratchFile::InMemory(kScratchBytes / 4);
       const std::vector<std::string> files = {file.path()};
-      Add(kReadCached, "B/s", cores, [&](const CeilingOptions& with) {
-        return ReadCeiling(files, FileAccess::kCached, with);
+      Add(kReadCached, "B/s", cores, [&](const ceiling::CeilingOptions& with) {
+        return ceiling::ReadCeiling(files, FileAccess::kCached, with);
       }).how = "pread of pages in memory";
     } catch (const Error& error) {
       Missing(kReadCached, "B/s", error.what());
     }
-    Add(kMemcpy, "B/s", cores, CopyCeiling);
-    Add(kMemset, "B/s", cores, StoreCeiling);
-    Add(kCrc, "B/s", cores, [](const CeilingOptions& with) { return CrcCeiling(kCrcBytes, with); });
-    std::optional<ScratchFile> made;
+    Add(kMemcpy, "B/s", cores, ceiling::CopyCeiling);
+    Add(kMemset, "B/s", cores, ceiling::StoreCeiling);
+    Add(kCrc, "B/s", cores,
+        [](const ceiling::CeilingOptions& with) { return ceiling::CrcCeiling(kCrcBytes, with); });
+    std::optional<ceiling::ScratchFile> made;
     std::string shard = options_.compressed;
     try {
       if (shard.empty()) shard = made.emplace(ScratchFile::CompressedShard(400, 10'000)).path();
     } catch (const Error&) {  // InflateCeiling() says so
     }
-    Add(kInflate, "B/s", cores, [&](const CeilingOptions& with) {
-      return InflateCeiling(shard, with);
+    Add(kInflate, "B/s", cores, [&](const ceiling::CeilingOptions& with) {
+      return ceiling::InflateCeiling(shard, with);
     }).how = made ? "GZIP of made-up text; bytes that come out" : "the data; bytes that come out";
   }
 
   void OfGpus() {
-    const CudaDeviceCount count = CountCudaDevices(options_.cuda);
+    const ceiling::CudaDeviceCount count = ceiling::CountCudaDevices(options_.cuda);
     if (count.devices == 0) {
       Missing(kPinnedCopy, "B/s", count.reason);
       return Missing(kKernelLaunch, "launches/s", count.reason);
     }
-    Add(kPinnedCopy, "B/s", count.devices, [&](const CeilingOptions& with) {
-      return PinnedCopyCeiling(with, options_.cuda);
+    Add(kPinnedCopy, "B/s", count.devices, [&](const ceiling::CeilingOptions& with) {
+      return ceiling::PinnedCopyCeiling(with, options_.cuda);
     }).how = "one GPU, and all of them at a time";
-    Add(kKernelLaunch, "launches/s", count.devices, [&](const CeilingOptions& with) {
-      return LaunchCeiling(with, options_.cuda);
+    Add(kKernelLaunch, "launches/s", count.devices, [&](const ceiling::CeilingOptions& with) {
+      return ceiling::LaunchCeiling(with, options_.cuda);
     }).how = "of an empty kernel, on one GPU and on all of them";
   }
 
   void Missing(const char* name, const char* unit, const std::string& reason) {
-    const Spread none{.unavailable = reason};
+    const ceiling::Spread none{.unavailable = reason};
     result_.rates.push_back({.name = name, .unit = unit, .one = none, .all = none});
   }
 
   // What one core took for a picture, on average, if it could be measured.
-  std::optional<DecodePoint> PointOf(const std::vector<ByteBuffer>& pictures) const {
+  std::optional<ceiling::DecodePoint> PointOf(const std::vector<ByteBuffer>& pictures) const {
     const std::vector<ByteView> views = ViewsOf(pictures);
     const auto count = static_cast<double>(pictures.size());
-    const Spread rate =
-        With(1, [&](const CeilingOptions& with) { return JpegCeiling(views, with); });
+    const ceiling::Spread rate = With(
+        1, [&](const ceiling::CeilingOptions& with) { return ceiling::JpegCeiling(views, with); });
     if (!rate.measured()) return std::nullopt;
-    return DecodePoint{BytesOf(pictures) / count, PixelsOf(views) / count, 1 / rate.value};
+    return ceiling::DecodePoint{BytesOf(pictures) / count, ceiling::PixelsOf(views) / count,
+                                1 / rate.value};
   }
 
   void AddPictures(const char* name, const std::vector<ByteBuffer>& pictures) {
     const std::vector<ByteView> views = ViewsOf(pictures);
     const auto count = static_cast<double>(pictures.size());
     Add(name, "pictures/s", options_.cores,
-        [&](const CeilingOptions& with) { return JpegCeiling(views, with); })
+        [&](const ceiling::CeilingOptions& with) { return ceiling::JpegCeiling(views, with); })
         .how = format("whole ones of {:.2f} megapixels and {:.0f} kB",
-                      1e-6 * PixelsOf(views) / count, 1e-3 * BytesOf(pictures) / count);
+                      1e-6 * ceiling::PixelsOf(views) / count, 1e-3 * BytesOf(pictures) / count);
   }
 
   void OfPictures() {
     constexpr size_t kCount = 6;
-    const auto photos = NoisePictures(kCount, {500, 375}, 90);
+    const auto photos = ceiling::NoisePictures(kCount, {500, 375}, 90);
     AddPictures(kJpeg, photos);
-    std::vector<DecodePoint> points;
-    for (const auto& pictures :
-         {photos, NoisePictures(kCount, {500, 375}, 40), NoisePictures(kCount, {96, 72}, 90)}) {
+    std::vector<ceiling::DecodePoint> points;
+    for (const auto& pictures : {photos, ceiling::NoisePictures(kCount, {500, 375}, 40),
+                                 ceiling::NoisePictures(kCount, {96, 72}, 90)}) {
       if (const auto point = PointOf(pictures)) points.push_back(*point);
     }
-    result_.decode = FitDecodeCost(points);
+    result_.decode = ceiling::FitDecodeCost(points);
     if (!options_.pictures.empty()) OfData();
   }
 
@@ -192,7 +195,7 @@ class Measuring {
       const double factor = point->seconds / result_.decode.Seconds(point->bytes, point->pixels);
       result_.decode = {result_.decode.picture * factor, result_.decode.byte * factor,
                         result_.decode.pixel * factor};
-      const auto resized = ResizedPictures(ViewsOf(options_.pictures), kShorterSide);
+      const auto resized = ceiling::ResizedPictures(ViewsOf(options_.pictures), kShorterSide);
       if (const auto smaller = PointOf(resized)) {
         result_.resize = {.shorter = kShorterSide,
                           .bytes = smaller->bytes / point->bytes,
@@ -236,4 +239,4 @@ double Ceilings::RateOf(std::string_view name, int threads) const {
   return ceiling->one.value + part * (ceiling->all.value - ceiling->one.value);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/probe/doctor/ceilings.h"
 #include "src/probe/doctor/machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Each with a headline, 100 columns wide.
 std::string MachineText(const Machine& machine);
@@ -19,4 +19,4 @@ std::string FindingsText(const std::vector<MachineFinding>& findings);
 std::string MachineJson(const Machine& machine);
 std::string CeilingsJson(const Ceilings& ceilings);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace recpack {
+namespace recpack::probe {
 
 bool IsCollectiveKernel(std::string_view name) {
   // ncclDevKernel_AllReduce_Sum_f32_RING_LL(...), ncclKernel_..., ncclSymkDevKernel_...
@@ -24,4 +24,4 @@ bool IsLaunch(std::string_view name) {
          name.find("Graph") == std::string_view::npos;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace recpack {
+namespace recpack::probe {
 
 // A kernel of NCCL.
 bool IsCollectiveKernel(std::string_view name);
@@ -15,4 +15,4 @@ bool IsHostWork(std::string_view name);
 // Of those, one that launches a kernel; not one of a whole graph.
 bool IsLaunch(std::string_view name);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,4 +55,4 @@ std::optional<bool> KeptAccelerators(const std::string& folder) {
   return any;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

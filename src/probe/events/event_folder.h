@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // What hooks and libraries in the programs could not see: a line each, once.
 std::vector<std::string> NoticesIn(const std::string& folder);
@@ -18,4 +18,4 @@ std::vector<std::string> LostIn(const std::string& folder);
 void KeepAccelerators(const std::string& folder, bool any);
 std::optional<bool> KeptAccelerators(const std::string& folder);
 
-}  // namespace recpack
+}  // namespace recpack::probe

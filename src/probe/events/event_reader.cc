@@ -16,7 +16,7 @@
 #include "recpack/base/event_record.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ std::vector<TimedEvent> EventReader::PollAll() {
 
 const std::vector<std::string>& EventReader::damage() const noexcept { return state_->damage; }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // An event of one of the processes, with its name.
 struct TimedEvent {
@@ -49,4 +49,4 @@ class EventReader {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,6 +1,6 @@
 #include "src/probe/events/hook_ranges.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr char kRank[] = "rank";
@@ -20,4 +20,4 @@ bool IsRank(const TimedEvent& event) {
          event.event.begin == event.event.end && event.event.value >> kRankSizeBits > 1;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 
 #include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // A range in which a thread asked for the interpreter lock now and then; value: of a million times,
 // those at which it had to wait.
@@ -25,4 +25,4 @@ inline bool IsOfTheHook(const TimedEvent& event) {
   return IsLockProbe(event) || IsInputSample(event) || IsRank(event);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

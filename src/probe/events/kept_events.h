@@ -8,7 +8,7 @@
 
 #include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // The first ones and the last ones of what was added, half of `most` each. One thread.
 class KeptEvents {
@@ -49,4 +49,4 @@ class KeptEvents {
   uint64_t left_out_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

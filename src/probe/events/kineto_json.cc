@@ -10,7 +10,7 @@
 #include "src/base/format.h"
 #include "src/probe/util/gzip_input.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::json;
@@ -188,4 +188,4 @@ KinetoHeader ReadKinetoJson(const std::string& path,
   return handler.header();
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

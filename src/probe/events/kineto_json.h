@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // An entry of "traceEvents". Texts are empty, numbers absent where it has none.
 struct KinetoEvent {
@@ -39,4 +39,4 @@ struct KinetoHeader {
 KinetoHeader ReadKinetoJson(const std::string& path,
                             const std::function<void(KinetoEvent& event)>& take);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 #include "src/probe/events/cuda_names.h"
 #include "src/probe/events/kineto_json.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr std::string_view kStepName = "ProfilerStep#";
@@ -134,4 +134,4 @@ KinetoTrace ReadKinetoTrace(const std::string& path) {
   return trace;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

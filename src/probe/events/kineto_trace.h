@@ -8,7 +8,7 @@
 
 #include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct KinetoTrace {
   // In the order they begin. Their times are on the trace's clock: ns since `base_time`.
@@ -29,4 +29,4 @@ struct KinetoTrace {
 // the unpacked text); kUnsupported where it is JSON of another kind.
 KinetoTrace ReadKinetoTrace(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::probe

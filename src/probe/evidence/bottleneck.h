@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::probe {
 
 // What a training loses most of its time to, or would if it were not for its own work.
 enum class Bottleneck : uint8_t {
@@ -41,4 +41,4 @@ inline constexpr size_t kBottlenecks = static_cast<size_t>(Bottleneck::kModel) +
 const char* BottleneckName(Bottleneck bottleneck) noexcept;  // "storage", "decode", ...
 Bottleneck BottleneckOf(std::string_view name) noexcept;     // kUnknown: none of this name
 
-}  // namespace recpack
+}  // namespace recpack::probe

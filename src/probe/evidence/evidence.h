@@ -10,11 +10,11 @@
 #include "recpack/loader/stats.h"
 #include "src/probe/evidence/bottleneck.h"
 #include "src/probe/gpu/gpu_use.h"
+#include "src/probe/procfs/system_rates.h"
 #include "src/probe/steps/period.h"
 #include "src/probe/steps/steps.h"
-#include "src/probe/procfs/system_rates.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // A loader of ours at one time.
 struct LoaderSample {
@@ -71,4 +71,4 @@ struct Evidence {
   std::vector<std::string> unseen;  // what could not be seen, and why
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

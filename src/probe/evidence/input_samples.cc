@@ -1,9 +1,10 @@
 #include "src/probe/evidence/input_samples.h"
-#include "src/probe/events/hook_ranges.h"
 
 #include <string_view>
 
-namespace recpack {
+#include "src/probe/events/hook_ranges.h"
+
+namespace recpack::probe {
 namespace {
 
 constexpr std::string_view kWaiting = "waiting";
@@ -43,4 +44,4 @@ std::vector<InputWork> InputSamples::Works() const {
   return works;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/probe/events/event_reader.h"
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class InputSamples {
  public:
@@ -24,4 +24,4 @@ class InputSamples {
   std::map<int, Sums> sums_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include "src/probe/events/hook_ranges.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 void LastWord::Add(const std::vector<TimedEvent>& events) {
   for (const TimedEvent& timed : events) {
@@ -43,4 +43,4 @@ std::optional<Silence> LastWord::Since(const std::vector<TrainerSteps>& trainers
   return silence;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 #include "src/probe/events/event_reader.h"
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class LastWord {
  public:
@@ -27,4 +27,4 @@ class LastWord {
   std::map<std::pair<int, uint32_t>, int64_t> inputs_;  // that have not ended, by process and lane
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

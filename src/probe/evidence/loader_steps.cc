@@ -5,7 +5,7 @@
 
 #include "src/probe/evidence/loader_work.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr uint64_t kMostSteps = 100'000;
@@ -47,4 +47,4 @@ std::vector<TrainerSteps> StepsOfLoaders(const std::vector<LoaderSample>& sample
   return {std::move(trainer)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

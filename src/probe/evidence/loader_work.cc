@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 double Seconds(std::chrono::nanoseconds time) {
@@ -93,4 +93,4 @@ std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples) {
   return waited_for;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

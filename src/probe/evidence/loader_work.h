@@ -7,7 +7,7 @@
 
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct LoaderWork {
   int process = 0;
@@ -34,4 +34,4 @@ struct LoaderWork {
 // gave about as many batches as any; nothing where none was seen twice.
 std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,9 +1,10 @@
 #include "src/probe/evidence/lock_probes.h"
-#include "src/probe/events/hook_ranges.h"
 
 #include <algorithm>
 
-namespace recpack {
+#include "src/probe/events/hook_ranges.h"
+
+namespace recpack::probe {
 
 void LockProbes::Add(const std::vector<TimedEvent>& events) {
   constexpr double kMillionths = 1e-6;
@@ -28,4 +29,4 @@ std::vector<LockUse> LockProbes::Uses() const {
   return uses;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/probe/events/event_reader.h"
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class LockProbes {
  public:
@@ -18,4 +18,4 @@ class LockProbes {
   std::map<int, LockUse> uses_;  // by process; `held` is a sum of seconds here
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

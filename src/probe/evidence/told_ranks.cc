@@ -1,7 +1,8 @@
 #include "src/probe/evidence/told_ranks.h"
+
 #include "src/probe/events/hook_ranges.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 void ToldRanks::Add(const std::vector<TimedEvent>& events) {
   for (const TimedEvent& timed : events) {
@@ -20,4 +21,4 @@ std::vector<ProcessRank> ToldRanks::All() const {
   return all;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/probe/events/event_reader.h"
 #include "src/probe/evidence/evidence.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class ToldRanks {
  public:
@@ -18,4 +18,4 @@ class ToldRanks {
   std::map<int, ProcessRank> ranks_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "src/probe/hook/python_hook.h"
 #include "src/base/format.h"
+#include "src/probe/hook/python_hook.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr int64_t kTimeToStart = 1'000'000'000;  // ns
@@ -30,4 +30,4 @@ void UnhookedPythons::Look(const std::vector<ProcessSample>& processes, int64_t 
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

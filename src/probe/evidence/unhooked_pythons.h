@@ -8,7 +8,7 @@
 
 #include "src/probe/procfs/system_sample.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One thread.
 class UnhookedPythons {
@@ -28,4 +28,4 @@ class UnhookedPythons {
   std::string first_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

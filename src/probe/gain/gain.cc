@@ -4,11 +4,11 @@
 #include <map>
 #include <tuple>
 
-#include "src/probe/gain/rounds.h"
 #include "src/base/format.h"
 #include "src/probe/gain/gain_blocks.h"
+#include "src/probe/gain/rounds.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr auto kLive = static_cast<size_t>(LoaderMode::kLive);
@@ -121,4 +121,4 @@ GainResult GainBlocks::Result() const {
   return result;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,10 +10,10 @@
 
 #include "recpack/base/gain.h"
 #include "recpack/loader/stats.h"
-#include "src/probe/util/estimate.h"
 #include "src/probe/events/event_reader.h"
+#include "src/probe/util/estimate.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Rates are samples a second of all trainers together; differences come with the interval that
 // holds the true one in 95 of 100 cases.
@@ -56,4 +56,4 @@ std::string GainText(const GainResult& result);
 // One JSON object on one line; docs/gain.md has its members.
 std::string GainJson(const GainResult& result);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,6 +1,6 @@
 #include "src/probe/gain/gain_blocks.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 void GainTrainer::Took(const GainMark& mark, uint64_t block, int64_t time, uint32_t block_steps) {
   if (mark.kind == GainMark::kEndOfEpoch) {
@@ -40,4 +40,4 @@ std::optional<std::vector<double>> GainTrainer::Round(size_t number, uint32_t bl
   return seconds;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 
 #include "recpack/base/gain.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Of a block's steps those at its beginning, in which the trainer still has batches of the one
 // before, and may be ahead of its device.
@@ -39,4 +39,4 @@ struct GainTrainer {
   bool interrupted = false;   // an epoch has ended since then
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -2,7 +2,7 @@
 
 #include "src/probe/gain/gain.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -32,4 +32,4 @@ std::string GainJson(const GainResult& result) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

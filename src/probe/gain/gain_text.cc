@@ -1,9 +1,9 @@
 #include <string>
 
-#include "src/probe/gain/gain.h"
 #include "src/base/format.h"
+#include "src/probe/gain/gain.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr const char* kKinds[GainPlan::kKinds] = {"live", "replayed", "replayed, pipeline at work",
@@ -52,4 +52,4 @@ std::string GainText(const GainResult& result) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

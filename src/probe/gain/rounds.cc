@@ -6,7 +6,7 @@
 
 #include "src/probe/util/student.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kStep = 1e-4;  // of a mean, to see how the figure moves with it
@@ -80,4 +80,4 @@ Estimate EstimateOf(const Rounds& rounds, const FigureOfMeans& figure) {
   return {value, value - reach, value + reach};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 
 #include "src/probe/util/estimate.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // By round, what each kind took (seconds a step, say); all rounds have the same kinds.
 using Rounds = std::vector<std::vector<double>>;
@@ -24,4 +24,4 @@ inline constexpr size_t kFewestRounds = 3;
 // rounds. Fewer than kFewestRounds: an interval without ends.
 Estimate EstimateOf(const Rounds& rounds, const FigureOfMeans& figure);
 
-}  // namespace recpack
+}  // namespace recpack::probe

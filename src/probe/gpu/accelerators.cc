@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,4 +33,4 @@ bool AnyAccelerator(const std::string& dev) {
          fs::exists(folder / "kfd", code) || fs::exists(folder / "dxg", code);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

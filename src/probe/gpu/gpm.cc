@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kShare = 0.01;        // of a percent
@@ -117,4 +117,4 @@ void Gpm::SetUnavailable(const Unavailable& why) {
   for (const Metric& metric : kMetrics) metric.Of(last_) = why;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

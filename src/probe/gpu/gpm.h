@@ -7,7 +7,7 @@
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/gpu/nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Why there is nothing yet.
 inline constexpr char kFirstReading[] = "it is a mean between two readings, and this is the first";
@@ -43,4 +43,4 @@ class Gpm {
   GpmReading last_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/probe/gpu/gpm.h"
 #include "src/probe/gpu/gpu_watch.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kBusy = 0.5;  // utilisation from which on clocks and limits mean something
@@ -204,4 +204,4 @@ std::vector<std::string> GpuCollector::Unseen(int64_t begin) const {
   return lines;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,11 +9,11 @@
 
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/gpu/gpu_use.h"
-#include "src/probe/steps/period.h"
 #include "src/probe/procfs/system_sample.h"
+#include "src/probe/steps/period.h"
 #include "src/probe/util/thinned.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Adds samples up; keeps none. One thread.
 class GpuCollector {
@@ -85,4 +85,4 @@ class GpuCollector {
   std::map<int, Device> devices_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,4 +43,4 @@ Reading<std::vector<GpuProcess>> ProcessesHere(const std::vector<nvml::ProcessIn
   return processes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

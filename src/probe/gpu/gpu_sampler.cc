@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "src/probe/gpu/gpu_watch.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -84,4 +84,4 @@ std::vector<GpuSample> GpuSampler::Sample() {
   return samples;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 
 #include "src/probe/util/reading.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct GpuProcess {
   int pid = 0;
@@ -102,4 +102,4 @@ class GpuSampler {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Means over the samples; what was never read is missing.
 struct GpuUse {
@@ -33,4 +33,4 @@ struct GpuUse {
   std::optional<int64_t> spins_since;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

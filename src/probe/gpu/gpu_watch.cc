@@ -5,7 +5,7 @@
 #include "recpack/base/event_log.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct GpuWatch::Shared {
   Shared(std::shared_ptr<const Nvml> nvml, int index, const GpuSamplerOptions& given)
@@ -88,4 +88,4 @@ void GpuWatch::Stop(TimePoint until) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

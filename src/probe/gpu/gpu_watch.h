@@ -10,7 +10,7 @@
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/gpu/nvml_device.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Why there are no values at first.
 inline constexpr char kNotAnsweredYet[] = "NVML has not answered yet";
@@ -38,4 +38,4 @@ class GpuWatch {
   std::thread thread_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

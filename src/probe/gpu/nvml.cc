@@ -5,7 +5,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // What the user can do about it; empty: nothing.
@@ -68,4 +68,4 @@ Unavailable Nvml::Why(const char* function, Return code) const {
   return {reason};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "recpack/base/shared_library.h"
-#include "src/probe/util/reading.h"
 #include "src/probe/gpu/nvml_abi.h"
+#include "src/probe/util/reading.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One that an older driver may not have.
 template <typename Signature>
@@ -73,4 +73,4 @@ struct Nvml {
   NvmlFunction<Return(nvml::GpmMetricsGet*)> gpm_metrics{"nvmlGpmMetricsGet"};
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace recpack::nvml {
+namespace recpack::probe::nvml {
 
 using Return = int;
 inline constexpr Return kSuccess = 0;
@@ -89,4 +89,4 @@ struct GpmMetricsGet {
 static_assert(offsetof(GpmMetricsGet, before) == 8 && offsetof(GpmMetricsGet, metrics) == 24);
 inline constexpr unsigned kGpmMetricsGetVersion = 1;
 
-}  // namespace recpack::nvml
+}  // namespace recpack::probe::nvml

@@ -8,7 +8,7 @@
 #include "src/base/format.h"
 #include "src/probe/gpu/gpu_processes.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // The whole GPU is of no use now.
@@ -207,4 +207,4 @@ Reading<std::vector<GpuProcess>> NvmlDevice::Processes() {
   return ProcessesHere(infos, options_.proc);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/gpu/gpm.h"
+#include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/gpu/nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One thread at a time, but for doing().
 class NvmlDevice {
@@ -51,4 +51,4 @@ class NvmlDevice {
   int64_t slow_read_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

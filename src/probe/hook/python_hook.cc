@@ -6,11 +6,11 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/probe/procfs/process_strings.h"
 #include "src/base/format.h"
+#include "src/probe/procfs/process_strings.h"
 #include "src/probe/util/embedded_file.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +125,4 @@ std::string WhyPythonIsNotHooked(int pid, const std::string& folder) {
   return WhyPythonIsNotHooked(*command, *environment, folder);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Writes the hook into `folder`/python, and returns the variables that a program's environment
 // needs for its events to come into `folder`, which is there: RECPACK_EVENTS, and PYTHONPATH with
@@ -25,4 +25,4 @@ std::string WhyPythonIsNotHooked(std::span<const std::string> command,
 // The same of a process that runs: empty as well where its event file is there.
 std::string WhyPythonIsNotHooked(int pid, const std::string& folder);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include "recpack/base/utf8.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // As it is, or with '?' for all that is not ASCII where it is not UTF-8: whoever reads it would
@@ -53,4 +53,4 @@ void Exposition::Single(std::string_view name, std::string_view help, std::optio
   Sample(value);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

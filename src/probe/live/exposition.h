@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // A text that grows family by family. What is not known is not there.
 class Exposition {
@@ -34,4 +34,4 @@ class Exposition {
   std::string text_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include "src/base/format.h"
 #include "src/probe/live/metric_families.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 template <typename T>
@@ -60,4 +60,4 @@ void AddGpus(const std::vector<GpuSample>& gpus, Exposition& text) {
       [](const GpuValues& values) { return ValueOf(values.temperature); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

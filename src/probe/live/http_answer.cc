@@ -5,7 +5,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr char kExposition[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -104,4 +104,4 @@ std::string HttpTooLong() {
   return Answer("431 Request Header Fields Too Large", kPlain, "the request is too long\n");
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Where the head of a request ends: behind its empty line; npos: not yet.
 size_t HttpHeadEnd(std::string_view bytes) noexcept;
@@ -17,4 +17,4 @@ std::string HttpAnswer(std::string_view head, const std::string& metrics);
 // To a head that is longer than it may be.
 std::string HttpTooLong();
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 
 #include "src/probe/live/http_answer.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Where recv() and send() gave less than nothing.
@@ -69,4 +69,4 @@ bool HttpConnection::Drain() noexcept {
   return true;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 
 #include "recpack/base/socket.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Never waits. One thread.
 class HttpConnection {
@@ -45,4 +45,4 @@ class HttpConnection {
   size_t sent_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

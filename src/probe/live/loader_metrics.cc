@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "src/probe/live/metric_families.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 double Seconds(std::chrono::nanoseconds time) {
@@ -125,4 +125,4 @@ void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Expositio
            loaders, StageBytes, text);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 std::vector<LoaderSample> LoaderSampler::Sample(const std::vector<ProcessSample>& processes) {
   std::vector<LoaderSample> seen;
@@ -52,4 +52,4 @@ std::vector<LoaderSample> LoaderSampler::All() const {
   return all;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

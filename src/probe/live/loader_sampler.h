@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "src/probe/procfs/system_sample.h"
-#include "src/probe/verdict/verdict.h"
 #include "src/probe/util/thinned.h"
+#include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One thread. Looking for loaders reads a process's open files: a process that has shown none is
 // looked at each time when it is new, and then once in kPause samples.
@@ -51,4 +51,4 @@ class LoaderSampler {
   uint64_t looks_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Of waits for input, where they were seen.
@@ -85,4 +85,4 @@ void AddSystem(const std::optional<SystemRates>& rates, Exposition& text) {
               rates->throttled_periods_share);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

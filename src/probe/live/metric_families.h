@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "src/probe/gpu/gpu_sampler.h"
-#include "src/probe/verdict/verdict.h"
 #include "src/probe/live/exposition.h"
+#include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 void AddVerdict(const Verdict& verdict, Exposition& text);
 // `samples`: in order of time, as Evidence has them; the last one of each loader counts.
@@ -17,4 +17,4 @@ void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Expositio
 void AddSystem(const std::optional<SystemRates>& rates, Exposition& text);
 void AddGpus(const std::vector<GpuSample>& gpus, Exposition& text);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 #include "src/probe/live/metric_families.h"
 #include "src/probe/steps/same_trainer.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // What devices did in a step may be told so long after its end.
@@ -83,4 +83,4 @@ std::string Metrics::Text(const Evidence& evidence, const Verdict& verdict,
   return text.text();
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Of whom they are. What is not known is empty.
 struct MetricLabels {
@@ -59,4 +59,4 @@ class Metrics {
   Sums sums_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -22,7 +22,7 @@
 #include "src/base/format.h"
 #include "src/probe/live/http_connection.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -171,4 +171,4 @@ void MetricsServer::Publish(std::string text) {
   state_->text = std::move(text);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 
 struct MetricsServerOptions {
   // Open at once; one more ends the one that has been open longest.
@@ -38,4 +38,4 @@ class MetricsServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

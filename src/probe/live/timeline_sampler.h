@@ -9,7 +9,7 @@
 #include "src/probe/report/timeline.h"
 #include "src/probe/report/timeline_values.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One thread. A sample's GPUs and loaders come first, the machine last: it ends the stretch.
 class TimelineSampler {
@@ -47,4 +47,4 @@ class TimelineSampler {
   TimelineRecorder recorder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

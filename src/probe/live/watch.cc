@@ -7,27 +7,27 @@
 #include <utility>
 
 #include "recpack/base/event_log.h"
+#include "src/base/format.h"
+#include "src/probe/causes/trainings.h"
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/event_reader.h"
-#include "src/probe/verdict/show.h"
-#include "src/probe/procfs/system_sampler.h"
-#include "src/probe/evidence/told_ranks.h"
-#include "src/probe/causes/trainings.h"
-#include "src/base/format.h"
-#include "src/probe/gpu/accelerators.h"
-#include "src/probe/steps/activity.h"
-#include "src/probe/gpu/gpu_collector.h"
 #include "src/probe/evidence/input_samples.h"
-#include "src/probe/util/intervals.h"
 #include "src/probe/evidence/last_word.h"
-#include "src/probe/live/loader_sampler.h"
 #include "src/probe/evidence/lock_probes.h"
-#include "src/probe/util/thinned.h"
-#include "src/probe/live/timeline_sampler.h"
+#include "src/probe/evidence/told_ranks.h"
 #include "src/probe/evidence/unhooked_pythons.h"
+#include "src/probe/gpu/accelerators.h"
+#include "src/probe/gpu/gpu_collector.h"
+#include "src/probe/live/loader_sampler.h"
+#include "src/probe/live/timeline_sampler.h"
+#include "src/probe/procfs/system_sampler.h"
 #include "src/probe/procfs/with_ended.h"
+#include "src/probe/steps/activity.h"
+#include "src/probe/util/intervals.h"
+#include "src/probe/util/thinned.h"
+#include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Programs tell no more where there is no room for it. Others than root do not get the last of it.
@@ -201,4 +201,4 @@ std::vector<TrainerSteps> Watch::Trainers(size_t most_steps) const {
   return state_->steps.Trainers(EventLog::Now(), most_steps);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "src/probe/events/event_reader.h"
-#include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/events/kept_events.h"
+#include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/report/timeline.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct WatchOptions {
   std::vector<int> roots;   // processes; their descendants are watched with them
@@ -58,4 +58,4 @@ class Watch {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kHardly = 0.001;  // of the time
@@ -38,4 +38,4 @@ std::vector<ProcessRates> BusiestProcesses(const SystemRates& system, size_t mos
   return processes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 #include "src/base/format.h"
 #include "src/probe/procfs/scanner.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr const char* kNoMount = "a cgroup file system mounted in the container";
@@ -179,4 +179,4 @@ void CgroupFiles::ReadCounters(CgroupSample& sample, UnseenList& missing) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "src/probe/procfs/system_sample.h"
 #include "src/probe/procfs/cgroup_folders.h"
-#include "src/probe/util/kept_file.h"
 #include "src/probe/procfs/machine_files.h"
+#include "src/probe/procfs/system_sample.h"
+#include "src/probe/util/kept_file.h"
 #include "src/probe/util/unseen_list.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class CgroupFiles {
  public:
@@ -37,4 +37,4 @@ class CgroupFiles {
   std::vector<PressureFiles> pressure_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -2,7 +2,7 @@
 
 #include "src/probe/procfs/scanner.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 struct Mount {
@@ -105,4 +105,4 @@ CgroupFolders FindCgroupFolders(std::string_view membership, std::string_view mo
           .unified = version_2()};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // The folders of one controller, from the group of the process to the top one.
 struct ControllerFolders {
@@ -30,4 +30,4 @@ struct CgroupFolders {
 CgroupFolders FindCgroupFolders(std::string_view membership, std::string_view mounts,
                                 const std::string& sys);
 
-}  // namespace recpack
+}  // namespace recpack::probe

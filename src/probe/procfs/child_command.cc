@@ -16,7 +16,7 @@
 #include "src/probe/procfs/pidfd.h"
 #include "src/probe/procfs/start_command.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -176,4 +176,4 @@ void ChildCommand::Kill(int signal) {
   state_->Reap();
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

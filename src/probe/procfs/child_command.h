@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct CommandEnd {
   int exit_code = 0;  // as a shell has it: 128 + signal where one ended it
@@ -61,4 +61,4 @@ class ChildCommand {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 
 #include "src/probe/procfs/scanner.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // In the order written; what is no list gives what could be read of it.
 inline std::vector<int> ParseCoreList(std::string_view text) {
@@ -26,4 +26,4 @@ inline std::vector<int> ParseCoreList(std::string_view text) {
   return cores;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/procfs/process_stat.h"
 #include "src/probe/util/kept_file.h"
 #include "src/probe/util/numbered_entries.h"
-#include "src/probe/procfs/process_stat.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 std::vector<int> Descendants(const std::string& proc, int of) {
   KeptFiles files;
@@ -36,4 +36,4 @@ std::vector<int> Descendants(const std::string& proc, int of) {
   return found;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Those that /proc shows, zombies left out.
 std::vector<int> Descendants(const std::string& proc, int of);
 
-}  // namespace recpack
+}  // namespace recpack::probe

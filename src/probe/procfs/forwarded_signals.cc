@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cerrno>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -62,4 +62,4 @@ SignalForwarding::~SignalForwarding() {
 
 int SignalForwarding::last() noexcept { return last_signal; }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace recpack {
+namespace recpack::probe {
 
 // SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTTOU.
 sigset_t ForwardedSignals() noexcept;
@@ -42,4 +42,4 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 
 #include "src/probe/procfs/system_rates.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct IoPressure {
   double share = 0;  // of the time, in which some task waited for it
@@ -16,4 +16,4 @@ inline IoPressure IoPressureOf(const SystemRates& system) {
   return {system.pressure.io.some.value_or(0), "of the machine"};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

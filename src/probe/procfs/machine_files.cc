@@ -8,7 +8,7 @@
 #include "src/probe/procfs/scanner.h"
 #include "src/probe/procfs/ticks.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ void MachineFiles::ReadMemory(SystemSample& sample, UnseenList& missing) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

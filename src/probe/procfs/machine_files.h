@@ -8,7 +8,7 @@
 #include "src/probe/util/kept_file.h"
 #include "src/probe/util/unseen_list.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // The three files "cpu", "io" and "memory" of pressure stall information.
 class PressureFiles {
@@ -52,4 +52,4 @@ class MachineFiles {
   Counter forks_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

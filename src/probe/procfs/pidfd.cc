@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::probe {
 
 Descriptor OpenPidfd(int process) noexcept {
 #ifdef SYS_pidfd_open
@@ -24,4 +24,4 @@ bool PollPidfd(const Descriptor& pidfd, std::chrono::nanoseconds timeout) noexce
   return ::ppoll(&poll, 1, &time, nullptr) > 0;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "recpack/base/descriptor.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // -1 where the process or the system call is not there.
 Descriptor OpenPidfd(int process) noexcept;
@@ -13,4 +13,4 @@ Descriptor OpenPidfd(int process) noexcept;
 // Whether its process has ended, after `timeout` at most or a signal's handler.
 bool PollPidfd(const Descriptor& pidfd, std::chrono::nanoseconds timeout) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include "src/probe/procfs/scanner.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 std::optional<ProcessStat> ParseProcessStat(std::string_view text) noexcept {
   const size_t open = text.find('(');
@@ -43,4 +43,4 @@ std::optional<ProcessStat> ParseProcessStat(std::string_view text) noexcept {
   return stat;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

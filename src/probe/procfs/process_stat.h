@@ -7,7 +7,7 @@
 
 #include "src/probe/procfs/system_sample.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Times are ticks.
 struct ProcessStat {
@@ -32,4 +32,4 @@ struct ProcessStat {
 // Nothing where the text is not that of a process.
 std::optional<ProcessStat> ParseProcessStat(std::string_view text) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Of a file whose strings end with 0.
@@ -35,4 +35,4 @@ const char* FindVariable(std::span<const std::string> environment, std::string_v
   return nullptr;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // The words of its command line; nothing where it is gone or hidden.
 std::optional<std::vector<std::string>> CommandOf(int process, const std::string& proc = "/proc");
@@ -19,4 +19,4 @@ std::optional<std::vector<std::string>> EnvironmentOf(int process,
 // The value of a variable, in `environment`'s memory; null where there is none.
 const char* FindVariable(std::span<const std::string> environment, std::string_view name);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,10 +10,10 @@
 #include "recpack/base/event_log.h"
 #include "src/base/format.h"
 #include "src/probe/procfs/core_list.h"
-#include "src/probe/util/numbered_entries.h"
 #include "src/probe/procfs/scanner.h"
+#include "src/probe/util/numbered_entries.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 int64_t OwnCpuNs() noexcept {
@@ -191,4 +191,4 @@ void ProcessTree::Copy(SystemSample& sample) {
   sample.tree_major_faults = total_.major_faults;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,11 +9,11 @@
 
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/procfs/system_sampler.h"
-#include "src/probe/util/kept_file.h"
 #include "src/probe/procfs/tree_process.h"
+#include "src/probe/util/kept_file.h"
 #include "src/probe/util/unseen_list.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class ProcessTree {
  public:
@@ -59,4 +59,4 @@ class ProcessTree {
   size_t refresh_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

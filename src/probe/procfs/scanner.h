@@ -9,7 +9,7 @@
 
 #include "src/probe/procfs/system_sample.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class Scanner {
  public:
@@ -78,4 +78,4 @@ inline void TakeNamed(std::string_view text, std::initializer_list<NamedNumber> 
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

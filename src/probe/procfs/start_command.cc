@@ -15,7 +15,7 @@
 #include "src/base/format.h"
 #include "src/probe/procfs/forwarded_signals.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 std::vector<std::string> Environment(
@@ -110,4 +110,4 @@ pid_t StartCommand(const std::vector<std::string>& command,
   throw StartError(command[0], error);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kNs = 1e9;
@@ -208,4 +208,4 @@ SystemRates RatesBetween(const SystemSample& first, const SystemSample& second) 
   return rates;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

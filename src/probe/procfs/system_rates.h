@@ -8,7 +8,7 @@
 
 #include "src/probe/procfs/system_sample.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 using Figure = std::optional<double>;
 
@@ -95,4 +95,4 @@ struct SystemRates {
 // `second` is the later one. With no time between them all rates are missing or 0.
 SystemRates RatesBetween(const SystemSample& first, const SystemSample& second);
 
-}  // namespace recpack
+}  // namespace recpack::probe

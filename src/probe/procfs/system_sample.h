@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 using Counter = std::optional<uint64_t>;
 
@@ -144,4 +144,4 @@ struct SystemSample {
   uint64_t own_cpu_ns = 0;         // of the process that samples
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -11,7 +11,7 @@
 #include "src/probe/procfs/machine_files.h"
 #include "src/probe/procfs/process_tree.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Limits change seldom: every so many samples they are read.
@@ -80,4 +80,4 @@ SystemSample SystemSampler::Sample() {
 
 const std::vector<Unseen>& SystemSampler::unseen() const noexcept { return state_->missing.list(); }
 
-}  // namespace recpack
+}  // namespace recpack::probe

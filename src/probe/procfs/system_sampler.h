@@ -8,7 +8,7 @@
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/unseen.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct SystemSamplerOptions {
   std::string proc = "/proc";
@@ -45,4 +45,4 @@ class SystemSampler {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

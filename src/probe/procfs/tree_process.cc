@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/util/numbered_entries.h"
 #include "src/probe/procfs/scanner.h"
 #include "src/probe/procfs/ticks.h"
+#include "src/probe/util/numbered_entries.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr const char* kSameUser = "CAP_SYS_PTRACE or the same user";
@@ -213,4 +213,4 @@ void TreeProcess::ListThreads(bool block_io_is_counted, UnseenList& missing) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

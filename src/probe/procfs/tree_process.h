@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "src/probe/procfs/process_stat.h"
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/kept_file.h"
-#include "src/probe/procfs/process_stat.h"
 #include "src/probe/util/unseen_list.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // What a process, or several, have used up.
 struct Spent {
@@ -97,4 +97,4 @@ class TreeProcess {
   size_t samples_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -15,12 +15,12 @@
 #include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/probe/util/kept_file.h"
 #include "src/probe/procfs/pidfd.h"
 #include "src/probe/procfs/process_stat.h"
 #include "src/probe/procfs/scanner.h"
+#include "src/probe/util/kept_file.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -174,4 +174,4 @@ bool WatchedProcess::Wait(std::chrono::nanoseconds timeout) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

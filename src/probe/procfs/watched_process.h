@@ -8,7 +8,7 @@
 
 #include "src/probe/util/unseen.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct WatchedProcessOptions {
   std::string proc = "/proc";
@@ -38,4 +38,4 @@ class WatchedProcess {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 
 SystemSample WithEnded(const std::vector<SystemSample>& samples, size_t first, size_t last) {
   SystemSample end = samples[last];
@@ -23,4 +23,4 @@ SystemSample WithEnded(const std::vector<SystemSample>& samples, size_t first, s
   return end;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

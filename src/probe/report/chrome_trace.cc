@@ -9,7 +9,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Larger than any process or thread of Linux (4,194,304).
@@ -225,4 +225,4 @@ std::string ChromeTrace(const Report& report, const std::vector<TimedEvent>& eve
   return writer.Finish(report, events_left_out);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // The step times of all trainers, one after the other, without the steps in which programs warm up.
@@ -189,4 +189,4 @@ bool IsSlower(const Comparison& comparison, double limit) {
   return comparison.changes.front().change->high < 1 - limit;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,7 +8,7 @@
 
 #include "src/probe/report/kept_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Of independent figures, by the square-and-add method (Zou and Donner, "Construction of confidence
 // limits about effect measures", Statistics in Medicine 2008).
@@ -54,4 +54,4 @@ std::string CompareText(const Comparison& comparison);
 // One JSON object on one line.
 std::string CompareJson(const Comparison& comparison);
 
-}  // namespace recpack
+}  // namespace recpack::probe

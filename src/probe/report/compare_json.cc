@@ -3,7 +3,7 @@
 #include "src/probe/report/compare.h"
 #include "src/probe/util/estimate_json.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -35,4 +35,4 @@ std::string CompareJson(const Comparison& comparison) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,11 +1,11 @@
 #include <cmath>
 
-#include "src/probe/report/compare.h"
 #include "src/base/format.h"
+#include "src/probe/report/compare.h"
 #include "src/probe/util/percent.h"
 #include "src/probe/util/wrapped.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 std::string Rate(double value) {
@@ -73,4 +73,4 @@ std::string CompareText(const Comparison& comparison) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "src/probe/report/kept_report.h"
 #include "src/base/format.h"
+#include "src/probe/report/kept_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ FoundReports FindReports(FileSystem& files, const std::string& folder) {
   return found;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

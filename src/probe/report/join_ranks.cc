@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Launch = std::tuple<std::string, std::string, int, std::vector<std::string>, std::string>;
@@ -82,4 +82,4 @@ std::vector<JobReports> JoinRanks(std::vector<KeptReport> reports) {
   return jobs;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/probe/report/kept_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Reports of one job, by rank; of a job that was no launch of several processes, one.
 using JobReports = std::vector<KeptReport>;
@@ -16,4 +16,4 @@ using JobReports = std::vector<KeptReport>;
 // the k-th job: clocks of different hosts are not compared.
 std::vector<JobReports> JoinRanks(std::vector<KeptReport> reports);
 
-}  // namespace recpack
+}  // namespace recpack::probe

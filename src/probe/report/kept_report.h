@@ -8,7 +8,7 @@
 #include "src/probe/report/report.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct KeptReport {
   std::string path;
@@ -44,4 +44,4 @@ struct FoundReports {
 // in it.
 FoundReports FindReports(FileSystem& files, const std::string& folder);
 
-}  // namespace recpack
+}  // namespace recpack::probe

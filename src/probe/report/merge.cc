@@ -9,7 +9,7 @@
 #include "src/probe/report/join_ranks.h"
 #include "src/probe/util/percent.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
@@ -196,4 +196,4 @@ Merge MergeReports(FoundReports found) {
   return merge;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

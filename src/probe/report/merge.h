@@ -8,7 +8,7 @@
 
 #include "src/probe/report/kept_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct MergedJob {
   std::string name;
@@ -49,4 +49,4 @@ std::string MergeText(const Merge& merge);
 // One JSON object on one line.
 std::string MergeJson(const Merge& merge);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include "src/probe/report/merge.h"
 #include "src/probe/util/estimate_json.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -45,4 +45,4 @@ std::string MergeJson(const Merge& merge) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,10 +1,10 @@
 #include <utility>
 
-#include "src/probe/report/merge.h"
 #include "src/base/format.h"
+#include "src/probe/report/merge.h"
 #include "src/probe/util/wrapped.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kColumns = 100;
@@ -77,4 +77,4 @@ std::string MergeText(const Merge& merge) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

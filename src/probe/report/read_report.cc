@@ -7,12 +7,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/json_levels.h"
-#include "src/probe/report/kept_report.h"
 #include "src/base/format.h"
+#include "src/probe/report/kept_report.h"
 #include "src/probe/util/clock_text.h"
 #include "src/probe/util/report_members.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::json;
@@ -195,4 +195,4 @@ KeptReport ReadReport(FileSystem& files, const std::string& path) {
   return report;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/procfs/busiest.h"
 #include "src/probe/causes/hidden_ranks.h"
 #include "src/probe/evidence/loader_steps.h"
+#include "src/probe/procfs/busiest.h"
 #include "src/probe/report/report_notes.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kMostStretches = 480;  // of a trainer's steps
@@ -162,4 +162,4 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
   return report;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "recpack/base/file.h"
-#include "src/probe/doctor/ceilings.h"
 #include "src/probe/causes/stage_use.h"
+#include "src/probe/doctor/ceilings.h"
 #include "src/probe/report/timeline.h"
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 inline constexpr int kReportVersion = 1;
 
@@ -130,4 +130,4 @@ struct ReportFile {
 std::string WriteReportFiles(FileSystem& files, const std::string& folder,
                              const std::vector<ReportFile>& contents);
 
-}  // namespace recpack
+}  // namespace recpack::probe

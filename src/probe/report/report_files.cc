@@ -6,10 +6,10 @@
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
 #include "recpack/base/plain_path.h"
-#include "src/probe/report/report.h"
 #include "src/base/format.h"
+#include "src/probe/report/report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ std::string WriteReportFiles(FileSystem& files, const std::string& folder,
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -2,12 +2,12 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "src/probe/report/report.h"
-#include "src/probe/verdict/show.h"
 #include "src/base/format.h"
+#include "src/probe/report/report.h"
 #include "src/probe/util/clock_text.h"
+#include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -194,4 +194,4 @@ std::string ReportJson(const Report& report) {
   return Line(json) + "\n";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 #include "src/base/format.h"
 #include "src/probe/causes/hidden_ranks.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Of the trainer that it is known least exactly of.
@@ -90,4 +90,4 @@ void AddUnseen(Report& report) {
       "ceilings of the loader's stages: not measured in this run");
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/probe/report/report.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // How each figure was obtained.
 std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence);
@@ -13,4 +13,4 @@ std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence);
 // Adds what is null in the file, and why.
 void AddUnseen(Report& report);
 
-}  // namespace recpack
+}  // namespace recpack::probe

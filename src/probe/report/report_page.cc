@@ -3,10 +3,10 @@
 #include "recpack/base/error.h"
 #include "recpack/base/markup.h"
 #include "src/probe/report/report.h"
-#include "src/probe/verdict/show.h"
 #include "src/probe/util/embedded_file.h"
+#include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 std::string_view PageFile(std::string_view name) {
@@ -59,4 +59,4 @@ std::string ReportPage(const Report& report) {
   return page;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

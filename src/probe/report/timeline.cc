@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::probe {
 
 // They mostly come in the same order.
 TimelineRecorder::Series* TimelineRecorder::Find(const TimelineValue& value, size_t guess) {
@@ -77,4 +77,4 @@ Timeline TimelineRecorder::Collected() const {
   return timeline;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,7 +8,7 @@
 
 #include "src/probe/procfs/system_rates.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // A figure over one stretch of time.
 struct TimelineValue {
@@ -76,4 +76,4 @@ class TimelineRecorder {
   std::vector<Series> series_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -8,7 +8,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Values = std::vector<TimelineValue>;
@@ -136,4 +136,4 @@ SystemSample MachineOf(const SystemSample& sample) {
           .own_cpu_ns = sample.own_cpu_ns};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

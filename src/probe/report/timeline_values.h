@@ -8,7 +8,7 @@
 #include "src/probe/report/timeline.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Groups "cpu", "cores", "pressure", "disks", "network", "memory", "limits". Where the program's
 // processes are not seen neither their part is known, nor by it that of others.
@@ -27,4 +27,4 @@ void AppendValues(const LoaderSample& first, const LoaderSample& second,
 // The sample without processes and threads: what the machine's figures need.
 SystemSample MachineOf(const SystemSample& sample);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kFewestStarts = 64;
@@ -58,4 +58,4 @@ std::vector<Period> Activity::Periods() const {
   return periods;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 #include "src/probe/events/event_reader.h"
 #include "src/probe/steps/period.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // The latest starts of kernels of each device, at most kMost. One thread.
 class Activity {
@@ -25,4 +25,4 @@ class Activity {
   std::map<std::pair<int, uint16_t>, std::deque<int64_t>> starts_;  // by process and device
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/probe/steps/within_steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Shorter ones are what launching a kernel takes; in longer ones the host does something else.
@@ -141,4 +141,4 @@ void AccountDevices(const Intervals& waits, const Intervals& exchanges, const So
   AddWithin(gaps, steps, &StepRecord::launch_gaps);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

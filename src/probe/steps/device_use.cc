@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 Intervals Both(const Intervals& a, const Intervals& b) {
@@ -72,4 +72,4 @@ DeviceUse UseOf(DevicePieces pieces, size_t longest_gaps) {
   return use;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

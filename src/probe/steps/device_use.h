@@ -6,7 +6,7 @@
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/util/intervals.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // The pieces of one device, in any order.
 struct DevicePieces {
@@ -18,4 +18,4 @@ struct DevicePieces {
 // `process` and `device` are left to the caller.
 DeviceUse UseOf(DevicePieces pieces, size_t longest_gaps);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 
 #include "src/probe/events/hook_ranges.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kFewest = 10;
@@ -93,4 +93,4 @@ std::map<std::pair<int, uint32_t>, std::vector<Event>> MarkedSteps(
   return steps;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

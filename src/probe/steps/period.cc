@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kShortest = 4;       // spacings
@@ -147,4 +147,4 @@ std::optional<Period> FindPeriod(std::span<const float> signal, double spacing) 
   return {};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

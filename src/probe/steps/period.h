@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 
 struct Period {
   std::string of;       // "kernel starts on device 0 of process 7", "utilisation of GPU 0"
@@ -23,4 +23,4 @@ struct Period {
 // of the signal are looked for.
 std::optional<Period> FindPeriod(std::span<const float> signal, double spacing);
 
-}  // namespace recpack
+}  // namespace recpack::probe

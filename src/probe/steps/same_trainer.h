@@ -3,7 +3,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Whether two are one trainer, whose steps follow each other: of a device it is whichever thread of
 // the process tells of it, elsewhere the thread.
@@ -13,4 +13,4 @@ bool SameTrainer(const A& a, const B& b) {
          (a.device != Event::kNoDevice || a.lane == b.lane);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

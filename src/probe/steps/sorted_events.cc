@@ -7,7 +7,7 @@
 #include "src/probe/events/cuda_names.h"
 #include "src/probe/steps/marked_steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Names that the hook in Python programs gives: steps that end with no optimizer's, and waits that
@@ -111,4 +111,4 @@ SortedEvents SortEvents(const std::vector<TimedEvent>& events, int64_t now) {
   return Sort(Closed(events, now));
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 #include "src/probe/events/event_reader.h"
 #include "src/probe/util/intervals.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 using Lane = std::pair<int, uint32_t>;  // process, lane
 
@@ -42,4 +42,4 @@ void ForgetBegins(std::vector<TimedEvent>& events);
 // `now`: where what is still open ends. Steps are those told, or else marked (marked_steps.h).
 SortedEvents SortEvents(const std::vector<TimedEvent>& events, int64_t now);
 
-}  // namespace recpack
+}  // namespace recpack::probe

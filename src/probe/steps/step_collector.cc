@@ -2,11 +2,11 @@
 #include <iterator>
 #include <utility>
 
-#include "src/probe/steps/steps.h"
 #include "src/probe/steps/same_trainer.h"
 #include "src/probe/steps/sorted_events.h"
+#include "src/probe/steps/steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kMostWithoutSteps = 8;  // times as many events as are kept at least
@@ -116,4 +116,4 @@ void StepCollector::ForgetOlder() {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

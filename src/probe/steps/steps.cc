@@ -9,7 +9,7 @@
 #include "src/probe/steps/sorted_events.h"
 #include "src/probe/steps/within_steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Batches that a thread must have taken, where nobody tells of steps, to count as a trainer.
@@ -138,4 +138,4 @@ std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t
   return Joined(std::move(trainers));
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 
 #include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Times are nanoseconds; those of waits and work are what lies within the step.
 struct StepRecord {
@@ -85,4 +85,4 @@ class StepCollector {
   std::vector<TrainerSteps> settled_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/steps/device_use.h"
 #include "src/probe/events/hook_ranges.h"
+#include "src/probe/steps/device_use.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kMostNames = 1000;  // of a table
@@ -160,4 +160,4 @@ TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gap
   return sums.Take(longest_gaps);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -10,7 +10,7 @@
 
 #include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // All calls of one name. Times are ns.
 struct TraceRow {
@@ -99,4 +99,4 @@ TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gap
 // Time(%), Time, Calls, Avg, Min, Max, Name; a line each, for people. `rows`: at most so many.
 std::string TraceTableText(const TraceTable& table, size_t rows = 25);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "src/probe/steps/trace_summary.h"
 #include "src/base/format.h"
+#include "src/probe/steps/trace_summary.h"
 #include "src/probe/util/wrapped.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Five digits and a unit, as nvprof prints times.
@@ -44,4 +44,4 @@ std::string TraceTableText(const TraceTable& table, size_t rows) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -9,7 +9,7 @@
 #include "src/probe/steps/steps.h"
 #include "src/probe/util/intervals.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // visit(step, span, ns of it within the step) of all that lie in a step. Both in order of time.
 template <typename Spans, typename Visit>
@@ -31,4 +31,4 @@ inline void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps
               [sum](StepRecord& step, const Interval&, int64_t within) { step.*sum += within; });
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 // Times the standard error of a correlation that is 0: what is taken for one that is not.
@@ -77,4 +77,4 @@ Blocks BlocksOf(const std::vector<double>& series) {
           .seen = std::clamp(1 - slope / (static_cast<double>(length) * spectrum), 0.5, 1.0)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 struct Blocks {
   size_t length = 1;
@@ -18,4 +18,4 @@ struct Blocks {
 // stretches is not seen: by the same autocorrelation, at least a half of the variance is.
 Blocks BlocksOf(const std::vector<double>& series);
 
-}  // namespace recpack
+}  // namespace recpack::probe

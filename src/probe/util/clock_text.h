@@ -9,7 +9,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // ISO 8601 in UTC to the millisecond, "2026-11-22T05:01:38.250Z", of ns since 1970.
 inline std::string ClockText(int64_t time) {
@@ -36,4 +36,4 @@ inline std::optional<int64_t> ClockTime(const std::string& text) {
   return (seconds * 1000 + millis) * 1'000'000;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

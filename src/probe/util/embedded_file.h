@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 struct EmbeddedFile {
   std::string_view path;  // below the folder that was embedded
@@ -14,4 +14,4 @@ struct EmbeddedFile {
 const std::vector<EmbeddedFile>& PythonHookFiles();
 const std::vector<EmbeddedFile>& ReportPageFiles();
 
-}  // namespace recpack
+}  // namespace recpack::probe

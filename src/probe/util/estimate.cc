@@ -7,7 +7,7 @@
 #include "src/probe/util/block_length.h"
 #include "src/probe/util/student.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kDraws = 2000;
@@ -103,4 +103,4 @@ Estimate ShareOf(const std::vector<Part>& series) {
   return share;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // An interval that holds the true value in 95 of 100 cases.
 struct Estimate {
@@ -28,4 +28,4 @@ Estimate QuotientOf(const std::vector<Part>& series);
 // The same where the parts are parts of the wholes: the interval ends at 1.
 Estimate ShareOf(const std::vector<Part>& series);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,10 +5,10 @@
 
 #include "src/probe/util/estimate.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 inline nlohmann::ordered_json Of(const Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

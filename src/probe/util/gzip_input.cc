@@ -10,7 +10,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kBuffer = size_t{1} << 17;
@@ -59,4 +59,4 @@ GzipInput::int_type GzipInput::underflow() {
   return traits_type::to_int_type(*gptr());
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

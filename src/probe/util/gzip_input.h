@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 class GzipInput : public std::streambuf {
  public:
@@ -33,4 +33,4 @@ class GzipInput : public std::streambuf {
   bool ended_ = false;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace recpack {
+namespace recpack::probe {
 
 Intervals Union(std::vector<Interval> pieces) {
   std::erase_if(pieces, [](const Interval& piece) { return piece.end <= piece.begin; });
@@ -58,4 +58,4 @@ int64_t Length(const Intervals& intervals) {
   return sum;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

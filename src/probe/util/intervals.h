@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 struct Interval {
   int64_t begin = 0;
@@ -27,4 +27,4 @@ Intervals Gaps(const Intervals& intervals, const Interval& whole);
 
 int64_t Length(const Intervals& intervals);
 
-}  // namespace recpack
+}  // namespace recpack::probe

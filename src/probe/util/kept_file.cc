@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace recpack {
+namespace recpack::probe {
 
 std::optional<std::string_view> KeptFile::Read() {
   if (file_.get() < 0) {
@@ -44,4 +44,4 @@ void KeptFile::Close() noexcept {
   --files_->open;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

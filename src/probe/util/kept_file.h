@@ -10,7 +10,7 @@
 
 #include "recpack/base/descriptor.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // What the files of one sampler share: how many are open, and the text read last.
 struct KeptFiles {
@@ -61,4 +61,4 @@ class KeptFile {
   int error_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

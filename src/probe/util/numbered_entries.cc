@@ -11,7 +11,7 @@
 
 #include "recpack/base/descriptor.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // By getdents64(2), as opendir(3) allocates each time.
 int ListNumberedEntries(const std::string& folder, std::vector<char>& buffer,
@@ -39,4 +39,4 @@ int ListNumberedEntries(const std::string& folder, std::vector<char>& buffer,
   return 0;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

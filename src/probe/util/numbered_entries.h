@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // Fills `numbers`, ascending. Returns 0, or errno.
 int ListNumberedEntries(const std::string& folder, std::vector<char>& buffer,
                         std::vector<int>& numbers);
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-namespace recpack {
+namespace recpack::probe {
 
 // What stood in the way, and which right or setting is missing, as a clause for people.
 struct Unavailable {
@@ -41,4 +41,4 @@ class Reading {
   std::variant<Unavailable, T> held_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

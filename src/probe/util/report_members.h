@@ -12,7 +12,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // Every call throws Error (kCorrupt), which names file and member, where a member is not what it
 // must be.
@@ -133,4 +133,4 @@ class ReportMembers {
   std::string name_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

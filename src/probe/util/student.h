@@ -1,7 +1,7 @@
 // Student's t.
 #pragma once
 
-namespace recpack {
+namespace recpack::probe {
 
 inline constexpr double kNormal975 = 1.959963984540054;
 
@@ -15,4 +15,4 @@ inline double Student975(double freedom) {
   return z * (1 + (g1 + (g2 + g3 / nu) / nu) / nu);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace recpack {
+namespace recpack::probe {
 
 // The first and the last of what was added, and in between evenly spread ones: at most kMost.
 template <typename T>
@@ -47,4 +47,4 @@ class Thinned {
   size_t count_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -7,7 +7,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // "1,234", "0.12", three digits at least.
 inline std::string CountText(double value) {
@@ -33,4 +33,4 @@ inline std::string RateText(double value, const std::string& unit) {
   return unit == "B/s" ? BytesText(value) + "/s" : CountText(value) + " " + unit;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 
 struct Unseen {
   std::string what;    // "I/O of processes"
@@ -11,4 +11,4 @@ struct Unseen {
   std::string right;   // what would make it available; empty where nobody knows
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 void UnseenList::Add(const char* what, const std::string& path, int error, const char* right) {
   for (const Unseen& known : list_) {
@@ -14,4 +14,4 @@ void UnseenList::Add(const char* what, const std::string& path, int error, const
   list_.push_back({what, format("{} ({})", std::strerror(error), path), right});
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -6,7 +6,7 @@
 
 #include "src/probe/util/unseen.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class UnseenList {
  public:
@@ -26,4 +26,4 @@ class UnseenList {
   std::vector<Unseen> list_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::probe {
 
 std::string Printable(std::string text) {
   for (char& c : text) {
@@ -29,4 +29,4 @@ std::string Wrapped(const std::string& mark, const std::string& text) {
   return lines + line + "\n";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

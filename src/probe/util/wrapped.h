@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 
 // With '?' in place of control characters: what programs and files say may hold what a terminal
 // obeys.
@@ -12,4 +12,4 @@ std::string Printable(std::string text);
 // A paragraph behind a mark, printable, broken at blanks to 100 columns.
 std::string Wrapped(const std::string& mark, const std::string& text);
 
-}  // namespace recpack
+}  // namespace recpack::probe

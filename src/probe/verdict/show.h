@@ -7,7 +7,7 @@
 #include "src/probe/util/unseen.h"
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One line: what could not be seen, why, and what is missing.
 std::string UnseenText(const Unseen& unseen);
@@ -21,4 +21,4 @@ std::string VerdictJson(const Verdict& verdict);
 // The same with what a trace adds up to: "devices" and "tables" beside the verdict's members.
 std::string TraceJson(const Verdict& verdict, const TraceSummary& summary);
 
-}  // namespace recpack
+}  // namespace recpack::probe

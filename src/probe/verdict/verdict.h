@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "src/probe/evidence/bottleneck.h"
-#include "src/probe/util/estimate.h"
 #include "src/probe/steps/period.h"
+#include "src/probe/util/estimate.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // By the share of its steps that a training waits for input while its device does nothing; limits
 // as users of TensorFlow's profiler know them.
@@ -64,4 +64,4 @@ struct Verdict {
   bool enough_steps() const { return steps >= kFewestSteps; }
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

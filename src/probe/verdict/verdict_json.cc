@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "src/probe/verdict/show.h"
 #include "src/probe/util/estimate_json.h"
+#include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -41,4 +41,4 @@ std::string VerdictJson(const Verdict& verdict) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

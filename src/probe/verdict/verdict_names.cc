@@ -3,7 +3,7 @@
 
 #include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 const char* BandName(Band band) noexcept {
   constexpr const char* kNames[] = {"unknown", "undecided", "not input-bound",
@@ -50,4 +50,4 @@ Bottleneck BottleneckOf(std::string_view name) noexcept {
   return Bottleneck::kUnknown;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

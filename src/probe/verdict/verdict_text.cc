@@ -1,11 +1,11 @@
 #include <cmath>
 
-#include "src/probe/verdict/show.h"
 #include "src/base/format.h"
 #include "src/probe/util/percent.h"
 #include "src/probe/util/wrapped.h"
+#include "src/probe/verdict/show.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr size_t kBar = 40;
@@ -85,4 +85,4 @@ std::string VerdictText(const Verdict& verdict) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

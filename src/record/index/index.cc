@@ -11,8 +11,8 @@
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/record/compression/byte_source.h"
-#include "src/record/index/index_layout.h"
 #include "src/record/crc/shard_check.h"
+#include "src/record/index/index_layout.h"
 
 namespace recpack {
 namespace {

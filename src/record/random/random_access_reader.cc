@@ -11,9 +11,9 @@
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/record/random/fetcher.h"
-#include "src/record/stream/frame_look.h"
 #include "src/record/random/segments.h"
 #include "src/record/random/shard_files.h"
+#include "src/record/stream/frame_look.h"
 
 namespace recpack {
 namespace {

@@ -7,10 +7,10 @@
 #include "recpack/record/index.h"
 #include "src/base/format.h"
 #include "src/record/compression/byte_source.h"
+#include "src/record/crc/shard_check.h"
 #include "src/record/stream/flush_points.h"
 #include "src/record/stream/frame_lengths.h"
 #include "src/record/stream/frame_look.h"
-#include "src/record/crc/shard_check.h"
 
 namespace recpack {
 namespace {

@@ -9,9 +9,9 @@
 #include <unordered_set>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/shards/files/folder_listing.h"
-#include "recpack/base/text.h"
 
 namespace recpack {
 namespace {

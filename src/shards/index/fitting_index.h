@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "src/shards/layout/layout.h"
 #include "recpack/record/index.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "recpack/record/index.h"
-#include "recpack/record/reader.h"
 #include "recpack/record/random_access_reader.h"
+#include "recpack/record/reader.h"
 #include "src/shards/index/indexed_shards.h"
 
 namespace recpack {

@@ -5,8 +5,8 @@
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
-#include "src/shards/layout/listed_shards.h"
 #include "src/shards/index/ordered_index.h"
+#include "src/shards/layout/listed_shards.h"
 #include "src/shards/layout/split_folders.h"
 
 namespace recpack {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "src/shards/index/build_index.h"
-#include "src/shards/layout/layout.h"
 #include "src/shards/index/known_shards.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack {
 

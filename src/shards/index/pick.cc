@@ -2,8 +2,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/scratch_folder.h"
-#include "recpack/record/reader.h"
 #include "recpack/record/random_access_reader.h"
+#include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/shards/index/fitting_index.h"
 #include "src/shards/index/index_split.h"

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "recpack/base/bytes.h"
-#include "src/shards/layout/layout.h"
 #include "recpack/record/index.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack {
 

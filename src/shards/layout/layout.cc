@@ -11,12 +11,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/shards/files/path_pattern.h"
 #include "src/shards/files/paths_once.h"
 #include "src/shards/layout/split_folders.h"
 #include "src/shards/layout/split_names.h"
-#include "recpack/base/text.h"
 
 namespace recpack {
 namespace {

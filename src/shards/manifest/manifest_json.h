@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "src/shards/manifest/manifest.h"
 #include "src/shards/json/json.h"
+#include "src/shards/manifest/manifest.h"
 
 namespace recpack {
 

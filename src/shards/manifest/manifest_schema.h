@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "src/shards/manifest/manifest.h"
 #include "recpack/example/schema.h"
+#include "src/shards/manifest/manifest.h"
 
 namespace recpack {
 

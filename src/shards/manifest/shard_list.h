@@ -8,8 +8,8 @@
 #include <string>
 
 #include "recpack/base/hash.h"
-#include "src/shards/manifest/name_list.h"
 #include "recpack/record/compression.h"
+#include "src/shards/manifest/name_list.h"
 
 namespace recpack {
 

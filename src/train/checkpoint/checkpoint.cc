@@ -5,7 +5,7 @@
 #include "src/train/checkpoint/checkpoint_fit.h"
 #include "src/train/checkpoint/checkpoint_metadata.h"
 
-namespace recpack {
+namespace recpack::train {
 
 void WriteCheckpoint(FileSystem& files, const std::string& path, const CheckpointInfo& info,
                      std::span<const NamedArray> arrays, bool durable) {
@@ -26,4 +26,4 @@ Checkpoint LoadCheckpoint(FileSystem& files, const std::string& path,
   return checkpoint;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

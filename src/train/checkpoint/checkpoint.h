@@ -9,7 +9,7 @@
 #include "recpack/base/file.h"
 #include "src/train/checkpoint/safetensors.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Names of the optimizer's arrays begin with it: "optimizer.momentum/conv1.weight".
 inline constexpr char kOptimizerPrefix[] = "optimizer.";
@@ -60,4 +60,4 @@ Checkpoint ReadCheckpoint(FileSystem& files, const std::string& path);
 Checkpoint LoadCheckpoint(FileSystem& files, const std::string& path,
                           const CheckpointTarget& target);
 
-}  // namespace recpack
+}  // namespace recpack::train

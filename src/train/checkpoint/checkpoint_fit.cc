@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kShown = 6;  // differences in a message
@@ -124,4 +124,4 @@ std::vector<NamedArray> FittingArrays(const LoadedArrays& stored, const Checkpoi
               {.path = path}, "use the options it was trained with, or another checkpoint");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

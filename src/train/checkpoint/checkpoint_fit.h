@@ -6,7 +6,7 @@
 
 #include "src/train/checkpoint/checkpoint.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Throws Error (kInvalidArgument) where model or options are others.
 void CheckModel(const CheckpointInfo& info, const CheckpointTarget& target,
@@ -17,4 +17,4 @@ void CheckModel(const CheckpointInfo& info, const CheckpointTarget& target,
 std::vector<NamedArray> FittingArrays(const LoadedArrays& stored, const CheckpointTarget& target,
                                       const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::train

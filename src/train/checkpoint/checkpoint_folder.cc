@@ -13,7 +13,7 @@
 #include "recpack/base/temporaries.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -136,4 +136,4 @@ std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
   return *latest.path;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

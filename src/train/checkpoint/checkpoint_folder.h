@@ -12,7 +12,7 @@
 #include "recpack/base/file.h"
 #include "src/train/checkpoint/checkpoint.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct CheckpointFolderOptions {
   size_t keep = 3;      // checkpoints; at least 1. Older ones are removed once a new one is there
@@ -68,4 +68,4 @@ std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
                              const std::function<void(const std::string& text)>& notice,
                              const std::string& advice);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr char kFormat[] = "recpack-checkpoint";
@@ -116,4 +116,4 @@ CheckpointInfo FromMetadata(const ArrayMetadata& metadata, const std::string& pa
   return info;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 
 #include "src/train/checkpoint/checkpoint.h"
 
-namespace recpack {
+namespace recpack::train {
 
 ArrayMetadata ToMetadata(const CheckpointInfo& info);
 
@@ -13,4 +13,4 @@ ArrayMetadata ToMetadata(const CheckpointInfo& info);
 // later version, kCorrupt.
 CheckpointInfo FromMetadata(const ArrayMetadata& metadata, const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::train

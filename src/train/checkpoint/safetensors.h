@@ -9,7 +9,7 @@
 #include "recpack/base/file.h"
 #include "src/train/ops/tensor.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // An array in host memory: its elements lie dense, the outermost dimension first. Does not own
 // them.
@@ -59,4 +59,4 @@ void WriteSafetensors(FileSystem& files, const std::string& path,
 LoadedArrays ReadSafetensors(const ReadableFile& file);
 LoadedArrays ReadSafetensors(FileSystem& files, const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/checkpoint/safetensors_checksum.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kDigits = sizeof kNoChecksum - 1;
@@ -30,4 +30,4 @@ std::optional<std::string> TakeChecksum(std::string& head) {
   return digits;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

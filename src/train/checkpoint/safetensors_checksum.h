@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::train {
 
 inline constexpr char kChecksumKey[] = "recpack.sha256";
 
@@ -20,4 +20,4 @@ void SetChecksum(std::string& head, std::string_view digits);
 // Its digits, which are then replaced by zeros; nothing where the head has none.
 std::optional<std::string> TakeChecksum(std::string& head);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Json = nlohmann::json;
@@ -235,4 +235,4 @@ SafetensorsHeader ParseHeader(std::string_view text, uint64_t data_bytes, const 
   return Parser(text, data_bytes, path).Parse();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 
 #include "src/train/checkpoint/safetensors.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Before the header: its length.
 constexpr size_t kHeaderLengthBytes = sizeof(uint64_t);
@@ -39,4 +39,4 @@ std::string HeaderText(const SafetensorsHeader& header);
 // or kUnsupported, with `path` and the place in it.
 SafetensorsHeader ParseHeader(std::string_view text, uint64_t data_bytes, const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::train

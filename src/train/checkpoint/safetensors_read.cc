@@ -2,12 +2,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "src/train/checkpoint/safetensors.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/safetensors.h"
 #include "src/train/checkpoint/safetensors_checksum.h"
 #include "src/train/checkpoint/safetensors_header.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 [[noreturn]] void Damaged(const ReadableFile& file, const std::string& reason, uint64_t offset) {
@@ -82,4 +82,4 @@ LoadedArrays ReadSafetensors(FileSystem& files, const std::string& path) {
   return ReadSafetensors(*files.OpenForReading(path));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,12 +3,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "src/train/checkpoint/safetensors.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/safetensors.h"
 #include "src/train/checkpoint/safetensors_checksum.h"
 #include "src/train/checkpoint/safetensors_header.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 void Check(const NamedArray& array) {
@@ -81,4 +81,4 @@ void WriteSafetensors(FileSystem& files, const std::string& path,
       files, path, [&](WritableFile& file) { WriteSafetensors(file, arrays, metadata); }, durable);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

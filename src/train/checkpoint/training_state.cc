@@ -2,7 +2,7 @@
 
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 
 TrainingState::TrainingState(const Variables& variables, const std::vector<std::string>& slots) {
   const auto add = [this](const std::string& name, const Shape& shape) {
@@ -56,4 +56,4 @@ void TrainingState::Write(const std::vector<NamedArray>& arrays, const Variables
   strategy.VariablesSet();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

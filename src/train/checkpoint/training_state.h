@@ -7,7 +7,7 @@
 #include "src/train/checkpoint/checkpoint.h"
 #include "src/train/ops/strategy.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Variables, statistics and the optimizer's slots in the host's memory.
 class TrainingState {
@@ -30,4 +30,4 @@ class TrainingState {
   std::vector<NamedArray> arrays_;  // of all variables, then slot by slot those of the trained ones
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

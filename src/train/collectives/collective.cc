@@ -4,7 +4,7 @@
 #include "src/base/format.h"
 #include "src/train/ops/seconds.h"
 
-namespace recpack {
+namespace recpack::train {
 
 bool SameCall(const CollectiveCall& a, const CollectiveCall& b) noexcept {
   return a.op == b.op && a.count == b.count && a.root == b.root;
@@ -102,4 +102,4 @@ std::vector<uint64_t> GatherValues(Collective& collective, uint64_t value) {
   return all;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -13,7 +13,7 @@
 
 #include "recpack/device/runtime.h"
 
-namespace recpack {
+namespace recpack::train {
 
 enum class CollectiveOp : uint8_t {
   kAllReduce,
@@ -149,4 +149,4 @@ struct GpuCollectives {
 std::vector<std::unique_ptr<Collective>> ThreadCollectives(int ranks,
                                                            const CollectiveOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::string RanksText(std::span<const int> ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -45,4 +45,4 @@ Error LateError(std::span<const int> missing, const CollectiveCall& call,
           "see what keeps it, or give a longer timeout"};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

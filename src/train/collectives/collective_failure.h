@@ -8,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // `rank` called Abort().
 Error AbortError(int rank, const std::string& reason);
@@ -30,4 +30,4 @@ Error LateError(std::span<const int> missing, const CollectiveCall& call,
 // "rank 2", "ranks 0, 3".
 std::string RanksText(std::span<const int> ranks);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-namespace recpack {
+namespace recpack::train {
 
 // What one thread met, to be told by all that it brings to an end. Any thread.
 class FirstFailure {
@@ -24,4 +24,4 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,11 +1,11 @@
 #include "src/train/collectives/join.h"
 
 #include "recpack/base/error.h"
+#include "src/base/format.h"
 #include "src/train/collectives/mpi_collective.h"
 #include "src/train/collectives/tcp_collective.h"
-#include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::unique_ptr<Collective> JoinRanks(const LaunchPlace& place, const CollectiveOptions& options) {
   if (place.size == 1) return std::move(ThreadCollectives(1, options)[0]);
@@ -24,4 +24,4 @@ std::unique_ptr<Collective> JoinRanks(const LaunchPlace& place, const Collective
       options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

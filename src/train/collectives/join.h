@@ -6,7 +6,7 @@
 #include "src/train/collectives/collective.h"
 #include "src/train/collectives/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of one process alone: a collective of one rank. Of a job of MPI: MpiCollective() where this build
 // has MPI. Else TcpCollective() at the place's address. Throws as these do, and Error
@@ -14,4 +14,4 @@ namespace recpack {
 std::unique_ptr<Collective> JoinRanks(const LaunchPlace& place,
                                       const CollectiveOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -12,7 +12,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int kMostRanks = 1'000'000;
@@ -260,4 +260,4 @@ LaunchPlace LaunchPlace::RanksFromEnvironment(const Environment& environment) {
   return Reader(environment, false).Ranks();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

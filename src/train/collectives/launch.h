@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace recpack {
+namespace recpack::train {
 
 enum class Launcher : uint8_t {
   kNone,      // started alone
@@ -44,4 +44,4 @@ struct LaunchPlace {
   static LaunchPlace RanksFromEnvironment(const Environment& environment);
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

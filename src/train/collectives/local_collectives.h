@@ -6,7 +6,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // They wait for each other without a limit: none can be lost, one that fails aborts, and what one
 // of them waits for has a limit of its own: input that of the loader (`stall_timeout`), other
@@ -16,4 +16,4 @@ inline std::vector<std::unique_ptr<Collective>> LocalCollectives(int threads) {
   return ThreadCollectives(threads, {.timeout = CollectiveOptions::kNoLimit});
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

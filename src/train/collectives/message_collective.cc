@@ -6,7 +6,7 @@
 #include "src/train/collectives/ordered_sum.h"
 #include "src/train/collectives/transport.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Large arrays go in blocks: memory stays bounded, and a block that was received is still in the
@@ -232,4 +232,4 @@ std::unique_ptr<Collective> MessageCollective(std::unique_ptr<Transport> transpo
   return std::make_unique<OverMessages>(std::move(transport), options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

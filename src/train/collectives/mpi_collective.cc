@@ -9,7 +9,7 @@
 #include "src/train/collectives/mpi_session.h"
 #include "src/train/collectives/transport.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // MPI waits by asking: without a pause first, then giving way, then asleep.
@@ -226,4 +226,4 @@ std::unique_ptr<Collective> MpiCollective(const CollectiveOptions& options) {
   return MessageCollective(std::make_unique<MpiTransport>(), options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Whether this build has MPI.
 bool HasMpi() noexcept;
@@ -18,4 +18,4 @@ bool HasMpi() noexcept;
 // Throws Error (kUnsupported) if HasMpi() is false.
 std::unique_ptr<Collective> MpiCollective(const CollectiveOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

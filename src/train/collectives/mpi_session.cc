@@ -6,7 +6,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int kExitTag = 0;
@@ -108,4 +108,4 @@ bool MpiSession::AllExit() noexcept {
   return exits == size_;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

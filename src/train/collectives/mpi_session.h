@@ -12,7 +12,7 @@
 
 #include "src/train/collectives/notice.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Throws Error (kIo) with MPI's text unless `code` is MPI_SUCCESS.
 void CheckMpi(int code, const char* call);
@@ -67,4 +67,4 @@ class MpiSession {
   std::list<Outgoing> outgoing_;  // until they are sent
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -13,7 +13,7 @@
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/nccl_communicator.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr auto kWatch = std::chrono::milliseconds(100);  // between looks for failures
@@ -120,4 +120,4 @@ std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective> host, int
   return std::make_unique<OverNccl>(std::move(host), device, options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Empty if NCCL can be used on this machine, otherwise why not. NCCL is loaded at run time.
 std::string NcclUnavailable();
@@ -33,4 +33,4 @@ std::string NcclPlace(int device);
 // Makes those, with these options.
 GpuCollectives NcclCollectives(const CollectiveOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 
 #include "src/train/collectives/nccl_collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 GpuCollectives NcclCollectives(const CollectiveOptions& options) {
   return {"NCCL", NcclUnavailable,
@@ -12,4 +12,4 @@ GpuCollectives NcclCollectives(const CollectiveOptions& options) {
           NcclPlace};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,11 +6,11 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/patience.h"
-#include "src/train/collectives/nccl_collective.h"
 #include "src/base/format.h"
+#include "src/train/collectives/nccl_collective.h"
 #include "src/train/collectives/nccl_place.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -204,4 +204,4 @@ bool NcclCommunicator::HostFailed() const noexcept {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include "src/train/collectives/collective.h"
 #include "src/train/collectives/nccl_library.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Throws Error (kDevice).
 void CheckCuda(cudaError_t error, const std::string& call, int device);
@@ -56,4 +56,4 @@ class NcclCommunicator {
   std::optional<std::chrono::steady_clock::time_point> deadline_;  // of it; empty: it is done
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

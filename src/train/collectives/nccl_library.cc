@@ -4,7 +4,7 @@
 #include "recpack/base/shared_library.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // ncclCommFinalize() and communicators that do not block came with it.
@@ -51,4 +51,4 @@ const NcclLibrary& Nccl() {
   return nccl;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

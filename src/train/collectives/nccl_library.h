@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace recpack {
+namespace recpack::train {
 
 struct NcclLibrary {
   decltype(&ncclGetVersion) GetVersion = nullptr;
@@ -30,4 +30,4 @@ struct NcclLibrary {
 // Loaded by the first call, for ever.
 const NcclLibrary& Nccl();
 
-}  // namespace recpack
+}  // namespace recpack::train

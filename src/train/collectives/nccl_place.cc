@@ -6,7 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 
 GpuPlace PlaceOnBus(const std::string& bus) {
   std::string boot;
@@ -30,4 +30,4 @@ void CheckThatPlacesDiffer(std::span<const GpuPlace> by_rank) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace recpack {
+namespace recpack::train {
 
 // Names one GPU among all machines: the machine's boot, which containers on it share, and the bus.
 // Text, filled up with zeros.
@@ -17,4 +17,4 @@ GpuPlace PlaceOnBus(const std::string& bus);
 // Throws Error (kUnsupported) that names two ranks of one GPU.
 void CheckThatPlacesDiffer(std::span<const GpuPlace> by_rank);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,7 +1,7 @@
 #include "recpack/base/error.h"
 #include "src/train/collectives/mpi_collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 bool HasMpi() noexcept { return false; }
 
@@ -10,4 +10,4 @@ std::unique_ptr<Collective> MpiCollective(const CollectiveOptions&) {
               "install an MPI library and build with RECPACK_MPI=on, or launch without MPI");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

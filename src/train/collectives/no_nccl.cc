@@ -1,7 +1,7 @@
 #include "recpack/base/error.h"
 #include "src/train/collectives/nccl_collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::string NcclUnavailable() { return "this build has no NCCL"; }
 
@@ -13,4 +13,4 @@ std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective>, int,
               "build with CUDA and NCCL's header, or use the collectives of the host");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of fixed size, to be read at once; longer texts are cut.
 struct Notice {
@@ -34,4 +34,4 @@ inline std::optional<Error> FailureOf(const Notice& notice) {
   return Error(static_cast<ErrorKind>(kind), text);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kLine = 16;  // floats of a cache line
@@ -35,4 +35,4 @@ void SumInOrder(std::span<const float* const> ins, std::span<float* const> outs,
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-namespace recpack {
+namespace recpack::train {
 
 // From `begin` on, `count` elements.
 struct Slice {
@@ -21,4 +21,4 @@ Slice SliceOf(size_t count, int rank, int size) noexcept;
 void SumInOrder(std::span<const float* const> ins, std::span<float* const> outs,
                 size_t count) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::train

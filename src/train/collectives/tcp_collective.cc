@@ -16,7 +16,7 @@
 #include "src/train/collectives/tcp_mesh.h"
 #include "src/train/collectives/transport.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // How long a rank whose data connection broke is listened to for why.
@@ -245,4 +245,4 @@ std::unique_ptr<Collective> TcpCollective(const TcpOptions& where,
   return MessageCollective(std::make_unique<TcpTransport>(where, options), options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

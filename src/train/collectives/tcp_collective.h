@@ -6,7 +6,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct TcpOptions {
   int rank = 0;
@@ -23,4 +23,4 @@ struct TcpOptions {
 std::unique_ptr<Collective> TcpCollective(const TcpOptions& where,
                                           const CollectiveOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -13,7 +13,7 @@
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // "RECPACK1" of a machine of the same byte order.
@@ -341,4 +341,4 @@ TcpMesh ConnectMesh(const TcpOptions& where, const CollectiveOptions& options) {
   return where.rank == 0 ? rendezvous.Host() : rendezvous.Join();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 #include "recpack/base/socket.h"
 #include "src/train/collectives/tcp_collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Sockets to every rank, by its number; none to this one. Notices have sockets of their own, so
 // that they come through whatever an array's transfer has come to.
@@ -19,4 +19,4 @@ struct TcpMesh {
 // connects to all lower ones. Throws as TcpCollective().
 TcpMesh ConnectMesh(const TcpOptions& where, const CollectiveOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,12 +2,12 @@
 #include <cstring>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/collective.h"
 #include "src/base/format.h"
+#include "src/train/collectives/collective.h"
 #include "src/train/collectives/ordered_sum.h"
 #include "src/train/collectives/thread_group.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class ThreadCollective final : public Collective {
@@ -101,4 +101,4 @@ std::vector<std::unique_ptr<Collective>> ThreadCollectives(int ranks,
   return collectives;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

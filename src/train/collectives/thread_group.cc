@@ -6,7 +6,7 @@
 #include "recpack/base/patience.h"
 #include "src/train/collectives/collective_failure.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int kSpins = 64;  // about as long as it takes to put a thread to sleep and to wake it
@@ -125,4 +125,4 @@ void ThreadGroup::Leave(int rank) noexcept {
   Fail(LeftError(rank, calls_[waiting]));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -12,7 +12,7 @@
 #include "recpack/base/error.h"
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // A call has two meetings: all ranks post what they call, then all have done their share. Only the
 // first can fail: between the two, ranks read and write each other's arrays, so none may leave.
@@ -61,4 +61,4 @@ class ThreadGroup {
   std::atomic<uint64_t> meetings_ = 0;  // how many are over
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "src/train/collectives/first_failure.h"
 #include "src/train/collectives/local_collectives.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Of the threads of a process.
@@ -168,4 +168,4 @@ std::vector<std::unique_ptr<Collective>> TowerCollectives(std::shared_ptr<Collec
   return collectives;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

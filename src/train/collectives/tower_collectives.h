@@ -6,7 +6,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of `counts[p]` threads of each process p, numbered process by process: the parts of this one's.
 // `processes` is this process's part among all of them; the thread that comes first uses it, and
@@ -16,4 +16,4 @@ namespace recpack {
 std::vector<std::unique_ptr<Collective>> TowerCollectives(std::shared_ptr<Collective> processes,
                                                           const std::vector<int>& counts);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // What goes to one rank and what comes from it. Both sides know the sizes.
 struct Parcel {
@@ -44,4 +44,4 @@ class Transport {
 std::unique_ptr<Collective> MessageCollective(std::unique_ptr<Transport> transport,
                                               const CollectiveOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::train

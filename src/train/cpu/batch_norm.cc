@@ -6,7 +6,7 @@
 #include "src/train/cpu/onednn.h"
 #include "src/train/ops/norm_passes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Rows that are summed in f32 before they are added to a double.
@@ -202,4 +202,4 @@ std::unique_ptr<BatchNorm> MakeCpuBatchNorm(Ops& ops, const CpuContext& context,
   return std::make_unique<CpuBatchNorm>(ops, context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

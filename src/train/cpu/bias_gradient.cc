@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint16_t kOneInBf16 = 0x3f80;
@@ -30,4 +30,4 @@ void BiasGradient::Run(const CpuContext& context, const void* dy, float* d_bias)
                    {{DNNL_ARG_SRC, ones_}, {DNNL_ARG_WEIGHTS, dy_}, {DNNL_ARG_DST, sums_}});
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

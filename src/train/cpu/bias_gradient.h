@@ -3,7 +3,7 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // As a row of ones times dy, with sums of f32: oneDNN's convolutions take as long for it as for the
 // gradient of their weights.
@@ -20,4 +20,4 @@ class BiasGradient {
   dnnl::memory ones_, dy_, sums_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

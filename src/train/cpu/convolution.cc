@@ -1,7 +1,7 @@
 #include "src/train/cpu/bias_gradient.h"
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -120,4 +120,4 @@ std::unique_ptr<Convolution> MakeCpuConvolution(const CpuContext& context,
                   [&] { return std::make_unique<CpuConvolution>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

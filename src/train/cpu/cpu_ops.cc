@@ -14,7 +14,7 @@
 #include "src/train/cpu/onednn.h"
 #include "src/train/cpu/relu.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::algorithm;
@@ -215,4 +215,4 @@ std::unique_ptr<Ops> MakeCpuOps(const CpuOptions& options) {
   return std::make_unique<CpuOps>(options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct CpuOptions {
   int threads = 0;                   // 0: AvailableThreads()
@@ -16,4 +16,4 @@ struct CpuOptions {
 // Throws Error: kInvalidArgument, kDevice.
 std::unique_ptr<Ops> MakeCpuOps(const CpuOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -89,4 +89,4 @@ std::unique_ptr<Dense> MakeCpuDense(const CpuContext& context, const DenseSpec& 
                   [&] { return std::make_unique<CpuDense>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Vectors lie one behind the other as f32; another type or layout is converted.
@@ -76,4 +76,4 @@ std::unique_ptr<Embedding> MakeCpuEmbedding(const CpuContext& context, const Emb
   return WithDnnl("an embedding", [&] { return std::make_unique<CpuEmbedding>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // In f32; bf16 is converted.
@@ -129,4 +129,4 @@ std::unique_ptr<Factorisation> MakeCpuFactorisation(const CpuContext& context,
                   [&] { return std::make_unique<CpuFactorisation>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

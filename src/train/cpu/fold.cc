@@ -5,7 +5,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr float kLargest = 127;
@@ -66,4 +66,4 @@ IntegerWeights ToIntegers(const FoldedWeights& folded) {
   return result;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

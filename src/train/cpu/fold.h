@@ -6,7 +6,7 @@
 
 #include "src/train/ops/trace.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // By output channel, each of as many values.
 struct FoldedWeights {
@@ -27,4 +27,4 @@ struct IntegerWeights {
 // Throws Error (kInvalidArgument) for numbers that are not finite.
 IntegerWeights ToIntegers(const FoldedWeights& folded);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "src/train/cpu/onednn.h"
 #include "src/train/ops/fused_steps.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -116,4 +116,4 @@ void FoldedNetwork::Run(const void* input) const {
   for (const auto& action : program_->actions) action(input);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

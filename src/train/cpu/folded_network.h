@@ -5,7 +5,7 @@
 
 #include "src/train/ops/trace.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // In f32: what QuantisedNetwork is but for the integers. Convolutions have the normalisation, the
 // residual and the ReLU behind them computed along, dense layers their ReLU; what else there is
@@ -27,4 +27,4 @@ class FoldedNetwork {
   std::unique_ptr<Program> program_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

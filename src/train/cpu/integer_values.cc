@@ -5,7 +5,7 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -103,4 +103,4 @@ void IntegerValues::Add(dnnl::primitive primitive, std::unordered_map<int, memor
        arguments = std::move(arguments)](const void*) { primitive.execute(stream, arguments); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

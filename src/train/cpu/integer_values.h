@@ -10,7 +10,7 @@
 
 #include "src/train/ops/calibration.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // What a network does with an input, one after the other.
 using Actions = std::vector<std::function<void(const void* input)>>;
@@ -67,4 +67,4 @@ class IntegerValues {
   std::set<const void*> in_floats_;  // of values_, those that are there in f32 as well
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace recpack {
+namespace recpack::train {
 
 SampleLoss SoftmaxLoss(const float* logits, int64_t classes, int64_t label, float scale,
                        float* gradient) {
@@ -19,4 +19,4 @@ SampleLoss SoftmaxLoss(const float* logits, int64_t classes, int64_t label, floa
   return {std::log(sum) - (logits[label] - *largest), largest - logits == label};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

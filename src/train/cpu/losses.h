@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace recpack {
+namespace recpack::train {
 
 struct SampleLoss {
   double loss;
@@ -15,4 +15,4 @@ struct SampleLoss {
 SampleLoss SoftmaxLoss(const float* logits, int64_t classes, int64_t label, float scale,
                        float* gradient);
 
-}  // namespace recpack
+}  // namespace recpack::train

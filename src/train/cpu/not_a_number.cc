@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kElementsAtATime = 65536;  // by a thread
@@ -61,4 +61,4 @@ void KeepNotANumber(const PoolingSpec& spec, const void* x, void* y) {
   spec.type == ValueType::kBf16 ? Keep<uint16_t>(spec, x, y) : Keep<uint32_t>(spec, x, y);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

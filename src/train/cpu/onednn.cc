@@ -8,7 +8,7 @@
 #include "src/base/format.h"
 #include "src/train/cpu/out_of_memory.h"
 
-namespace recpack {
+namespace recpack::train {
 
 using dnnl::memory;
 
@@ -88,4 +88,4 @@ void DnnlArray::Finish(const CpuContext& context) {
   if (!same_) out_.execute(context.stream, theirs_, ours_);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "src/train/ops/ops.h"
 #include "src/train/cpu/team.h"
 #include "src/train/ops/memory_purpose.h"
+#include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of one device. Outlives its operations.
 struct CpuContext {
@@ -76,4 +76,4 @@ std::unique_ptr<Embedding> MakeCpuEmbedding(const CpuContext& context, const Emb
 std::unique_ptr<Factorisation> MakeCpuFactorisation(const CpuContext& context,
                                                     const FactorisationSpec& spec);
 
-}  // namespace recpack
+}  // namespace recpack::train

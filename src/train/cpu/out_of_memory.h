@@ -3,9 +3,9 @@
 
 #include <exception>
 
-namespace recpack {
+namespace recpack::train {
 
 // Whether it is that, as the standard library or oneDNN throw it.
 bool IsOutOfMemory(const std::exception& error) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,7 +1,7 @@
 #include "src/train/cpu/not_a_number.h"
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -67,4 +67,4 @@ std::unique_ptr<Pooling> MakeCpuPooling(const CpuContext& context, const Pooling
   return WithDnnl("a pooling layer", [&] { return std::make_unique<CpuPooling>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

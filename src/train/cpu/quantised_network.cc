@@ -8,7 +8,7 @@
 #include "src/train/cpu/onednn.h"
 #include "src/train/ops/fused_steps.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -212,4 +212,4 @@ void QuantisedNetwork::Run(const void* input) const {
 
 OperationCounts QuantisedNetwork::counts() const noexcept { return program_->counts; }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 
 #include "src/train/ops/calibration.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // By how a network's operations are computed. Normalisation and ReLU that were folded into the
 // layer before them do not count.
@@ -39,4 +39,4 @@ class QuantisedNetwork {
   std::unique_ptr<Program> program_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kElementsAtATime = 16384;  // by a thread
@@ -36,4 +36,4 @@ void Relu(const Team& team, const Tensor& x, const Tensor& y) {
   x.type == ValueType::kBf16 ? Each<uint16_t>(team, x, y) : Each<float>(team, x, y);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

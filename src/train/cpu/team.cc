@@ -8,7 +8,7 @@
 extern "C" void omp_set_num_threads(int threads);
 extern "C" int omp_get_thread_num();
 
-namespace recpack {
+namespace recpack::train {
 
 Team::Team(int threads, std::vector<int> processors)
     : threads_(threads), processors_(std::move(processors)) {
@@ -29,4 +29,4 @@ void Team::Run(size_t count, void (*body)(const void*, size_t), const void* cont
   for (size_t i = 0; i < count; ++i) body(context, i);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

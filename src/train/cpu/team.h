@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
 // Threads are OpenMP's, which oneDNN uses as well: one team serves both. Used by the thread that
 // called Attach().
@@ -32,4 +32,4 @@ class Team {
   std::vector<int> processors_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/cuda/errors.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Memory of the current device, not zeroed. Move-only; freeing waits for what runs there.
 class CudaArray {
@@ -30,4 +30,4 @@ class CudaArray {
   void* data_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

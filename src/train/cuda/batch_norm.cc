@@ -4,7 +4,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/ops/norm_passes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaBatchNorm final : public NormPasses {
@@ -126,4 +126,4 @@ std::unique_ptr<BatchNorm> MakeCudaBatchNorm(Ops& ops, CudaContext& context,
   return std::make_unique<CudaBatchNorm>(ops, context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class CudaBias {
  public:
@@ -22,4 +22,4 @@ class CudaBias {
   CudaArray ones_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 int CheckedDevice(int device) {
@@ -48,4 +48,4 @@ void CudaContext::SetCapturing(bool capturing) noexcept {
   second_->SetCapturing(capturing);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "src/train/cuda/lane.h"
 #include "src/train/cuda/side_stream.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of one logical device; outlives its operations. Its device is made the thread's current one, and
 // must be that in all calls.
@@ -69,4 +69,4 @@ std::unique_ptr<Embedding> MakeCudaEmbedding(CudaContext& context, const Embeddi
 std::unique_ptr<Factorisation> MakeCudaFactorisation(CudaContext& context,
                                                      const FactorisationSpec& spec);
 
-}  // namespace recpack
+}  // namespace recpack::train

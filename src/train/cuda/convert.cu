@@ -2,7 +2,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 template <typename From, typename To, int kCount>
@@ -62,4 +62,4 @@ void LaunchConvert(const Tensor& from, const Tensor& to, CUstream_st* stream) {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

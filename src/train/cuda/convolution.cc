@@ -6,7 +6,7 @@
 #include "src/train/cuda/bias.h"
 #include "src/train/cuda/descriptors.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kMostWorkspace = size_t{512} << 20;  // of an algorithm
@@ -212,4 +212,4 @@ std::unique_ptr<Convolution> MakeCudaConvolution(CudaContext& context,
   return std::make_unique<CudaConvolution>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

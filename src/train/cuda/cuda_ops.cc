@@ -9,7 +9,7 @@
 #include "src/train/cuda/peer_access.h"
 #include "src/train/cuda/readback.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kMostStored = 1024;  // bytes that kernels bring as their arguments
@@ -152,4 +152,4 @@ std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options) {
   return std::make_unique<CudaOps>(options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct CudaOptions {
   int device = 0;    // as CUDA numbers them
@@ -30,4 +30,4 @@ struct CudaOptions {
 // starts), and for memory that is not to be had.
 std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::train

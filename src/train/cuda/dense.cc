@@ -2,7 +2,7 @@
 #include "src/train/cuda/bias.h"
 #include "src/train/cuda/matrix_product.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Arrays by rows are the transposes of what cuBLAS sees: y is its (out, batch), x its (in, batch),
@@ -107,4 +107,4 @@ std::unique_ptr<Dense> MakeCudaDense(CudaContext& context, const DenseSpec& spec
   return std::make_unique<CudaDense>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace recpack {
+namespace recpack::train {
 
 // Move-only.
 template <typename Handle, typename Status>
@@ -28,4 +28,4 @@ class CudaDescriptor {
   Destroy destroy_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 cudnnDataType_t CudnnType(ValueType type) {
@@ -58,4 +58,4 @@ CudnnConvolution MakeCudnnConvolution(const CudaContext& context, const Convolut
   return convolution;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

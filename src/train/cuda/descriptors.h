@@ -1,11 +1,11 @@
 // What cuDNN is told of tensors and convolutions.
 #pragma once
 
-#include "src/train/ops/tensor.h"
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/descriptor.h"
+#include "src/train/ops/tensor.h"
 
-namespace recpack {
+namespace recpack::train {
 
 using CudnnTensor = CudaDescriptor<cudnnTensorDescriptor_t, cudnnStatus_t>;
 using CudnnFilter = CudaDescriptor<cudnnFilterDescriptor_t, cudnnStatus_t>;
@@ -20,4 +20,4 @@ CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, Valu
 // Sums are f32.
 CudnnConvolution MakeCudnnConvolution(const CudaContext& context, const ConvolutionSpec& spec);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,7 +1,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 struct Relu {
@@ -151,4 +151,4 @@ void LaunchStore(void* to, const FewBytes& bytes, size_t count, CUstream_st* str
          static_cast<uint8_t*>(to));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaEmbedding final : public Embedding {
@@ -43,4 +43,4 @@ std::unique_ptr<Embedding> MakeCudaEmbedding(CudaContext& context, const Embeddi
   return std::make_unique<CudaEmbedding>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

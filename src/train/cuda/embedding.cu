@@ -3,7 +3,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kLanes = 32;  // threads of a row
@@ -142,4 +142,4 @@ void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const v
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

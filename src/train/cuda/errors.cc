@@ -5,7 +5,7 @@
 #include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::shared_ptr<void> CudaHostMemory(size_t bytes) {
   return {memory, [](void* pinned) { cudaFreeHost(pinned); }};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace recpack {
+namespace recpack::train {
 
 // Throw Error (kDevice) that names the call and the reason; OutOfMemory where that is it. An error
 // of an earlier kernel is told by the call that finds it.
@@ -19,4 +19,4 @@ void* CudaAllocate(size_t bytes);
 // Pinned memory of the host, for all devices.
 std::shared_ptr<void> CudaHostMemory(size_t bytes);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include "src/train/cuda/errors.h"
 #include "src/train/cuda/peer_access.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaExchangeStream final : public ExchangeStream {
@@ -101,4 +101,4 @@ std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, SideStream& s
   return std::make_unique<CudaExchangeStream>(device, streams, marks);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

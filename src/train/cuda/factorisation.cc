@@ -1,7 +1,7 @@
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaFactorisation final : public Factorisation {
@@ -36,4 +36,4 @@ std::unique_ptr<Factorisation> MakeCudaFactorisation(CudaContext& context,
   return std::make_unique<CudaFactorisation>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,7 +1,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kOfRow = 64;  // threads of a block
@@ -147,4 +147,4 @@ void LaunchFactorisationBackward(const FactorisationSpec& spec,
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaGraph final : public CapturedWork {
@@ -75,4 +75,4 @@ std::unique_ptr<CapturedWork> CaptureGraph(CudaContext& context,
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

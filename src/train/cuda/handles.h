@@ -5,7 +5,7 @@
 
 #include "src/train/cuda/errors.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class CudaEvent {
  public:
@@ -29,4 +29,4 @@ class CudaEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -11,7 +11,7 @@
 
 struct CUstream_st;  // what cudaStream_t points to
 
-namespace recpack {
+namespace recpack::train {
 
 // Activations as what goes by channel sees them.
 struct ByChannel {
@@ -137,4 +137,4 @@ void LaunchFactorisationBackward(const FactorisationSpec& spec,
                                  const float* dy, void* d_first, void* d_second,
                                  const FactorisationArrays<float>& gradients, CUstream_st* stream);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kFirstWorkspace = size_t{1} << 20;
@@ -47,4 +47,4 @@ void CudaLane::Reserve(size_t bytes) {
   workspace_bytes_ = bytes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

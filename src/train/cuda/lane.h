@@ -6,7 +6,7 @@
 #include "src/train/cuda/array.h"
 #include "src/train/cuda/libraries.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // A stream, cuDNN on it, and memory for the insides of one operation at a time. Of the current
 // device. Used by one thread.
@@ -41,4 +41,4 @@ class CudaLane {
   std::vector<CudaArray> of_graphs_;  // earlier workspaces, which graphs have the addresses of
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

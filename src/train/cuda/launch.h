@@ -16,7 +16,7 @@
 #include "recpack/loader/array_spec.h"
 #include "src/train/cuda/errors.h"
 
-namespace recpack {
+namespace recpack::train {
 
 constexpr uint32_t kThreads = 256;   // of a block
 constexpr uint32_t kBlocks = 8192;   // more do their work in turns
@@ -114,4 +114,4 @@ inline uint32_t Count32(int64_t count) {
   return static_cast<uint32_t>(count);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 
 #include "recpack/base/shared_library.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 #define RECPACK_TEXT_OF(value) #value
@@ -79,4 +79,4 @@ const CudaLibraries& LoadCudaLibraries() {
   return libraries;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

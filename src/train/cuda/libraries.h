@@ -5,7 +5,7 @@
 #include <cublasLt.h>
 #include <cudnn.h>
 
-namespace recpack {
+namespace recpack::train {
 
 // Their functions, by their names.
 struct CudaLibraries {
@@ -62,4 +62,4 @@ const CudaLibraries& LoadCudaLibraries();
 void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* call);
 void Check(const CudaLibraries& libraries, cublasStatus_t status, const char* call);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include "src/train/cuda/errors.h"
 #include "src/train/cuda/libraries.h"
 
-namespace recpack {
+namespace recpack::train {
 
 void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* call) {
   if (status == CUDNN_STATUS_SUCCESS) return;
@@ -21,4 +21,4 @@ void Check(const CudaLibraries& libraries, cublasStatus_t status, const char* ca
   throw Error(ErrorKind::kDevice, format("{}: {}", call, libraries.cublas.GetStatusString(status)));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

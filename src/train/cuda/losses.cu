@@ -1,7 +1,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kOfSample = 64;  // threads
@@ -128,4 +128,4 @@ void LaunchSquaredError(const Tensor& predictions, const float* targets, const u
          static_cast<const LossSums*>(samples), true, sums);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

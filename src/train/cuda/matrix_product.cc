@@ -6,7 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;  // what cuBLAS recommends for Hopper
@@ -128,4 +128,4 @@ void MatrixProduct::Run(const void* a, const void* b, void* d, const void* vecto
         "cublasLtMatmul");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

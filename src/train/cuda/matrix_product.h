@@ -8,7 +8,7 @@
 #include "src/train/cuda/context.h"
 #include "src/train/cuda/descriptor.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // D = op(A) op(B), as cuBLAS has them: by columns, so that an array by rows is its transpose. D is
 // (m, n), the inner size is k; A is (m, k), or transposed (k, m); B is (k, n), or transposed (n,
@@ -59,4 +59,4 @@ class MatrixProduct {
   const std::optional<Way> extended_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

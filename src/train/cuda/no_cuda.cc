@@ -1,9 +1,9 @@
 // Of builds that have no CUDA half.
 #include "recpack/base/error.h"
-#include "src/train/cuda/cuda_ops.h"
 #include "src/base/format.h"
+#include "src/train/cuda/cuda_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options) {
   throw Error(ErrorKind::kUnsupported,
@@ -11,4 +11,4 @@ std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options) {
               {}, "build where CMake finds a CUDA compiler and cudnn.h, or choose cpu:0");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kLanes = 32;        // at most so many threads are beside each other
@@ -379,4 +379,4 @@ void LaunchNormGradientApply(const ByChannel& shape, const NormGradientApplyArra
   InForm(shape, start, at(a.dy), at(a.x), at(a.dx), a.factor, a.term, a.of_g, a.of_x, a.constant);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kColumns = 32;  // channels of a block
@@ -139,4 +139,4 @@ void LaunchNormGradients(const NormSlices& sums, double count, const float* scal
   Reduce("batch normalisation's gradients", sums, Gradients{count, scale, folded, to}, stream);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

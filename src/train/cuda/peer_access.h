@@ -7,7 +7,7 @@
 
 #include "src/train/cuda/errors.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // What one device was let reach so far. Used by one thread.
 class PeerAccess {
@@ -31,4 +31,4 @@ class PeerAccess {
   std::set<int> known_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,7 +1,7 @@
 #include "src/train/cuda/kernels.h"
 #include "src/train/cuda/launch.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 struct Geometry {
@@ -134,4 +134,4 @@ void LaunchPoolingBackward(const PoolingSpec& spec, const void* dy, const uint32
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

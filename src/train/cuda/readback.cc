@@ -2,7 +2,7 @@
 
 #include "src/train/cuda/handles.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaReadback final : public Readback {
@@ -38,4 +38,4 @@ std::unique_ptr<Readback> MakeCudaReadback(const CudaContext& context, size_t by
   return std::make_unique<CudaReadback>(context, bytes);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,8 +5,8 @@
 
 #include "src/train/cuda/context.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::unique_ptr<Readback> MakeCudaReadback(const CudaContext& context, size_t bytes);
 
-}  // namespace recpack
+}  // namespace recpack::train

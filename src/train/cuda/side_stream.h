@@ -5,7 +5,7 @@
 
 #include "src/train/cuda/handles.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Used by one thread. Both streams outlive it.
 class SideStream {
@@ -59,4 +59,4 @@ class SideStream {
   bool doing_ = false, apart_ = false;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,8 +1,8 @@
 #include "recpack/base/error.h"
-#include "src/train/models/model.h"
 #include "src/base/format.h"
+#include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int kKernel = 5;
@@ -166,4 +166,4 @@ std::unique_ptr<Model> MakeAlexnet(const ModelContext& context, const AlexnetOpt
   return std::make_unique<Alexnet>(context, options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,10 +1,10 @@
 #include "recpack/base/error.h"
-#include "src/train/models/model.h"
-#include "src/train/ops/placement.h"
 #include "src/base/format.h"
+#include "src/train/models/model.h"
 #include "src/train/models/review_tower.h"
+#include "src/train/ops/placement.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // What a step learns first must not be the ratings' mean: to get there from 0 takes all latent
@@ -230,4 +230,4 @@ ModelGraph DeepconnGraph() {
   return graph;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

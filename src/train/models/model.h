@@ -11,7 +11,7 @@
 #include "src/train/ops/layers.h"
 #include "src/train/ops/placement.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // One batch as a model reads it: arrays in the device's memory, by the names of the loader's
 // fields.
@@ -111,4 +111,4 @@ std::unique_ptr<Model> MakeDeepconn(const ModelContext& context, const DeepconnO
 // What of it ModelContext::placement places; a variable lies where it is read.
 ModelGraph DeepconnGraph();
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/train/models/model.h"
 #include "src/base/format.h"
+#include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int kStages = 4;
@@ -200,4 +200,4 @@ std::unique_ptr<Model> MakeResnet(const ModelContext& context, const ResnetOptio
   return std::make_unique<Resnet>(context, options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/models/review_tower.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Over text: a picture of height 1. Without padding, as every token list is padded to length.
@@ -176,4 +176,4 @@ void ReviewTower::Name(std::vector<LayerOutput>& all) {
   all.push_back({name_ + ".fc", out().value, &relu_at_});
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

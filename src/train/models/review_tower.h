@@ -10,7 +10,7 @@
 #include "src/train/models/model.h"
 #include "src/train/ops/placement.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Embedding, convolution over tokens, maximum over time, tanh, dense layer with ReLU. tanh rises,
 // so that the maximum of its values is that of its maximum, which is taken first: fewer values to
@@ -58,4 +58,4 @@ class ReviewTower {
   ActivationLink to_convolution_, to_pooling_, to_tanh_, to_dense_, to_relu_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int kBits = 16;  // of a magnitude that are not told apart
@@ -46,4 +46,4 @@ ActivationRanges Calibration::Ranges(double percentile) const {
   return ranges;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/trace.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // The magnitude that an activation's integers reach to, by where it lies; the input's is that of
 // Trace::input.
@@ -37,4 +37,4 @@ class Calibration {
   std::map<const void*, Magnitudes> magnitudes_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

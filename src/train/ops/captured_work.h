@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace recpack {
+namespace recpack::train {
 
 // Work of a device that was captured by Ops::Capture(). Used by the thread of its Ops, not after
 // it.
@@ -27,4 +27,4 @@ class Readback {
   virtual const void* Wait() = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

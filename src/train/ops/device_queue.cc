@@ -4,7 +4,7 @@
 
 #include "recpack/base/start_thread.h"
 
-namespace recpack {
+namespace recpack::train {
 
 DeviceQueue::DeviceQueue(Ops& ops, Done done, uint16_t device) : ops_(ops), device_(device) {
   if (done == Done::kByOwnThread) thread_ = StartThread([this] { Work(); });
@@ -75,4 +75,4 @@ void DeviceQueue::Work() {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -12,7 +12,7 @@
 #include "recpack/base/event_log.h"
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // What is given to a queue is done in order, by a thread of its own that the device's Ops is
 // attached to, or at once by the caller. Used by one thread.
@@ -69,4 +69,4 @@ class DeviceQueue {
   std::thread thread_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 std::optional<int> Number(std::string_view text) {
@@ -94,4 +94,4 @@ std::vector<DeviceSpec> ParseDevices(const std::string& text, int local_rank) {
   return devices;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

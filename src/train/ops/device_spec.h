@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
 enum class DeviceKind {
   kCpu,        // "cpu:0": its own threads and memory
@@ -29,4 +29,4 @@ std::string DeviceName(const DeviceSpec& device);
 // twice.
 std::vector<DeviceSpec> ParseDevices(const std::string& text, int local_rank = 0);
 
-}  // namespace recpack
+}  // namespace recpack::train

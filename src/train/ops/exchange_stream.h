@@ -6,7 +6,7 @@
 
 #include "recpack/device/runtime.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // An order of work of its own on the device of an Ops and on its memory, for what exchanges
 // gradients while the backward pass goes on. Each call says which thread makes it: that of the Ops,
@@ -42,4 +42,4 @@ class ExchangeStream {
   virtual std::shared_ptr<void> HostMemory(size_t bytes) = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

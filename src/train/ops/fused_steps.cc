@@ -1,6 +1,6 @@
 #include "src/train/ops/fused_steps.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 bool Reads(const TracedStep& step, const void* data) {
@@ -61,4 +61,4 @@ std::vector<FusedStep> FuseSteps(const Trace& trace) {
   return fused;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 
 #include "src/train/ops/trace.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // A convolution with the normalisation behind it, a layer with its ReLU, or an operation alone.
 // Points into the trace.
@@ -23,4 +23,4 @@ struct FusedStep {
 // what others read as well stay by themselves. `trace` outlives the steps.
 std::vector<FusedStep> FuseSteps(const Trace& trace);
 
-}  // namespace recpack
+}  // namespace recpack::train

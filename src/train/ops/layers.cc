@@ -5,7 +5,7 @@
 #include "src/base/format.h"
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Gradients of weights, which nothing of the backward pass reads.
@@ -169,4 +169,4 @@ void PoolingLayer::Build(const ModelContext& context) {
   out_.Allocate(context, spec_.out_shape(), spec_.type);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 
 #include "src/train/ops/variables.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class Placement;
 
@@ -122,4 +122,4 @@ class PoolingLayer {
   Activations out_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

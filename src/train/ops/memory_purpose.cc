@@ -3,7 +3,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace recpack {
+namespace recpack::train {
 
 std::vector<float> HostFloats(size_t count, const std::string& what) {
   try {
@@ -16,4 +16,4 @@ std::vector<float> HostFloats(size_t count, const std::string& what) {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 
 #include "recpack/base/out_of_memory.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Does `work`. OutOfMemory that it throws says besides what the memory was for.
 template <typename Work>
@@ -22,4 +22,4 @@ auto WithMemoryFor(const std::string& what, const Work& work) {
 // So many zeros in the host's memory. Throws OutOfMemory with their bytes and `what` they are for.
 std::vector<float> HostFloats(size_t count, const std::string& what);
 
-}  // namespace recpack
+}  // namespace recpack::train

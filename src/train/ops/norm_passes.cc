@@ -2,7 +2,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 
 NormPasses::NormPasses(Ops& ops, const BatchNormSpec& spec) : ops_(ops), spec_(spec) {
   if (spec.type != ValueType::kF32 && spec.type != ValueType::kBf16) {
@@ -45,4 +45,4 @@ Tensor NormPasses::Whole(const void* data) const {
           spec_.layout};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

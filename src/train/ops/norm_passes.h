@@ -4,7 +4,7 @@
 #include "recpack/kernels/batch_norm.h"
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class NormPasses : public BatchNorm {
  protected:
@@ -36,4 +36,4 @@ class NormPasses : public BatchNorm {
   Tensor Whole(const void* data) const;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/train/ops/exchange_stream.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Of devices whose work is done when a call returns.
@@ -74,4 +74,4 @@ DeviceArray::~DeviceArray() {
   if (data_) ops_->FreeBytes(data_);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -12,7 +12,7 @@
 #include "src/train/ops/captured_work.h"
 #include "src/train/ops/tensor.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Weights, gradients and statistics are f32 wherever the activations are bf16. All pointers are
 // into the device's memory. Operations are enqueued in order; what one call writes, later calls
@@ -324,4 +324,4 @@ class DeviceArray {
   void* data_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/ops/optimizer.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 AdamUpdate AdamOf(const OptimizerOptions& options, const UpdateStep& step, float decay) {
@@ -52,4 +52,4 @@ void UpdateVariable(Ops& ops, const Variables& variables, const OptimizerOptions
                variables.Gradient(variable), slots, variables.size(variable));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 
 #include "src/train/ops/strategy.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // "sgd".
 const char* OptimizerName(OptimizerKind kind);
@@ -26,4 +26,4 @@ void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& s
 void UpdateVariable(Ops& ops, const Variables& variables, const OptimizerOptions& options,
                     const UpdateStep& step, size_t variable);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 struct Part {
@@ -154,4 +154,4 @@ void Placement::Join() {
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

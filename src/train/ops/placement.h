@@ -10,7 +10,7 @@
 #include "src/train/ops/device_spec.h"
 #include "src/train/ops/transfer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // An operation of a model that can be placed.
 struct GraphOperation {
@@ -61,4 +61,4 @@ class Placement {
   bool devices_tell_ = false;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 void RepeatedWork::Do(const Places& places, const std::function<void()>& work) {
   // The first one brings what operations take when they are first used: code, memory of libraries.
   CapturedWork* const captured = std::exchange(first_, false) ? nullptr : Captured(places, work);
@@ -32,4 +32,4 @@ CapturedWork* RepeatedWork::Captured(const Places& places, const std::function<v
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

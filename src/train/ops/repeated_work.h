@@ -10,7 +10,7 @@
 
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Used by the thread of its Ops, not after it.
 class RepeatedWork {
@@ -44,4 +44,4 @@ class RepeatedWork {
   bool first_ = true, plain_ = false;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

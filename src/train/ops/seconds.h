@@ -3,10 +3,10 @@
 
 #include <chrono>
 
-namespace recpack {
+namespace recpack::train {
 
 inline double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

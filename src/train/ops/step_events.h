@@ -6,7 +6,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of one device, by the thread that takes its steps.
 class StepEvents {
@@ -49,4 +49,4 @@ class ExchangeWaitSpan {
   const EventSpan span_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

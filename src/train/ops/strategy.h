@@ -9,7 +9,7 @@
 
 #include "src/train/ops/variables.h"
 
-namespace recpack {
+namespace recpack::train {
 
 enum class OptimizerKind : uint8_t {
   kSgd,   // gradient descent with momentum: SgdUpdate
@@ -85,4 +85,4 @@ class VariableStrategy {
   ExchangeAccount account_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/ops/tensor.h"
 
-namespace recpack {
+namespace recpack::train {
 
 int64_t Elements(const Shape& shape) noexcept {
   int64_t count = 1;
@@ -14,4 +14,4 @@ std::string ShapeText(const Shape& shape) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "recpack/kernels/finish.h"
 #include "recpack/loader/array_spec.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Sizes from the outermost dimension on. Pictures are always (batch, channels, height, width),
 // however they lie in memory: ImageLayout says that.
@@ -36,4 +36,4 @@ struct Tensor {
   size_t bytes() const noexcept { return static_cast<size_t>(elements()) * ValueBytes(type); }
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 [[noreturn]] void Unknown(const char* what) {
@@ -181,4 +181,4 @@ void* TraceOps::AllocateBytes(size_t bytes) {
   return data;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 
 #include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Pointers are into the device's memory and stay valid as long as the model that was traced.
 struct TracedConvolution {
@@ -116,4 +116,4 @@ class TraceOps final : public Ops {
   Trace* trace_ = nullptr;  // while it looks on
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 template <typename Work>
@@ -98,4 +98,4 @@ const void* InputLink::Forward(const void* array) {
   return copy_.data();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "src/train/ops/device_queue.h"
 #include "src/train/ops/layers.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // `context`, on the device of `queue`.
 inline ModelContext On(DeviceQueue& queue, ModelContext context) {
@@ -94,4 +94,4 @@ class InputLink {
   DeviceArray copy_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

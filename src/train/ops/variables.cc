@@ -8,7 +8,7 @@
 #include "recpack/base/random.h"
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kInitialStream = 0x696e6974;  // "init"
@@ -118,4 +118,4 @@ size_t Variables::size(size_t variable) const {
   return static_cast<size_t>(Elements(specs_[variable].shape));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

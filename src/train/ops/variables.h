@@ -9,7 +9,7 @@
 
 #include "src/train/ops/device_queue.h"
 
-namespace recpack {
+namespace recpack::train {
 
 enum class Initial : uint8_t {
   kZeros,
@@ -80,4 +80,4 @@ class Variables {
   std::vector<size_t> part_of_, offsets_;  // by variable
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

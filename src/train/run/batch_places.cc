@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 
 BatchPlaces::BatchPlaces(const DeviceBatch& batch) {
   for (const ArraySpec& array : batch.arrays()) {
@@ -18,4 +18,4 @@ const void* BatchPlaces::Raw(const std::string& name) const {
   throw Error(ErrorKind::kInvalidArgument, format("the batch has no array '{}'", name));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "recpack/device/batch.h"
 #include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Stays when the batch goes.
 class BatchPlaces final : public BatchArrays {
@@ -24,4 +24,4 @@ class BatchPlaces final : public BatchArrays {
   std::map<std::string, const void*> by_name_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-namespace recpack {
+namespace recpack::train {
 
 Dispatch::Dispatch(Tower& tower, size_t index, size_t steps, Take take)
     : tower_(tower),
@@ -59,4 +59,4 @@ void Dispatch::Read(Part& part) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

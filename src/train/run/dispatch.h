@@ -11,7 +11,7 @@
 #include "src/train/ops/step_events.h"
 #include "src/train/run/tower.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct StepResult {
   uint64_t step = 0;  // how many were made before it
@@ -56,4 +56,4 @@ class Dispatch {
   uint64_t last_ = 0;                 // step that was enqueued
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

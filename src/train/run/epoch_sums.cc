@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // What each tower has, in their order. Each calls it.
@@ -70,4 +70,4 @@ void AddUp(Collective& towers, const TowerEpoch& epoch, EpochReport& report) {
   report.exchange_bytes = SumOf(towers, epoch.exchange.bytes);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

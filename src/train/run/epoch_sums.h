@@ -7,7 +7,7 @@
 #include "src/train/collectives/collective.h"
 #include "src/train/run/trainer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // LossSums of many steps: counts of f32 stand still at 2^24 samples.
 struct ScoreSums {
@@ -37,4 +37,4 @@ std::vector<double> StepLosses(Collective& towers, const std::vector<LossSums>& 
 // Fills in what is of all towers. Each calls it, and gets the same.
 void AddUp(Collective& towers, const TowerEpoch& epoch, EpochReport& report);
 
-}  // namespace recpack
+}  // namespace recpack::train

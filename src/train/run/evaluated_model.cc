@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "src/train/checkpoint/checkpoint_fit.h"
+#include "src/train/checkpoint/training_state.h"
+#include "src/train/ops/trace.h"
 #include "src/train/setup/make_model.h"
 #include "src/train/setup/make_ops.h"
 #include "src/train/setup/model_options.h"
 #include "src/train/strategies/single_device.h"
-#include "src/train/ops/trace.h"
-#include "src/train/checkpoint/training_state.h"
 
-namespace recpack {
+namespace recpack::train {
 
 EvaluatedModel::EvaluatedModel(const std::string& path, TrainerOptions& options) {
   const Checkpoint checkpoint = ReadCheckpoint(PosixFiles(), path);
@@ -40,4 +40,4 @@ EvaluatedModel::EvaluatedModel(const std::string& path, TrainerOptions& options)
   TrainingState::WriteVariables(FittingArrays(checkpoint.stored, target, path), model.variables());
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

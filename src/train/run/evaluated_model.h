@@ -5,10 +5,10 @@
 #include <string>
 
 #include "src/train/checkpoint/checkpoint.h"
-#include "src/train/run/trainer.h"
 #include "src/train/run/tower.h"
+#include "src/train/run/trainer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class TraceOps;
 
@@ -29,4 +29,4 @@ class EvaluatedModel {
   std::unique_ptr<Tower> tower_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "src/train/checkpoint/checkpoint_folder.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
+#include "src/train/ops/seconds.h"
 #include "src/train/run/evaluated_model.h"
+#include "src/train/run/quantise_model.h"
+#include "src/train/run/training_feeders.h"
 #include "src/train/setup/make_model.h"
 #include "src/train/setup/memory_errors.h"
-#include "src/train/run/quantise_model.h"
-#include "src/train/ops/seconds.h"
-#include "src/train/run/training_feeders.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -236,4 +236,4 @@ std::vector<double> Evaluator::Classify(const uint8_t* pixels) {
   return Softmax(first);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include "src/train/checkpoint/checkpoint.h"
 #include "src/train/run/trainer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct EvaluatorOptions {
   std::string checkpoint;            // a file, or a folder of them: its latest whole one
@@ -94,4 +94,4 @@ class Evaluator {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,11 +2,11 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/setup/make_model.h"
 #include "src/train/ops/trace.h"
 #include "src/train/run/training_feeders.h"
+#include "src/train/setup/make_model.h"
 
-namespace recpack {
+namespace recpack::train {
 
 QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
                              const CalibrationOptions& calibration) {
@@ -56,4 +56,4 @@ QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
   return result;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "src/train/run/evaluator.h"
 #include "src/train/cpu/folded_network.h"
 #include "src/train/cpu/quantised_network.h"
 #include "src/train/run/evaluated_model.h"
+#include "src/train/run/evaluator.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct QuantisedModel {
   std::unique_ptr<QuantisedNetwork> network;
@@ -23,4 +23,4 @@ struct QuantisedModel {
 QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
                              const CalibrationOptions& calibration);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 
 #include "recpack/loader/token.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 std::string Broadcast(Collective& towers, std::string text, uint64_t size, size_t from) {
@@ -44,4 +44,4 @@ std::optional<AuditReport> CheckRunAudit(const std::string& text, const DeviceFe
   return CheckAudit(feeder.samples(), EpochAudit::Parse(text), 0);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "src/train/checkpoint/checkpoint.h"
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // One tower's part. Audits are the loaders', up to the last step that was taken.
 class RunAudit {
@@ -35,4 +35,4 @@ class RunAudit {
 // to the samples.
 std::optional<AuditReport> CheckRunAudit(const std::string& text, const DeviceFeeder& feeder);
 
-}  // namespace recpack
+}  // namespace recpack::train

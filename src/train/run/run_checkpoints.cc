@@ -8,10 +8,10 @@
 #include "recpack/loader/token.h"
 #include "src/base/format.h"
 #include "src/train/checkpoint/checkpoint_fit.h"
-#include "src/train/ops/optimizer.h"
 #include "src/train/checkpoint/training_state.h"
+#include "src/train/ops/optimizer.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Another one keeps other arrays.
@@ -116,4 +116,4 @@ void RunCheckpoints::Save(CheckpointInfo at, const ScoreSums& train, Tower& towe
   folder_->Save(at, state.arrays());
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "src/train/checkpoint/checkpoint_folder.h"
-#include "src/train/run/trainer.h"
 #include "src/train/run/epoch_sums.h"
-#include "src/train/setup/process_world.h"
 #include "src/train/run/tower.h"
+#include "src/train/run/trainer.h"
+#include "src/train/setup/process_world.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class RunCheckpoints {
  public:
@@ -49,4 +49,4 @@ class RunCheckpoints {
   std::optional<CheckpointFolder> folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

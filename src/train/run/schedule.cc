@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace recpack {
+namespace recpack::train {
 
 double LearningRate::At(int64_t step) const noexcept {
   if (step < warmup_steps) {
@@ -15,4 +15,4 @@ double LearningRate::At(int64_t step) const noexcept {
   return peak * 0.5 * (1 + std::cos(std::numbers::pi * share));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

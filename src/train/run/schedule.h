@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace recpack {
+namespace recpack::train {
 
 // Rises in a line over the warm-up, then falls to 0 along half a cosine: Loshchilov and Hutter,
 // "SGDR", 2017, without restarts.
@@ -16,4 +16,4 @@ struct LearningRate {
   double At(int64_t step) const noexcept;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -14,7 +14,7 @@
 #include "src/train/run/time_steps.h"
 #include "src/train/run/tower_input.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -125,4 +125,4 @@ std::vector<StepTiming> TimeSimulated(const TrainerOptions& options, DeviceFeede
   return timings;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

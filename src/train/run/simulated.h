@@ -7,7 +7,7 @@
 #include "recpack/device/feeder.h"
 #include "src/train/run/trainer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Takes the batches as devices would that need options.devices[i].step_time a step, and no
 // processor: what they wait is what the loader owes them. Reports each epoch.
@@ -17,4 +17,4 @@ void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
 // Of options.timing, on such devices.
 std::vector<StepTiming> TimeSimulated(const TrainerOptions& options, DeviceFeeder& feeder);
 
-}  // namespace recpack
+}  // namespace recpack::train

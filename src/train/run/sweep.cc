@@ -7,7 +7,7 @@
 #include "recpack/base/cpu.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 int CountOf(const TrainerOptions& options, DeviceKind kind) {
@@ -130,4 +130,4 @@ void RunSweep(const SweepPlan& plan, const SweepOptions& options, const std::vec
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

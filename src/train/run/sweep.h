@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "src/train/run/trainer.h"
 #include "src/train/setup/choices.h"
 #include "src/train/setup/step_timing.h"
-#include "src/train/run/trainer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // One option, and what is tried of it: devices, threads, or one of choices.h.
 struct SweepAxis {
@@ -54,4 +54,4 @@ struct SweepOptions {
 void RunSweep(const SweepPlan& plan, const SweepOptions& options, const std::vector<SweepRun>& done,
               const std::function<void(const SweepRun& run)>& report);
 
-}  // namespace recpack
+}  // namespace recpack::train

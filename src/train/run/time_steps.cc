@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "src/train/run/epoch_sums.h"
 #include "src/train/ops/seconds.h"
+#include "src/train/run/epoch_sums.h"
 #include "src/train/run/tower_input.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -75,4 +75,4 @@ std::vector<StepTiming> TimeSteps(const TimedDevice& device, const StepTimingOpt
   return medians;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

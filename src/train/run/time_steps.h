@@ -6,10 +6,10 @@
 
 #include "recpack/device/feeder.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/setup/step_timing.h"
 #include "src/train/ops/strategy.h"
+#include "src/train/setup/step_timing.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // What one device does.
 struct TimedDevice {
@@ -26,4 +26,4 @@ struct TimedDevice {
 // the feeder, a step or the collective threw.
 std::vector<StepTiming> TimeSteps(const TimedDevice& device, const StepTimingOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::train

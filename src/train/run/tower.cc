@@ -6,7 +6,7 @@
 
 #include "src/train/run/batch_places.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Places of batches. Of single steps there are as many as the feeder's depth. Those of several have
@@ -135,4 +135,4 @@ std::string Tower::FirstBadLayer() {
   return {};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -11,10 +11,10 @@
 #include "recpack/device/batch.h"
 #include "src/train/models/model.h"
 #include "src/train/ops/placement.h"
-#include "src/train/ops/strategy.h"
 #include "src/train/ops/repeated_work.h"
+#include "src/train/ops/strategy.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Used by one thread, that of Build().
 class Tower {
@@ -78,4 +78,4 @@ class Tower {
   std::optional<RepeatedWork> repeated_, several_;  // of a step, and of those at once
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

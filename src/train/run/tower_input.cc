@@ -5,7 +5,7 @@
 
 #include "src/train/ops/seconds.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kCached = 2;  // batches; the feeder's depth leaves one more
@@ -45,4 +45,4 @@ DeviceBatch* TowerInput::Take() {
   return &kept_[next];
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "recpack/device/feeder.h"
 #include "src/train/run/trainer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Used by the tower's thread.
 class TowerInput {
@@ -38,4 +38,4 @@ class TowerInput {
   double waited_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,15 +8,15 @@
 #include "recpack/base/gain.h"
 #include "recpack/loader/token.h"
 #include "src/base/format.h"
-#include "src/train/setup/make_model.h"
-#include "src/train/setup/make_ops.h"
-#include "src/train/setup/memory_errors.h"
 #include "src/train/ops/seconds.h"
 #include "src/train/ops/step_events.h"
 #include "src/train/run/time_steps.h"
 #include "src/train/run/trainer_state.h"
+#include "src/train/setup/make_model.h"
+#include "src/train/setup/make_ops.h"
+#include "src/train/setup/memory_errors.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -254,4 +254,4 @@ void Trainer::State::CheckStep(size_t index, const StepResult& result) {
       {}, format("lower the learning rate; the batch's token is {}", result.token));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,6 +9,10 @@
 #include "recpack/base/gain.h"
 #include "recpack/base/start_thread.h"
 #include "src/base/format.h"
+#include "src/train/run/simulated.h"
+#include "src/train/run/time_steps.h"
+#include "src/train/run/trainer_state.h"
+#include "src/train/run/training_feeders.h"
 #include "src/train/setup/check_processes.h"
 #include "src/train/setup/gain_options.h"
 #include "src/train/setup/make_model.h"
@@ -16,12 +20,8 @@
 #include "src/train/setup/make_strategies.h"
 #include "src/train/setup/memory_errors.h"
 #include "src/train/setup/repetition.h"
-#include "src/train/run/simulated.h"
-#include "src/train/run/time_steps.h"
-#include "src/train/run/trainer_state.h"
-#include "src/train/run/training_feeders.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Throws where simulated devices stand beside others.
@@ -142,4 +142,4 @@ void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
   if (state.failure) std::rethrow_exception(state.failure);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

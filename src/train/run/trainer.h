@@ -12,7 +12,7 @@
 #include "src/train/ops/transfer.h"
 #include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Over the samples of an epoch, or of some steps.
 struct Score {
@@ -61,4 +61,4 @@ class Trainer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

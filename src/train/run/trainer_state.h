@@ -12,19 +12,19 @@
 
 #include "recpack/device/feeder.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/run/schedule.h"
-#include "src/train/run/trainer.h"
 #include "src/train/run/dispatch.h"
 #include "src/train/run/epoch_sums.h"
+#include "src/train/run/run_audit.h"
+#include "src/train/run/run_checkpoints.h"
+#include "src/train/run/schedule.h"
+#include "src/train/run/tower.h"
+#include "src/train/run/tower_input.h"
+#include "src/train/run/trainer.h"
 #include "src/train/setup/gradient_sums.h"
 #include "src/train/setup/model_placement.h"
 #include "src/train/setup/process_world.h"
-#include "src/train/run/run_audit.h"
-#include "src/train/run/run_checkpoints.h"
-#include "src/train/run/tower.h"
-#include "src/train/run/tower_input.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct Trainer::State {
   State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete, TrainerNotice tell);
@@ -71,4 +71,4 @@ struct Trainer::State {
   void Fail(size_t index, const std::string& reason) noexcept;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

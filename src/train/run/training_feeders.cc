@@ -9,7 +9,7 @@
 #include "src/train/setup/make_ops.h"
 #include "src/train/setup/repetition.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 Dataset OpenEvaluation(const TrainerOptions& options) {
@@ -100,4 +100,4 @@ std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options,
                                         FeederOf(options));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

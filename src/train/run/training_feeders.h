@@ -9,7 +9,7 @@
 #include "src/train/run/trainer.h"
 #include "src/train/setup/process_world.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // For this process's towers: together all processes have the batches that one would have with as
 // many devices, in that order.
@@ -28,4 +28,4 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
 std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options,
                                                const ProcessWorld& world);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,10 +4,10 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/setup/make_ops.h"
 #include "src/train/ops/optimizer.h"
+#include "src/train/setup/make_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 [[noreturn]] void Refuse(const std::string& what, const std::string& advice) {
@@ -72,4 +72,4 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/setup/choices.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Sets the option `member` to `value`.
@@ -123,4 +123,4 @@ const TrainerChoices& InputChoices() {
   return choices;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 
 #include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct TrainerChoice {
   std::string name;
@@ -35,4 +35,4 @@ const TrainerChoices& OptimizerChoices();     // auto (the model's), sgd, adam
 const TrainerChoices& BadRecordChoices();     // fail, substitute
 const TrainerChoices& InputChoices();         // real, cached, synthetic
 
-}  // namespace recpack
+}  // namespace recpack::train

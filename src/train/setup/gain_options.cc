@@ -5,7 +5,7 @@
 
 #include "recpack/base/gain.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint64_t kManyEpochs = 1'000'000;
@@ -39,4 +39,4 @@ TrainerOptions OfGainRun(TrainerOptions options, const TrainerNotice& notice) {
   return options;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

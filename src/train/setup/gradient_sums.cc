@@ -8,7 +8,7 @@
 #include "src/base/format.h"
 #include "src/train/setup/make_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr char kOnHost[] = "gradients are summed in the host's memory";
@@ -108,4 +108,4 @@ GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorl
   return {false, format("{}: {}", kOnHost, why)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

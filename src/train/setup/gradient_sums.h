@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "src/train/setup/trainer_options.h"
 #include "src/train/setup/process_world.h"
+#include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct GradientSums {
   bool on_devices = false;  // by TrainerOptions::between_gpus; else in the host's memory
@@ -17,4 +17,4 @@ struct GradientSums {
 // Error (kUnsupported) where SumPlace::kGpus was asked for and cannot be.
 GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorld& world);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr char kVocabularyName[] = "vocabulary.txt";
@@ -141,4 +141,4 @@ void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std:
       {.path = options.data}, format("{}; the batch's token is {}", range.fix, token));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "recpack/loader/field.h"
 #include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // With what the model and the data say where nothing is given: rate, decay, size of the vocabulary.
 // Throws Error: kInvalidArgument for a model that there is not; what reading the vocabulary throws.
@@ -35,4 +35,4 @@ LabelRange ModelLabels(const TrainerOptions& options);
 void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std::string& where,
                  const std::string& token);
 
-}  // namespace recpack
+}  // namespace recpack::train

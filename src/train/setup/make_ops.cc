@@ -5,11 +5,11 @@
 #include "recpack/base/affinity.h"
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
+#include "src/base/format.h"
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/cuda/cuda_ops.h"
-#include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // CPU devices share the processors; device i of n, of all processes, has a stretch of them.
@@ -84,4 +84,4 @@ std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
   throw Error(ErrorKind::kUnsupported, format("{} cannot be trained on yet", DeviceName(device)));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

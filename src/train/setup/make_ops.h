@@ -7,7 +7,7 @@
 #include "recpack/device/runtime.h"
 #include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Processes that have the same processors, and which of them this one is.
 struct ProcessorShare {
@@ -34,4 +34,4 @@ void CheckDevice(const DeviceSpec& device);
 // devices that cannot be fed, or trained on together; kDevice for one that is not there.
 DeviceRuntime* FeedingRuntime(const TrainerOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,16 +4,16 @@
 
 #include "recpack/base/error.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/cpu/cpu_ops.h"
 #include "src/train/collectives/local_collectives.h"
-#include "src/train/strategies/distributed_replicated.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "src/train/setup/make_ops.h"
 #include "src/train/setup/repetition.h"
+#include "src/train/strategies/distributed_replicated.h"
 #include "src/train/strategies/replicated.h"
 #include "src/train/strategies/served_variables.h"
 #include "src/train/strategies/single_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kBucketElements = 256 * 1024;  // 1 MiB
@@ -100,4 +100,4 @@ Strategies MakeStrategies(const TrainerOptions& options, const ProcessWorld& wor
   return strategies;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,14 +4,14 @@
 #include <memory>
 #include <vector>
 
-#include "src/train/setup/trainer_options.h"
 #include "src/train/setup/process_world.h"
+#include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // One for each tower of this process. `sums_on_devices`: GradientSums::on_devices.
 std::vector<std::unique_ptr<VariableStrategy>> MakeStrategies(const TrainerOptions& options,
                                                               const ProcessWorld& world,
                                                               bool sums_on_devices);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include "src/base/format.h"
 #include "src/train/cpu/out_of_memory.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr char kAdvice[] = "use a smaller --batch-size or model, bf16, or fewer devices";
@@ -32,4 +32,4 @@ void WithMemoryErrors(const std::function<std::string()>& where, size_t batch_si
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace recpack {
+namespace recpack::train {
 
 // Does `work`. Throws what it throws; where memory was not to be had, of a device or of the host,
 // OutOfMemory that says besides that it was for batches of `batch_size` samples and where, as that
@@ -13,4 +13,4 @@ namespace recpack {
 void WithMemoryErrors(const std::function<std::string()>& where, size_t batch_size,
                       const std::function<void()>& work);
 
-}  // namespace recpack
+}  // namespace recpack::train

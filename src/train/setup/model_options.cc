@@ -7,7 +7,7 @@
 #include "recpack/base/json_levels.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using Json = nlohmann::json;
@@ -78,4 +78,4 @@ void TakeModel(const CheckpointInfo& info, const std::string& path, TrainerOptio
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

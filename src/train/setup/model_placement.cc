@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "src/train/setup/make_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 void CheckStrategy(const TrainerOptions& options) {
@@ -62,4 +62,4 @@ TrainerOptions OnDevicesThatAreThere(TrainerOptions options, const TrainerNotice
   return options;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include "src/train/ops/placement.h"
 #include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of a training whose devices each have the whole model: empty.
 struct ModelPlacement {
@@ -20,4 +20,4 @@ ModelPlacement PlaceModel(const TrainerOptions& options);
 // soft_placement allows it. Throws Error (kDevice, kUnsupported) where it does not.
 TrainerOptions OnDevicesThatAreThere(TrainerOptions options, const TrainerNotice& notice);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -11,7 +11,7 @@
 #include "src/train/collectives/local_collectives.h"
 #include "src/train/collectives/tower_collectives.h"
 
-namespace recpack {
+namespace recpack::train {
 
 namespace {
 
@@ -103,4 +103,4 @@ void ProcessWorld::Abort(const std::string& reason) const noexcept {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "src/train/collectives/collective.h"
-#include "src/train/setup/trainer_options.h"
 #include "src/train/setup/make_ops.h"
+#include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Towers are numbered process by process. All processes make one, and use it alike. Until the
 // towers run, one thread.
@@ -58,4 +58,4 @@ class ProcessWorld {
   ProcessorShare processors_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include "src/base/format.h"
 #include "src/train/setup/make_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // The device has memory for twice as many batches.
@@ -61,4 +61,4 @@ std::string DescribeSteps(const TrainerOptions& options, size_t towers) {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

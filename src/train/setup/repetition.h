@@ -5,7 +5,7 @@
 
 #include "src/train/setup/trainer_options.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Empty: they can. Else why not. `towers`: of all processes.
 std::string WhyNotRepeated(const TrainerOptions& options, size_t towers);
@@ -19,4 +19,4 @@ size_t StepsAtOnce(const TrainerOptions& options, size_t towers);
 // where one would think so: "; a step is a CUDA graph", ", 4 steps a dispatch".
 std::string DescribeSteps(const TrainerOptions& options, size_t towers);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 double Median(std::span<const StepTiming> turns, double StepTiming::*member) {
@@ -24,4 +24,4 @@ StepTiming MedianOf(std::span<const StepTiming> turns) {
           .exchange_bytes = Median(turns, &StepTiming::exchange_bytes)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

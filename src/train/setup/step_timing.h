@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
 // What devices are fed with.
 enum class InputKind : uint8_t {
@@ -36,4 +36,4 @@ struct StepTiming {
 // The median of each number by itself; of an even count, the middle of the two.
 StepTiming MedianOf(std::span<const StepTiming> turns);
 
-}  // namespace recpack
+}  // namespace recpack::train

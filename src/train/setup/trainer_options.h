@@ -16,7 +16,7 @@
 #include "src/train/ops/strategy.h"
 #include "src/train/setup/step_timing.h"
 
-namespace recpack {
+namespace recpack::train {
 
 enum class StrategyKind : uint8_t {
   kReplicated,       // every device has all variables; gradients are added up over the devices
@@ -124,4 +124,4 @@ uint32_t DefaultBatchSize(const std::string& model);
 // A checkpoint was written, or taken up, or passed over: for the user.
 using TrainerNotice = std::function<void(const std::string& text)>;
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include "src/train/ops/seconds.h"
 #include "src/train/ops/step_events.h"
 
-namespace recpack {
+namespace recpack::train {
 
 BucketQueue::BucketQueue(Ops& ops, const Variables& variables, size_t bucket_elements, Work work)
     : ops_(ops),
@@ -82,4 +82,4 @@ double BucketQueue::EndStep() {
   return SecondsSince(begin);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 
 #include "src/train/strategies/exchanged_gradients.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Hands each bucket of a step, once all its gradients are there, to a thread of its own. Buckets go
 // in their order on every device, whichever is whole first.
@@ -51,4 +51,4 @@ class BucketQueue {
   std::thread thread_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

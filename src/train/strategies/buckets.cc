@@ -1,6 +1,6 @@
 #include "src/train/strategies/buckets.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::vector<Bucket> BucketsOf(const Variables& variables, size_t elements) {
   std::vector<Bucket> buckets;
@@ -26,4 +26,4 @@ std::vector<size_t> BucketOfVariable(const Variables& variables,
   return numbers;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

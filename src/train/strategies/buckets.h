@@ -6,7 +6,7 @@
 
 #include "src/train/ops/variables.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // A stretch of the array of trained variables.
 struct Bucket {
@@ -22,4 +22,4 @@ std::vector<Bucket> BucketsOf(const Variables& variables, size_t elements);
 std::vector<size_t> BucketOfVariable(const Variables& variables,
                                      const std::vector<Bucket>& buckets);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 
 DistributedReplicated::DistributedReplicated(std::shared_ptr<MasterCopy> master,
                                              std::unique_ptr<Collective> local,
@@ -81,4 +81,4 @@ void DistributedReplicated::Abort(const std::string& reason) noexcept {
   local_->Abort(reason);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "src/train/strategies/bucket_queue.h"
 #include "src/train/strategies/master_copy.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Gradients are summed over the devices of a process in buckets, those of processes part by part;
 // the parts are updated and come back, while the backward pass goes on. Devices copy what is new
@@ -50,4 +50,4 @@ class DistributedReplicated final : public VariableStrategy {
   std::optional<BucketQueue> queue_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace recpack {
+namespace recpack::train {
 
 ExchangedGradients::ExchangedGradients(Ops& ops, const Variables& variables,
                                        std::vector<Bucket> buckets)
@@ -49,4 +49,4 @@ std::span<float> ExchangedGradients::In(float* array, size_t bucket) const {
   return {array + buckets_[bucket].begin, buckets_[bucket].end - buckets_[bucket].begin};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "src/train/ops/exchange_stream.h"
 #include "src/train/strategies/buckets.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Where they are summed: in the device's own memory, or in the host's, which for a CPU device is
 // the same. Those of other devices are brought beside the work of their Ops. "The exchange": one
@@ -50,4 +50,4 @@ class ExchangedGradients {
   float* host_ = nullptr;                   // memory_, from the first Fetch() on, or the gradients
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 
 MasterCopy::MasterCopy(const OptimizerOptions& options, std::shared_ptr<Collective> processes,
                        std::unique_ptr<Ops> ops)
@@ -105,4 +105,4 @@ void MasterCopy::WriteSlot(size_t slot, size_t begin, std::span<const float> fro
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "src/train/collectives/collective.h"
-#include "src/train/strategies/buckets.h"
 #include "src/train/collectives/first_failure.h"
 #include "src/train/ops/optimizer.h"
+#include "src/train/strategies/buckets.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of one process, in the host's memory. Of each bucket the processes have equal stretches: the
 // process sums the gradients of its own, updates it, and gets the others'. It has all values, and
@@ -73,4 +73,4 @@ class MasterCopy {
   FirstFailure failure_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/optimizer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class OwnVariables : public VariableStrategy {
  public:
@@ -71,4 +71,4 @@ class OwnVariables : public VariableStrategy {
   DeviceArray rates_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

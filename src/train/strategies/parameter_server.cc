@@ -14,7 +14,7 @@
 #include "src/train/ops/seconds.h"
 #include "src/train/ops/step_events.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct ParameterServer::Variable {
   size_t size = 0;
@@ -285,4 +285,4 @@ void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) 
   variable.changed.notify_all();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -11,7 +11,7 @@
 
 #include "src/train/ops/optimizer.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct ParameterServerOptions {
   OptimizerOptions optimizer;
@@ -85,4 +85,4 @@ class ParameterServer {
   std::atomic<bool> aborted_ = false;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,7 +6,7 @@
 
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 
 Replicated::Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
                        size_t bucket_elements, bool repeats, OnDevices on_devices)
@@ -66,4 +66,4 @@ void Replicated::End() noexcept {
   on_devices_.reset();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "src/train/collectives/collective.h"
+#include "src/train/ops/repeated_work.h"
 #include "src/train/strategies/bucket_queue.h"
 #include "src/train/strategies/own_variables.h"
-#include "src/train/ops/repeated_work.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Makes this rank's part in the collective of the same ranks for their devices' memory.
 using OnDevices = std::function<std::unique_ptr<Collective>(std::shared_ptr<Collective> host)>;
@@ -54,4 +54,4 @@ class Replicated final : public OwnVariables {
   std::optional<RepeatedWork> update_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

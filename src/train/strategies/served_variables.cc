@@ -5,7 +5,7 @@
 
 #include "src/train/ops/memory_purpose.h"
 
-namespace recpack {
+namespace recpack::train {
 
 void ServedVariables::Start(Ops& ops, Variables& variables) {
   ops_ = &ops;
@@ -98,4 +98,4 @@ void ServedVariables::Settle() {
   if (down_) down_->Wait();
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "src/train/strategies/bucket_queue.h"
 #include "src/train/strategies/parameter_server.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // On a device with a stream gradients are sent by a thread of their own while the backward pass
 // goes on, and variables come on a stream that only what reads them waits for.
@@ -62,4 +62,4 @@ class ServedVariables final : public VariableStrategy {
   uint64_t step_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 
 #include "src/train/strategies/own_variables.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Each variable is updated where it is.
 class SingleDevice final : public OwnVariables {
@@ -47,4 +47,4 @@ class SingleDevice final : public OwnVariables {
   Ops* ops_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -12,7 +12,7 @@
 #include "recpack/base/error.h"
 #include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -448,4 +448,4 @@ TEST_P(CollectiveContract, ARankThatDoesNotComeIsNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

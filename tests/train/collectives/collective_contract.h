@@ -11,7 +11,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Ranks that run the same body.
 class World {
@@ -62,4 +62,4 @@ inline std::string WorldName(const testing::TestParamInfo<WorldKind>& info) {
   return info.param.name;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace recpack {
+namespace recpack::train {
 
 // A port of this machine where nobody listens: outside of the range that the kernel gives to
 // others (tests/cli/launching.py has its own), and another one by process and call.
@@ -28,4 +28,4 @@ inline int FreePort() {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -219,4 +219,4 @@ TEST(Launch, NonsenseIsAnErrorThatNamesTheVariable) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "src/train/collectives/join.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 void Run(int failing, bool dies) {
@@ -27,7 +27,7 @@ void Run(int failing, bool dies) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
   try {

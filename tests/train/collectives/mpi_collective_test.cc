@@ -71,7 +71,7 @@ int MPI_Request_free(MPI_Request* request) {
 
 }  // extern "C"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST(MpiCollective, AProcessThatWasStoppedHasItsTimeAgain) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/through_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Where there is no GPU, its cases are skipped.
@@ -37,4 +37,4 @@ TEST(NcclCollective, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

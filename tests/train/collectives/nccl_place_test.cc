@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 GpuPlace Place(const std::string& text) {
@@ -26,4 +26,4 @@ TEST(NcclPlace, TwoRanksOfOneGpuAreNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -24,7 +24,7 @@
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/collectives/thread_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -357,4 +357,4 @@ TEST(TcpCollective, StrangersAreNotLetIn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/thread_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class ThreadWorld final : public ThreadedWorld {
@@ -31,4 +31,4 @@ TEST(ThreadCollectives, NeedARank) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

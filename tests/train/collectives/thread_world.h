@@ -8,7 +8,7 @@
 
 #include "tests/train/collectives/collective_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Calls `body` with each rank in a thread of its own.
 template <typename Body>
@@ -47,4 +47,4 @@ class ThreadedWorld : public World {
   std::barrier<> barrier_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,7 +9,7 @@
 
 #include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 inline void CheckCuda(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
@@ -88,4 +88,4 @@ class ThroughDevice final : public Collective {
   cudaStream_t stream_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

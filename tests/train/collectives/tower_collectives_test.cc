@@ -10,7 +10,7 @@
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/thread_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Processes of `counts` towers each, all of them threads here.
@@ -89,4 +89,4 @@ TEST(TowerCollectives, CallsThatDifferBetweenProcessesAreAnErrorOfAll) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

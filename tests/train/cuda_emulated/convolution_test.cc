@@ -9,7 +9,7 @@
 #include "tests/loader/error_of.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -36,4 +36,4 @@ TEST_F(EmulatedConvolution, WithoutAWayIsRefusedOnceItIsUsed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
 class DeviceArray32 {
  public:
@@ -60,4 +60,4 @@ class TestEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

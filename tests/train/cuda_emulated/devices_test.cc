@@ -6,7 +6,7 @@
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/joined_processes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -243,4 +243,4 @@ TEST_F(EmulatedDevices, EvaluateAndClassifyAsTheCpuDoes) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

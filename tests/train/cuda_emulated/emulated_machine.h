@@ -5,7 +5,7 @@
 
 #include "tests/train/cuda_emulated/emulator.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class EmulatedMachine : public testing::Test {
  protected:
@@ -20,4 +20,4 @@ class EmulatedMachine : public testing::Test {
   }
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

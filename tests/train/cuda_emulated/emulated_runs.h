@@ -9,7 +9,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Two GPUs, and two logical devices of one.
 inline constexpr char kGpus[] = "cuda:0,cuda:1", kParts[] = "cuda:0/0,cuda:0/1";
@@ -49,4 +49,4 @@ inline void ExpectAlmost(const Ran& seen, const Ran& expected, double tolerance)
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

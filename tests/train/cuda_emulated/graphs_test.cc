@@ -7,7 +7,7 @@
 #include "tests/train/cuda_emulated/device_array.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kCount = 16;
@@ -208,4 +208,4 @@ TEST_F(EmulatedGraphs, UpdatesTakeGraphsOfTheSameShape) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

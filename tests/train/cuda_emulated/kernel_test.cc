@@ -7,7 +7,7 @@
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/kernel_language.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kThreads = 64;
@@ -113,4 +113,4 @@ TEST_F(EmulatedKernelDeathTest, MemoryThatIsNotTheDevicesIsFound) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

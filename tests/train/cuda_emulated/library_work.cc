@@ -9,7 +9,7 @@
 
 #include "tests/train/cuda_emulated/machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace emulated {
 namespace {
 
@@ -59,7 +59,7 @@ const CudaLibraries& LoadCudaLibraries() {
   return libraries;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train
 
 namespace cub {
 

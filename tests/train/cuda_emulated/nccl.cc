@@ -10,7 +10,7 @@
 #include "tests/train/cuda_emulated/machine.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace emulated {
 namespace {
 
@@ -166,4 +166,4 @@ const NcclLibrary& Nccl() {
   return nccl;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -20,7 +20,7 @@
 #include "tests/train/cuda_emulated/nccl_faults.h"
 #include "tests/train/cuda_emulated/nccl_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 int rank_of_this = 0, processes = 1, first_port = 0;
@@ -108,7 +108,7 @@ bool AllEndedWell(const std::vector<pid_t>& children, bool last_is_killed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
   using namespace recpack;  // NOLINT: what is above

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/tcp_collective.h"
 #include "src/train/collectives/nccl_library.h"
+#include "src/train/collectives/tcp_collective.h"
 #include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
@@ -12,7 +12,7 @@
 #include "tests/train/cuda_emulated/nccl_faults.h"
 #include "tests/train/cuda_emulated/nccl_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST_F(EmulatedNccl, TheStandInRefusesThemTooAndIsInProgressAtFirst) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

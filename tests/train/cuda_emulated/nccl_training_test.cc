@@ -1,14 +1,14 @@
 // Trainings whose gradients NCCL adds up on the emulated machine: of one process and of several.
 #include <gmock/gmock.h>
 
-#include "src/train/collectives/nccl_collective.h"
 #include "src/base/format.h"
+#include "src/train/collectives/nccl_collective.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"
 #include "tests/train/joined_processes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
@@ -213,4 +213,4 @@ TEST_F(NcclTraining, EndsForAllWhereABatchOfOneIsBad) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

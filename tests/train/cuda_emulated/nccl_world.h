@@ -7,7 +7,7 @@
 #include "src/train/collectives/nccl_collective.h"
 #include "tests/train/collectives/through_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Of as many GPUs as there are ranks.
 inline std::unique_ptr<Collective> OnGpuOfRank(std::shared_ptr<Collective> host,
@@ -16,4 +16,4 @@ inline std::unique_ptr<Collective> OnGpuOfRank(std::shared_ptr<Collective> host,
   return std::make_unique<ThroughDevice>(NcclCollective(std::move(host), rank, options));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

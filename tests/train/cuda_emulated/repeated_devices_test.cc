@@ -5,7 +5,7 @@
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/joined_processes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST_F(EmulatedDeviceGraphs, AreSaidToBe) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,7 +8,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::ElementsAre;
@@ -194,4 +194,4 @@ TEST_F(EmulatedSteps, ThatCannotBeCapturedAreEnqueuedAsBefore) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

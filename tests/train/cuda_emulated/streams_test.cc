@@ -6,7 +6,7 @@
 #include "tests/train/cuda_emulated/device_array.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kCount = 16;
@@ -152,4 +152,4 @@ TEST_F(EmulatedStreams, CallsMemoryAndWorkFailAsAsked) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,7 +5,7 @@
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST_F(EmulatedTraining, TellsOfADeviceThatFails) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,7 +4,7 @@
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class EmulatedWeightStream : public EmulatedMachine {
@@ -71,4 +71,4 @@ TEST_F(EmulatedWeightStream, OfSeveralDevicesGivesTheSameBitsByEveryStrategy) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include "src/pack/sources/cifar/cifar_batch.h"
 #include "src/pack/sources/cifar/cifar_files.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // Rows of one read, so that what is read stays in a core's cache until it was copied on.
@@ -253,4 +253,4 @@ std::unique_ptr<Source> OpenCifar(const CifarOptions& options) {
                                        OpenCifarFiles(files, options.path, options.dataset));
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,7 +8,7 @@
 #include "recpack/base/file.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 enum class CifarDataset : uint8_t { kAuto, kCifar10, kCifar100 };
 
@@ -54,4 +54,4 @@ std::unique_ptr<Source> OpenCifar(const CifarOptions& options);
 // or of the first members of an archive. Never throws: what cannot be read is none.
 bool LooksLikeCifar(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

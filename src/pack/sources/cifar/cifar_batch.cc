@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kMaxMetaBytes = uint64_t{1} << 20;
@@ -214,4 +214,4 @@ CifarClasses ReadCifarClasses(const CifarFiles& files) {
   return classes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -11,7 +11,7 @@
 #include "src/pack/sources/cifar/cifar_files.h"
 #include "src/pack/sources/cifar/pickle.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 inline constexpr uint64_t kCifarPixels = 3072;  // bytes an image: 32x32, planar RGB
 
@@ -45,4 +45,4 @@ struct CifarClasses {
 };
 CifarClasses ReadCifarClasses(const CifarFiles& files);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -12,7 +12,7 @@
 #include "src/pack/item/archive_members.h"
 #include "src/shards/files/memory_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using HasFile = std::function<bool(std::string_view)>;
@@ -219,4 +219,4 @@ bool LooksLikeCifar(const std::string& path) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

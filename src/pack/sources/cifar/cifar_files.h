@@ -12,7 +12,7 @@
 #include "recpack/base/file.h"
 #include "src/pack/sources/cifar/cifar.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // The files of one published version.
 struct CifarLayout {
@@ -41,4 +41,4 @@ struct CifarFiles {
 // Finds and opens them; all batches are there. Errors as OpenCifar().
 CifarFiles OpenCifarFiles(FileSystem& files, const std::string& path, CifarDataset dataset);
 
-}  // namespace recpack
+}  // namespace recpack::pack

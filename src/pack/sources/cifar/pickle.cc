@@ -8,7 +8,7 @@
 #include "src/pack/sources/cifar/pickle_machine.h"
 #include "src/pack/sources/cifar/pickle_text.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 std::span<const PickleValue> PickleDocument::Items(const PickleValue& container) const noexcept {
   const PickleKind kind = container.kind;
@@ -423,4 +423,4 @@ bool PickleMachine::RunObject(uint8_t opcode) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

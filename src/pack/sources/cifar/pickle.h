@@ -13,7 +13,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 enum class PickleKind : uint8_t {
   kNone,
@@ -91,4 +91,4 @@ class PickleDocument {
 // 4,194,304 values.
 PickleDocument ParsePickle(const PickleInput& input);
 
-}  // namespace recpack
+}  // namespace recpack::pack

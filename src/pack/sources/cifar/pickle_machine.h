@@ -8,7 +8,7 @@
 #include "src/pack/sources/cifar/pickle.h"
 #include "src/pack/sources/cifar/pickle_stream.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // What is understood, each as data.
 enum class PickleGlobal : uint8_t {
@@ -98,4 +98,4 @@ class PickleMachine {
   std::unordered_map<uint64_t, PickleValue> memo_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

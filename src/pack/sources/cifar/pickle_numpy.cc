@@ -6,7 +6,7 @@
 #include "src/pack/sources/cifar/pickle_machine.h"
 #include "src/pack/sources/cifar/pickle_text.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 struct KnownGlobal {
@@ -241,4 +241,4 @@ void PickleMachine::BuildDtype(Node& dtype, std::span<const PickleValue> state) 
   dtype.array->big_endian = Text(state[1]) == ">";
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

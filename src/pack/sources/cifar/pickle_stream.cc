@@ -4,7 +4,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 PickleStream::PickleStream(const PickleInput& input, Buffers& buffers)
     : input_(input),
@@ -83,4 +83,4 @@ const uint8_t* PickleStream::Load(const PickleExtent& extent,
   return loaded.get();
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "src/pack/sources/cifar/pickle.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // A stretch of the input; `data` is null where it was left in the file.
 struct PickleExtent {
@@ -68,4 +68,4 @@ class PickleStream {
   const uint8_t* end_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // The number that the next `digits` characters spell, or nothing.
@@ -113,4 +113,4 @@ std::optional<int64_t> ParseDecimal(std::string_view text) {
   return value;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

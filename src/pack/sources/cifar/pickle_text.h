@@ -7,7 +7,7 @@
 
 #include "recpack/base/bytes.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Each writes into `out` and returns the bytes written, or nothing where `text` is not valid. `out`
 // needs room for as many bytes as `text` has, RawUnicodeEscape for twice as many.
@@ -25,4 +25,4 @@ std::optional<size_t> EncodeLatin1(ByteView utf8, uint8_t* out);
 // A decimal integer that fills all of `text`, with the L that Python 2 writes after long ones.
 std::optional<int64_t> ParseDecimal(std::string_view text);
 
-}  // namespace recpack
+}  // namespace recpack::pack

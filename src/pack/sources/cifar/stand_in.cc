@@ -12,7 +12,7 @@
 #include "src/base/format.h"
 #include "src/pack/sources/cifar/stand_in_picture.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kMaxRows = 500000;    // a protocol 2 string has less than 2 GiB
@@ -159,4 +159,4 @@ void WriteCifarStandIn(const std::string& folder, const StandInOptions& options)
   WriteFileAtomically(files, folder + "/batches.meta", MetaPickle(rows), false);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

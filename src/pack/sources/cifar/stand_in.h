@@ -6,7 +6,7 @@
 
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct StandInOptions {
   uint64_t rows_per_batch = 10000;  // of the six batches; as in CIFAR-10
@@ -23,4 +23,4 @@ struct StandInOptions {
 // more than 500,000; kIo.
 void WriteCifarStandIn(const std::string& folder, const StandInOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::pack

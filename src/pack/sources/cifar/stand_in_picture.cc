@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr int kSide = 32;
@@ -222,4 +222,4 @@ void DrawStandIn(uint32_t label, KeyedRandom& random, std::span<uint8_t, kStandI
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

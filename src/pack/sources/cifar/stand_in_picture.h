@@ -7,7 +7,7 @@
 
 #include "recpack/base/random.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 inline constexpr std::string_view kStandInClasses[] = {
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
@@ -18,4 +18,4 @@ inline constexpr size_t kStandInPixels = 3072;
 // on every machine.
 void DrawStandIn(uint32_t label, KeyedRandom& random, std::span<uint8_t, kStandInPixels> out);
 
-}  // namespace recpack
+}  // namespace recpack::pack

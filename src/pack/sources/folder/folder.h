@@ -7,7 +7,7 @@
 #include "src/pack/item/image_options.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct FolderOptions {
   std::string path = {};
@@ -38,4 +38,4 @@ std::unique_ptr<Source> OpenFolder(const FolderOptions& options);
 // Whether it is a folder at all.
 bool LooksLikeFolder(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,10 +6,10 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
-#include "src/base/format.h"
 #include "recpack/base/text.h"
+#include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSplitFolders = {{
@@ -225,4 +225,4 @@ FolderTable ScanFolder(const FolderTree& tree, const FolderOptions& options) {
   return Scanner(tree, options).Run();
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "src/pack/sources/folder/folder.h"
 #include "src/pack/item/source.h"
+#include "src/pack/sources/folder/folder.h"
 #include "src/shards/files/folder_listing.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // 24 bytes, for there may be many millions.
 struct FolderItem {
@@ -38,4 +38,4 @@ struct FolderTable {
 
 FolderTable ScanFolder(const FolderTree& tree, const FolderOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::pack

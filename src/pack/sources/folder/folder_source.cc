@@ -2,14 +2,14 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "src/pack/sources/folder/folder.h"
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
-#include "src/pack/sources/folder/folder_scan.h"
 #include "src/pack/item/image_fields.h"
 #include "src/pack/item/item_file.h"
+#include "src/pack/sources/folder/folder.h"
+#include "src/pack/sources/folder/folder_scan.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // Names, keys and framing of the features around the file's bytes, about.
@@ -151,4 +151,4 @@ bool LooksLikeFolder(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

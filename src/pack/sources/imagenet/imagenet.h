@@ -7,7 +7,7 @@
 #include "src/pack/item/image_options.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct ImagenetOptions {
   // ILSVRC2012_img_train.tar (a tar of nNNNNNNNN.tar), ILSVRC2012_img_val.tar, a folder that holds
@@ -43,4 +43,4 @@ std::unique_ptr<Source> OpenImagenet(const ImagenetOptions& options);
 // Whether it has the name of an official archive, or holds such files.
 bool LooksLikeImagenet(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

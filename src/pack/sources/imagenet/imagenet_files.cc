@@ -9,7 +9,7 @@
 #include "src/shards/files/folder_listing.h"
 #include "src/shards/files/path_pattern.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::string_view kTrainArchive = "ILSVRC2012_img_train.tar";
@@ -218,4 +218,4 @@ ImagenetSplit ListImagenetValidation(const std::string& folder, const ImagenetLa
   return SortedSplit(std::move(images));
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -10,7 +10,7 @@
 #include "src/pack/sources/imagenet/imagenet_labels.h"
 #include "src/pack/sources/tar/tar_volumes.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // What is there of it; empty: not there.
 struct ImagenetFiles {
@@ -52,4 +52,4 @@ ImagenetSplit IndexImagenetValidation(TarVolumes& volumes, size_t volume,
 ImagenetSplit ListImagenetValidation(const std::string& folder, const ImagenetLabels& labels,
                                      std::vector<std::string>& classes);
 
-}  // namespace recpack
+}  // namespace recpack::pack

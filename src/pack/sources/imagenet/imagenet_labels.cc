@@ -6,14 +6,14 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/pack/item/archive_members.h"
 #include "src/pack/item/field_values.h"
 #include "src/pack/sources/imagenet/mat_file.h"
 #include "src/shards/files/path_pattern.h"
-#include "recpack/base/text.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr const char* kTruthName = "ILSVRC2012_validation_ground_truth.txt";
@@ -137,4 +137,4 @@ ImagenetLabels ReadImagenetLabelList(const std::string& path) {
   return labels;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

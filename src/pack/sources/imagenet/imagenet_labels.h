@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::pack {
 
 struct ImagenetLabels {
   std::string path;                  // for messages
@@ -24,4 +24,4 @@ ImagenetLabels ReadImagenetDevkit(const std::string& path);
 // kCorrupt.
 ImagenetLabels ReadImagenetLabelList(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

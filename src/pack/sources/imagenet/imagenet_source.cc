@@ -1,15 +1,15 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "src/pack/sources/imagenet/imagenet.h"
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
-#include "src/shards/files/folder_listing.h"
 #include "src/pack/item/image_fields.h"
-#include "src/pack/sources/imagenet/imagenet_files.h"
 #include "src/pack/item/item_file.h"
+#include "src/pack/sources/imagenet/imagenet.h"
+#include "src/pack/sources/imagenet/imagenet_files.h"
+#include "src/shards/files/folder_listing.h"
 #include "src/shards/files/read_buffer.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kRecordOverhead = 200;  // around the file's bytes, about
@@ -193,4 +193,4 @@ bool LooksLikeImagenet(const std::string& path) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

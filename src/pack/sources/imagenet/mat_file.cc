@@ -7,7 +7,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/unpack.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr size_t kHeaderBytes = 128;
@@ -226,4 +226,4 @@ MatStruct ReadMatStruct(ByteView file, std::string_view variable) {
   throw Error(ErrorKind::kNotFound, format("holds no variable called {}", variable));
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,7 +8,7 @@
 
 #include "recpack/base/bytes.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // One field of one element: a text, numbers, or neither where it is of another class.
 struct MatCell {
@@ -33,4 +33,4 @@ struct MatStruct {
 // is no such variable.
 MatStruct ReadMatStruct(ByteView file, std::string_view variable);
 
-}  // namespace recpack
+}  // namespace recpack::pack

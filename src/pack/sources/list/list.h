@@ -12,7 +12,7 @@
 #include "src/pack/item/image_options.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Kinds of features, each holding what the ones before it hold.
 enum class ListType : uint8_t { kInt64, kFloat, kBytes };
@@ -56,4 +56,4 @@ std::unique_ptr<Source> OpenList(const ListOptions& options);
 // Whether its name ends as a list's.
 bool LooksLikeList(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

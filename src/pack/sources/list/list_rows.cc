@@ -9,7 +9,7 @@
 #include "src/pack/item/field_values.h"
 #include "src/shards/json/json_digits.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using Json = nlohmann::json;
@@ -188,4 +188,4 @@ std::optional<size_t> ListFormat::Find(const std::string& column) const {
   return found->second;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

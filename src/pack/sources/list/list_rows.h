@@ -9,7 +9,7 @@
 
 #include "src/pack/sources/list/list.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // A value, or the values of a JSON list, as text.
 struct ListCell {
@@ -55,4 +55,4 @@ class ListFormat {
   std::unordered_map<std::string, size_t> numbers_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -2,15 +2,15 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "src/pack/sources/list/list.h"
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/field_values.h"
 #include "src/pack/item/image_fields.h"
 #include "src/pack/item/item_file.h"
+#include "src/pack/sources/list/list.h"
 #include "src/pack/sources/list/list_table.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kRecordOverhead = 180;  // around the file's bytes and the row's, about
@@ -194,4 +194,4 @@ bool LooksLikeList(const std::string& path) {
   return std::ranges::any_of(kEndings, [&](auto ending) { return path.ends_with(ending); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

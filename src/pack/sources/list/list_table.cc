@@ -10,12 +10,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/field_values.h"
-#include "recpack/base/text.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr size_t kRowsATask = 4096;
@@ -367,4 +367,4 @@ Error AtLine(const Error& error, const std::string& list_path, uint32_t line) {
   return error.At({.path = recpack::format("{}:{}", list_path, line)});
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -10,10 +10,10 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/pack/sources/list/list.h"
-#include "src/shards/files/folder_listing.h"
 #include "src/pack/sources/list/list_rows.h"
+#include "src/shards/files/folder_listing.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct ListItem {
   ListRow row;
@@ -48,4 +48,4 @@ struct ListTable {
 // The error with the list and the line in its place.
 Error AtLine(const Error& error, const std::string& list_path, uint32_t line);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,12 +5,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "src/pack/item/text_lines.h"
+#include "src/pack/sources/reviews/review_line.h"
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/shards/files/path_pattern.h"
-#include "src/pack/sources/reviews/review_line.h"
-#include "src/pack/item/text_lines.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr size_t kMostFirstLine = size_t{1} << 20;  // bytes that are read to recognise a file
@@ -74,4 +74,4 @@ bool LooksLikeReviews(const std::string& path) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::pack {
 
 struct ReviewFile {
   std::string path;
@@ -17,4 +17,4 @@ struct ReviewFile {
 // Error (kNotFound).
 std::vector<ReviewFile> FindReviewFiles(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 
 #include "recpack/base/json_levels.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 using Object = nlohmann::json;
@@ -71,4 +71,4 @@ ReviewFault ParseReview(std::string_view line, ReviewLine& review) {
   return fault == kNone ? TakeRating(object, review.rating) : fault;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

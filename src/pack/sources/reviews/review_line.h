@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::pack {
 
 // Why a line is no review.
 enum class ReviewFault : uint8_t {
@@ -39,4 +39,4 @@ struct ReviewLine {
 // Reads a line into `review`, whose content counts where nothing is wrong.
 ReviewFault ParseReview(std::string_view line, ReviewLine& review);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace recpack {
+namespace recpack::pack {
 
 void ReviewLists::Count(uint32_t owner, uint64_t tokens) {
   if (owner >= owners_.size()) owners_.resize(owner + size_t{1});
@@ -29,4 +29,4 @@ uint64_t ReviewLists::TokensOf(uint32_t owner) const {
   return owner < owners_.size() ? owners_[owner].tokens : 0;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace recpack {
+namespace recpack::pack {
 
 // Memory: 4 bytes a review and 16 an owner. Immutable once filled; any number of threads.
 class ReviewLists {
@@ -30,4 +30,4 @@ class ReviewLists {
   std::vector<uint32_t> reviews_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

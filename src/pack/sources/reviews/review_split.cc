@@ -3,7 +3,7 @@
 #include "recpack/base/bytes.h"
 #include "recpack/base/hash.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 size_t SplitOfReview(uint64_t seed, std::string_view user, std::string_view item) {
   uint8_t head[16];  // the user's length, since names may hold any bytes
@@ -17,4 +17,4 @@ size_t SplitOfReview(uint64_t seed, std::string_view user, std::string_view item
   return tenth < 8 ? kTrainReviews : tenth - 7;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,12 +6,12 @@
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
 #include "src/pack/item/field_values.h"
-#include "src/pack/sources/reviews/review_tokens.h"
 #include "src/pack/item/text_lines.h"
 #include "src/pack/item/text_numbers.h"
+#include "src/pack/sources/reviews/review_tokens.h"
 #include "src/pack/sources/reviews/vocabulary.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -222,4 +222,4 @@ const ReviewFile& ReviewTable::FileOf(uint32_t review) const {
   return *(next - 1);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

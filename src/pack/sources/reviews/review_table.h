@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/reviews/review_files.h"
 #include "src/pack/sources/reviews/review_line.h"
 #include "src/pack/sources/reviews/review_lists.h"
 #include "src/pack/sources/reviews/review_split.h"
+#include "src/pack/sources/reviews/reviews.h"
 #include "src/shards/files/spool_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // A line of the files, or what was wrong with it.
 struct Review {
@@ -57,4 +57,4 @@ struct ReviewTable {
   uint64_t repeated = 0;  // reviews by a user of an item with another one above
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::pack {
 
 bool IsTokenByte(char byte) noexcept {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
@@ -23,4 +23,4 @@ std::optional<std::string_view> ReviewTokens::Next() {
   return token_;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

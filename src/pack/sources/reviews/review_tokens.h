@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace recpack {
+namespace recpack::pack {
 
 // Whether the byte belongs to a token: a letter, a digit, an apostrophe, or one of 0x80 and above.
 bool IsTokenByte(char byte) noexcept;
@@ -26,4 +26,4 @@ class ReviewTokens {
   std::string token_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

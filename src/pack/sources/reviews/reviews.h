@@ -7,7 +7,7 @@
 
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct ReviewsOptions {
   // One file, a pattern of files, or a folder: its .json, .jsonl and .ndjson files in sorted order.
@@ -52,4 +52,4 @@ std::unique_ptr<Source> OpenReviews(const ReviewsOptions& options);
 // Whether it is a file that is called as one of JSON lines, and whose first line is a review.
 bool LooksLikeReviews(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

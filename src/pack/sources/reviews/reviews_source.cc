@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "src/pack/sources/reviews/reviews.h"
 #include "src/base/format.h"
 #include "src/pack/sources/reviews/review_table.h"
+#include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/reviews/vocabulary.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kRecordBytes = 100;  // without token ids, about
@@ -132,4 +132,4 @@ std::unique_ptr<Source> OpenReviews(const ReviewsOptions& options) {
   return std::make_unique<ReviewsSource>(options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,7 +8,7 @@
 #include "recpack/base/random.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kMostRecords = 1'000'000'000;
@@ -102,4 +102,4 @@ void WriteReviewsStandIn(const std::string& folder, const ReviewsStandInOptions&
   WritePiecesAtomically(files, path, write, false);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

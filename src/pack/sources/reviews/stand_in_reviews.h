@@ -6,7 +6,7 @@
 
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 inline constexpr char kStandInReviewsName[] = "reviews.jsonl";
 
@@ -36,4 +36,4 @@ struct ReviewsStandInOptions {
 // kIo.
 void WriteReviewsStandIn(const std::string& folder, const ReviewsStandInOptions& options = {});
 
-}  // namespace recpack
+}  // namespace recpack::pack

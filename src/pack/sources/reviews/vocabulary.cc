@@ -7,7 +7,7 @@
 #include "src/base/format.h"
 #include "src/pack/sources/reviews/review_tokens.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::string_view kNoTokens[] = {"<pad>", "<unk>"};  // by id
@@ -91,4 +91,4 @@ std::string Vocabulary::Text() const {
   return text;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -8,7 +8,7 @@
 
 #include "src/pack/item/text_numbers.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 inline constexpr char kVocabularyName[] = "vocabulary.txt";
 inline constexpr uint32_t kPaddingToken = 0;
@@ -36,4 +36,4 @@ class Vocabulary {
   TextNumbers tokens_;  // id - kFirstToken
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

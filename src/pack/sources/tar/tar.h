@@ -9,7 +9,7 @@
 #include "src/pack/item/image_options.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct TarOptions {
   // An archive (.tar, .tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), a folder of archives, or a
@@ -56,4 +56,4 @@ std::unique_ptr<Source> OpenTar(const TarOptions& options);
 // Whether `path` names archives: by extension, for a folder by what lies in it.
 bool LooksLikeTar(const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -13,7 +13,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 // Read at once: little after a skip, for a header is all that is wanted there; more and more while
@@ -201,4 +201,4 @@ TarSummary IndexTar(const ReadableFile& file, TarRange range, const std::string&
   return TarIndexer(file, range, name).Run(add);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

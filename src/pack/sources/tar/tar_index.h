@@ -7,7 +7,7 @@
 
 #include "recpack/base/file.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct TarMember {
   std::string name;     // with its folders, without a leading "./"
@@ -33,4 +33,4 @@ struct TarSummary {
 TarSummary IndexTar(const ReadableFile& file, TarRange range, const std::string& name,
                     const std::function<void(const TarMember&)>& add);
 
-}  // namespace recpack
+}  // namespace recpack::pack

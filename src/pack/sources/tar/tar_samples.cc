@@ -6,7 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 struct KeyAndExtension {
@@ -102,4 +102,4 @@ void TarSamples::Append(const TarSamples& later) {
   without_extension += later.without_extension;
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

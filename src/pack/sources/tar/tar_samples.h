@@ -10,7 +10,7 @@
 
 #include "src/pack/sources/tar/tar_index.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Extensions, and so fields and members of a sample, that archives may have.
 inline constexpr size_t kMostExtensions = 1000;
@@ -64,4 +64,4 @@ struct TarSamples {
   uint32_t NumberOf(std::string_view extension, const std::string& path);
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -3,18 +3,18 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/parallel.h"
-#include "src/pack/sources/tar/tar.h"
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/field_values.h"
 #include "src/pack/item/image_fields.h"
+#include "src/pack/sources/tar/tar.h"
+#include "src/pack/sources/tar/tar_samples.h"
+#include "src/pack/sources/tar/tar_volumes.h"
 #include "src/shards/files/path_pattern.h"
 #include "src/shards/files/paths_once.h"
 #include "src/shards/files/read_buffer.h"
-#include "src/pack/sources/tar/tar_samples.h"
-#include "src/pack/sources/tar/tar_volumes.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::string_view kKeyFeature = "__key__";
@@ -362,4 +362,4 @@ bool LooksLikeTar(const std::string& path) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

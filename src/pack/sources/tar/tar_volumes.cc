@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/pack/item/unpack.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 TarVolumes::TarVolumes(std::vector<std::string> paths, std::string work_folder, bool unpack)
     : spools_(std::move(work_folder)), unpack_(unpack) {
@@ -41,4 +41,4 @@ void TarVolumeReader::Read(size_t volume, uint64_t offset, std::span<uint8_t> ou
   if (file.ReadAt(offset, out) != out.size()) FailChanged(info.path);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

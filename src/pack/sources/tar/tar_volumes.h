@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "src/pack/sources/tar/tar_index.h"
 #include "src/shards/files/open_files.h"
 #include "src/shards/files/spool_file.h"
-#include "src/pack/sources/tar/tar_index.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Open() from several threads, each with another index; reading begins when all are open.
 class TarVolumes {
@@ -54,4 +54,4 @@ class TarVolumeReader {
   OpenFiles files_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/field_values.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 RecordFilter::RecordFilter(const std::vector<std::string>& conditions) {
   for (const std::string& condition : conditions) conditions_.push_back(Read(condition));
@@ -50,4 +50,4 @@ bool RecordFilter::Keeps(const ExampleView& example) const {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

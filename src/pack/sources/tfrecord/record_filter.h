@@ -9,7 +9,7 @@
 
 #include "recpack/example/view.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Immutable; any number of threads.
 class RecordFilter {
@@ -35,4 +35,4 @@ class RecordFilter {
   std::vector<Condition> conditions_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -5,7 +5,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr std::string_view kPlainLabel = "label";
@@ -127,4 +127,4 @@ void RecordRebuilder::AddLabel(std::string_view target, const FeatureView& featu
   if (labels_.size() == 1) sample.label = labels_[0];
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

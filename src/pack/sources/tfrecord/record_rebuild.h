@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "src/pack/item/source.h"
-#include "src/pack/sources/tfrecord/tfrecord.h"
 #include "recpack/example/view.h"
 #include "src/pack/item/image_fields.h"
+#include "src/pack/item/source.h"
+#include "src/pack/sources/tfrecord/tfrecord.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Whether the options ask for records that differ from those read.
 bool ChangesRecords(const TfrecordOptions& options);
@@ -44,4 +44,4 @@ class RecordRebuilder {
   std::vector<int64_t> labels_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

@@ -12,7 +12,7 @@
 #include "src/shards/layout/listed_shards.h"
 #include "src/shards/layout/split_folders.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kBlockRecords = 64;
@@ -215,4 +215,4 @@ ByteView RecordShardReader::Read(const RecordPlace& place) {
               "repair the shards first");
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack

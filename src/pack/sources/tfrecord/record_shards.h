@@ -9,16 +9,16 @@
 
 #include "recpack/base/bytes.h"
 #include "recpack/base/file.h"
-#include "src/shards/layout/layout.h"
-#include "src/pack/item/source.h"
 #include "recpack/record/index.h"
 #include "recpack/record/random_access_reader.h"
+#include "src/pack/item/source.h"
+#include "src/pack/sources/tfrecord/record_filter.h"
 #include "src/shards/files/open_files.h"
 #include "src/shards/files/read_buffer.h"
-#include "src/pack/sources/tfrecord/record_filter.h"
 #include "src/shards/files/spool_file.h"
+#include "src/shards/layout/layout.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 // Where the records of one shard lie. 4 bytes a record and 8 for every 64.
 class RecordPlaces {
@@ -123,4 +123,4 @@ class RecordShardReader {
   OwnedRecord record_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::pack

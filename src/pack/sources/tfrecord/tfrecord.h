@@ -12,7 +12,7 @@
 #include "src/pack/item/image_options.h"
 #include "src/pack/item/source.h"
 
-namespace recpack {
+namespace recpack::pack {
 
 struct TfrecordOptions {
   // What FindLayout() takes: a data set of ours, a folder of shards, a pattern, or one shard.
@@ -63,4 +63,4 @@ bool LooksLikeTfrecord(const std::string& path);
 // What to tell the user if labels seem to count from 1: counts of records by label. Nothing if not.
 std::optional<std::string> OneBasedLabelNotice(const std::map<int64_t, uint64_t>& class_counts);
 
-}  // namespace recpack
+}  // namespace recpack::pack

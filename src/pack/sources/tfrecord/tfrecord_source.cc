@@ -2,17 +2,17 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "src/shards/layout/layout.h"
-#include "src/pack/sources/tfrecord/tfrecord.h"
-#include "src/pack/plan/unfinished.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/pack/item/image_fields.h"
+#include "src/pack/plan/unfinished.h"
 #include "src/pack/sources/tfrecord/record_rebuild.h"
 #include "src/pack/sources/tfrecord/record_shards.h"
+#include "src/pack/sources/tfrecord/tfrecord.h"
+#include "src/shards/layout/layout.h"
 #include "src/shards/manifest/side_file.h"
 
-namespace recpack {
+namespace recpack::pack {
 namespace {
 
 class TfrecordSource final : public Source {
@@ -195,4 +195,4 @@ std::optional<std::string> OneBasedLabelNotice(const std::map<int64_t, uint64_t>
       last);
 }
 
-}  // namespace recpack
+}  // namespace recpack::pack
