@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What three epochs of CIFAR-10 end in: rectrain on one device and on two, synchronous and not, with
+"""Measures the accuracy after three epochs of CIFAR-10: rectrain on one device and on two, synchronous and not, with
 integers in evaluation, and PyTorch with the same network, recipe and schedule. Accuracies alone: other
 programs may run meanwhile.
 

@@ -1,4 +1,4 @@
-// What arrays are, as Python has it: types as DLPack, and so NumPy, names them.
+// Array types as named by DLPack, and so by NumPy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,7 +13,7 @@
 
 namespace recpack::python {
 
-inline nanobind::dlpack::dtype TypeOf(ValueType type) {
+inline nanobind::dlpack::dtype ToDlpackType(ValueType type) {
   namespace nb = nanobind;
   switch (type) {
     case ValueType::kU8:
@@ -34,7 +34,7 @@ inline nanobind::dlpack::dtype TypeOf(ValueType type) {
   return {};
 }
 
-// As Python has an array's name, type and shape of a sample.
+// Returns an array's name, type and shape of a sample for Python.
 using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 
 }  // namespace recpack::python

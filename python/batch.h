@@ -1,4 +1,4 @@
-// A batch that Python holds.
+// Batch held by Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,7 +9,7 @@
 
 namespace recpack::python {
 
-// Arrays that were taken of it keep the batch's memory.
+// Arrays taken from it keep the batch's memory alive.
 struct HeldBatch {
   std::shared_ptr<const Batch> batch;
 };

@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, uint64_t>> Splits(const OpenDataset& open) {
     for (const ManifestSplit& split : layout.manifest->splits) {
       splits.emplace_back(split.name, split.records());
     }
-  } catch (const Error&) {  // sources that are no shards
+  } catch (const Error&) {  // sources other than shards
   }
   return splits;
 }
@@ -52,14 +52,14 @@ nb::bytes Sheet(OpenDataset& open, int columns, int rows, int cell, uint64_t see
   const pack::SheetOptions options{
       .columns = columns, .rows = rows, .cell = cell, .seed = seed, .raw_shape = shape};
   const Dataset& dataset = open.dataset();
-  const std::vector<uint64_t> shown = pack::RecordsOfSheet(dataset.records(), options);
+  const std::vector<uint64_t> shown = pack::PickSheetRecords(dataset.records(), options);
   std::vector<pack::SheetCell> cells;
   cells.reserve(shown.size());
   for (const uint64_t id : shown) {
     const auto record = ReadOne(open, id);
     const ExampleView& example = record->example();
     const nb::gil_scoped_release unlocked;
-    cells.push_back(pack::CellOf(example, dataset.class_names(), options));
+    cells.push_back(pack::MakeSheetCell(example, dataset.class_names(), options));
   }
   const auto has_picture = [](const pack::SheetCell& each) { return each.picture.has_value(); };
   if (!std::ranges::any_of(cells, has_picture)) {

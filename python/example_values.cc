@@ -32,7 +32,7 @@ std::string TypeName(nb::handle value) {
          "give int, bool, float, str, bytes, a NumPy array, or a list of these");
 }
 
-int64_t Int64Of(Name name, nb::handle value) {
+int64_t ToInt64(Name name, nb::handle value) {
   int overflow = 0;
   const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow != 0) Refuse(name, "does not fit an int64", "give it as text or as a float");
@@ -40,7 +40,7 @@ int64_t Int64Of(Name name, nb::handle value) {
   return number;
 }
 
-float FloatOf(Name name, double value) {
+float ToFloat(Name name, double value) {
   const auto number = static_cast<float>(value);
   if (std::isinf(number) && std::isfinite(value)) {
     Refuse(name, "holds " + std::to_string(value) + ", which does not fit a float32", "scale it");
@@ -48,9 +48,9 @@ float FloatOf(Name name, double value) {
   return number;
 }
 
-// Calls `use` with each of the values, wherever they lie.
+// Calls `use` with each of the values, contiguous or not.
 template <typename T, typename Use>
-void EachOf(const Py_buffer& view, const Use& use) {
+void ForEachValue(const Py_buffer& view, const Use& use) {
   const Py_ssize_t count = view.ndim == 0 ? 1 : view.shape[0];
   const Py_ssize_t stride = view.ndim == 0 ? 0 : view.strides[0];
   const char* from = static_cast<const char*>(view.buf);
@@ -61,7 +61,7 @@ void EachOf(const Py_buffer& view, const Use& use) {
   }
 }
 
-// The one letter of a native type, else 0.
+// Returns the format letter of a native type, otherwise 0.
 char Letter(const Py_buffer& view) {
   const char* format = view.format == nullptr ? "B" : view.format;
   if (*format == '@' || *format == '=') ++format;
@@ -79,7 +79,7 @@ bool IsBytes(const Py_buffer& view) { return Letter(view) == 'B' && view.ndim > 
 
 template <typename T>
 void AppendInts(Name name, const Py_buffer& view, std::vector<int64_t>& into) {
-  EachOf<T>(view, [&](T value) {
+  ForEachValue<T>(view, [&](T value) {
     if (std::cmp_greater(value, std::numeric_limits<int64_t>::max())) {
       Refuse(name, "holds " + std::to_string(value) + ", which does not fit an int64",
              "give it as bytes");
@@ -96,10 +96,12 @@ void AppendSigned(bool is_signed, Name name, const Py_buffer& view, std::vector<
 
 template <typename T>
 void AppendFloats(Name name, const Py_buffer& view, std::vector<float>& into) {
-  EachOf<T>(view, [&](T value) { into.push_back(FloatOf(name, static_cast<double>(value))); });
+  ForEachValue<T>(view,
+                  [&](T value) { into.push_back(ToFloat(name, static_cast<double>(value))); });
 }
 
-// Of the native types of this size and sign; false where the letter is none of integers.
+// Handles native integer types of this size and sign. Returns false if the letter is not an integer
+// type.
 bool AppendAnyInts(Name name, const Py_buffer& view, std::vector<int64_t>& into) {
   const char letter = Letter(view);
   if (letter == '?') return AppendInts<uint8_t>(name, view, into), true;
@@ -137,7 +139,7 @@ ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
   }
   const Busy busy(*this);
   Drop();
-  // A copy: what is called below could change the dictionary.
+  // A copy, since the calls below could change the dictionary.
   const nb::list items = nb::borrow<nb::list>(nb::steal(PyDict_Items(features.ptr())));
   kept_.push_back(items);
   for (const nb::handle item : items) {
@@ -146,7 +148,7 @@ ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
       throw Error(ErrorKind::kInvalidArgument,
                   "the name of a feature is of the type " + TypeName(name), {}, "names are str");
     }
-    const ByteView text = TextOf("", name);
+    const ByteView text = EncodeText("", name);
     Add(AsText(text), nb::borrow<nb::tuple>(item)[1]);
   }
   return builder_;
@@ -167,14 +169,14 @@ void ExampleValues::Drop() {
 
 void ExampleValues::Add(Name name, nb::handle value) {
   PyObject* it = value.ptr();
-  if (PyLong_Check(it)) return builder_.AddInt64(name, Int64Of(name, value));  // bool is one, too
-  if (PyFloat_Check(it)) return builder_.AddFloat(name, FloatOf(name, PyFloat_AsDouble(it)));
-  if (PyUnicode_Check(it)) return builder_.AddBytes(name, TextOf(name, value));
-  if (PyBytes_Check(it)) return builder_.AddBytes(name, BytesOf(value));
+  if (PyLong_Check(it)) return builder_.AddInt64(name, ToInt64(name, value));  // includes bool
+  if (PyFloat_Check(it)) return builder_.AddFloat(name, ToFloat(name, PyFloat_AsDouble(it)));
+  if (PyUnicode_Check(it)) return builder_.AddBytes(name, EncodeText(name, value));
+  if (PyBytes_Check(it)) return builder_.AddBytes(name, ViewBytes(value));
   if (PyList_Check(it) || PyTuple_Check(it)) return AddList(name, value);
   if (PyObject_CheckBuffer(it)) return AddBuffer(name, value);
-  if (const auto png = PngOf(name, value)) return builder_.AddBytes(name, *png);
-  if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // as a tensor has
+  if (const auto png = EncodePng(name, value)) return builder_.AddBytes(name, *png);
+  if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // such as tensors
   kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value));
   AddBuffer(name, kept_.back());
 }
@@ -196,21 +198,21 @@ void ExampleValues::AddList(Name name, nb::handle list) {
   if (!bytes_.empty()) return builder_.AddBytesList(name, bytes_);
   if (!floats_.empty()) return builder_.AddFloatList(name, floats_);
   if (!ints_.empty()) return builder_.AddInt64List(name, ints_);
-  builder_.AddNone(name);  // nothing says of what kind
+  builder_.AddNone(name);  // the kind is unknown
 }
 
-// Behind ints_, floats_ or bytes_.
+// Appends to ints_, floats_ or bytes_.
 void ExampleValues::AddItem(Name name, nb::handle value) {
   PyObject* it = value.ptr();
-  if (PyLong_Check(it)) return ints_.push_back(Int64Of(name, value));
-  if (PyFloat_Check(it)) return floats_.push_back(FloatOf(name, PyFloat_AsDouble(it)));
-  if (PyUnicode_Check(it)) return bytes_.push_back(TextOf(name, value));
-  if (PyBytes_Check(it)) return bytes_.push_back(BytesOf(value));
+  if (PyLong_Check(it)) return ints_.push_back(ToInt64(name, value));
+  if (PyFloat_Check(it)) return floats_.push_back(ToFloat(name, PyFloat_AsDouble(it)));
+  if (PyUnicode_Check(it)) return bytes_.push_back(EncodeText(name, value));
+  if (PyBytes_Check(it)) return bytes_.push_back(ViewBytes(value));
   if (PyList_Check(it) || PyTuple_Check(it)) {
     Refuse(name, "is a list of lists", "give one list, and the lengths as another feature");
   }
   if (!PyObject_CheckBuffer(it)) {
-    if (const auto png = PngOf(name, value)) return bytes_.push_back(*png);
+    if (const auto png = EncodePng(name, value)) return bytes_.push_back(*png);
     RefuseType(name, value);
   }
   const Py_buffer& view = Hold(name, value);
@@ -232,12 +234,12 @@ void ExampleValues::AddBuffer(Name name, nb::handle value) {
   builder_.AddFloatList(name, floats_);
 }
 
-std::optional<ByteView> ExampleValues::PngOf(Name name, nb::handle value) {
+std::optional<ByteView> ExampleValues::EncodePng(Name name, nb::handle value) {
   nb::object png =
       nb::module_::import_("recpack_io.pictures").attr("png_of")(std::string(name), value);
   if (png.is_none()) return {};
   kept_.push_back(std::move(png));
-  return BytesOf(kept_.back());
+  return ViewBytes(kept_.back());
 }
 
 bool ExampleValues::AddNumbers(Name name, const Py_buffer& view) {
@@ -254,14 +256,14 @@ bool ExampleValues::AddNumbers(Name name, const Py_buffer& view) {
          "give array.astype(np.float32) or np.int64");
 }
 
-ByteView ExampleValues::BytesOf(nb::handle value) {
+ByteView ExampleValues::ViewBytes(nb::handle value) {
   char* data = nullptr;
   Py_ssize_t size = 0;
   if (PyBytes_AsStringAndSize(value.ptr(), &data, &size) != 0) throw nb::python_error();
   return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
 }
 
-ByteView ExampleValues::TextOf(Name name, nb::handle text) {
+ByteView ExampleValues::EncodeText(Name name, nb::handle text) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (data == nullptr) {
@@ -271,7 +273,7 @@ ByteView ExampleValues::TextOf(Name name, nb::handle text) {
   return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
 }
 
-// In the order of C, whatever the strides are.
+// In C order, for any strides.
 ByteView ExampleValues::BufferBytes(const Py_buffer& view) {
   const auto size = static_cast<size_t>(view.len);
   if (PyBuffer_IsContiguous(&view, 'C') != 0) return {static_cast<uint8_t*>(view.buf), size};

@@ -10,7 +10,7 @@
 namespace recpack::tool {
 namespace {
 
-// The number in front, and what follows it.
+// Splits a text into its leading number and the rest.
 std::pair<double, std::string> NumberAndUnit(const std::string& text) {
   double number = -1;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -47,7 +47,7 @@ uint64_t ParseBytes(const std::string& text) {
       return static_cast<uint64_t>(number * factor);
     }
   }
-  throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a size", text), {},
+  throw Error(ErrorKind::kInvalidArgument, format("not a size: '{}'", text), {},
               "write it like 100MB, 64MiB or 1GB");
 }
 
@@ -55,7 +55,7 @@ double ParseShare(const std::string& text) {
   const auto [number, unit] = NumberAndUnit(text);
   const double share = unit == "%" ? number / 100 : number;
   if (number >= 0 && share <= 1 && (unit.empty() || unit == "%")) return share;
-  throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a share", text), {},
+  throw Error(ErrorKind::kInvalidArgument, format("not a share: '{}'", text), {},
               "write it like 0.1% or 0.001");
 }
 

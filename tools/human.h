@@ -1,4 +1,4 @@
-// Numbers as people read and write them.
+// Formats and parses sizes, counts and shares for people.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace recpack::tool {
 std::string HumanBytes(uint64_t bytes);
 std::string HumanCount(uint64_t count);
 
-// Reads "100MB", "64MiB", "1G", "4096"; throws recpack::Error (kInvalidArgument), which says what
-// is allowed, for anything else and for less than a byte.
+// Parses "100MB", "64MiB", "1G" or "4096". Throws recpack::Error (kInvalidArgument), which names
+// the valid forms, for other texts and for less than a byte.
 uint64_t ParseBytes(const std::string& text);
 
-// Reads "0.1%" or "0.001" as a share of items; the same errors.
+// Parses "0.1%" or "0.001" as a share of items. Same errors.
 double ParseShare(const std::string& text);
 
 }  // namespace recpack::tool

@@ -15,7 +15,7 @@ class Loop final : public BareLoop {
     const Layout layout = FindLayout(flags.data);
     for (const LayoutSplit& split : layout.splits) {
       for (const auto& path : split.shards) paths_.push_back(path);
-      records_ += IndexOfSplit(split).record_count();
+      records_ += OpenSplitIndex(split).record_count();
     }
     buffers_.assign(static_cast<size_t>(threads_), ByteBuffer(kReadBytes));
   }

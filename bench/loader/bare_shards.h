@@ -26,7 +26,7 @@ struct MappedShards {
   std::vector<MappedFile> files;
 
  private:
-  explicit MappedShards(const LayoutSplit& split) : index(IndexOfSplit(split)) {
+  explicit MappedShards(const LayoutSplit& split) : index(OpenSplitIndex(split)) {
     for (const auto& path : split.shards) files.emplace_back(path);
   }
   static LayoutSplit SplitOf(const std::string& data) {

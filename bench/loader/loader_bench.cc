@@ -57,8 +57,8 @@ LoaderOptions OptionsOf(const Flags& flags) {
   options.order = ParseOrder(flags.Text("--order", "auto"));
   options.source.verify = flags.Number("--verify", "1") != 0;
   const std::string backend = flags.Text("--backend", "automatic");
-  if (backend == "mapped") options.source.backend = SourceOptions::Backend::kMapped;
-  if (backend == "pread") options.source.backend = SourceOptions::Backend::kPread;
+  if (backend == "mapped") options.source.backend = RandomAccessOptions::Backend::kMapped;
+  if (backend == "pread") options.source.backend = RandomAccessOptions::Backend::kPread;
   return options;
 }
 

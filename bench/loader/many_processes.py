@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What eight processes cost that each have a loader on one data set of very many records.
+"""Measures the cost of eight processes that each load from one data set of very many records.
 
     python3 bench/loader/many_processes.py --work DIR --out bench/results/many-records.json
 

@@ -129,7 +129,7 @@ uint64_t RunJob(const Settings& settings) {
   if (settings.job == "pack") return PackFirstShard(settings);
   if (settings.job == "index") return WriteIndex(settings);
   if (settings.job == "read") return LocateAtRandom(settings);
-  throw Error(ErrorKind::kInvalidArgument, "'" + settings.job + "' is no job", {},
+  throw Error(ErrorKind::kInvalidArgument, "'" + settings.job + "' is not a job", {},
               "choose pack, index or read");
 }
 

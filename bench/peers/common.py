@@ -1,4 +1,4 @@
-"""What every peer's script shares: its command line, timing, the data, and the row it prints.
+"""Shared parts of the peers' scripts: command line, timing, data, and the row that each prints.
 
     .venvs/py/bin/python bench/peers/peer_lance.py pack-cifar --data DIR --work DIR
 

@@ -15,7 +15,7 @@ from recipes import CIFAR_BATCH, CROP_BATCH, CROP_SAMPLES  # noqa: E402
 
 import recpack_io  # noqa: E402
 
-# Of a repetition. More than the peers', which are so much slower.
+# Batches in a repetition. More than the peers', which are so much slower.
 CIFAR_SAMPLES = 614_400
 TAKE = 20_000
 BATCHES = 20 * RANDOM_BATCHES

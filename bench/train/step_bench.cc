@@ -91,7 +91,7 @@ void Step(Ops& ops, const Flags& flags) {
   });
 }
 
-// Of the convolutions, for a picture of 32 x 32 and first stage of `width` channels: forward, and
+// Operations of the convolutions, for a picture of 32 x 32 and first stage of `width` channels: forward, and
 // twice back.
 double StepOperations(double width) {
   double products = 3 * width * 9 * 1024 + 4 * width * width * 9 * 1024;

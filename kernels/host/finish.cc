@@ -29,7 +29,7 @@ void CheckChannels(int channels) {
   }
 }
 
-// Between its ends, for 0 and 255, a channel's values are finite where these are.
+// A channel's values are finite if those for 0 and 255 are.
 void CheckFactors(const FinishOptions& o) {
   for (size_t c = 0; c < static_cast<size_t>(o.channels); ++c) {
     const float last = Normalise(255, o.scale[c], o.bias[c]);
@@ -86,23 +86,23 @@ FinishPlan PlanOf(const FinishOptions& options, CpuLevel level) {
   return plan;
 }
 
-// The part of an axis where the source covers the result: elements [begin, begin + count) of the
-// result are `source` and on, in the source's order or (flipped) against it.
+// Part of an axis where the source covers the result: elements [begin, begin + count) of the result
+// come from `source` on, in order or (if flipped) reversed.
 struct Span {
   int begin = 0;
   int count = 0;
   int source = 0;
 };
 
-Span SpanOf(int64_t at, int in, int out, bool flip) {
+Span FindSpan(int64_t at, int in, int out, bool flip) {
   const int64_t low = std::max<int64_t>(0, -at), high = std::min<int64_t>(out, in - at);
   if (high <= low) return {};
   return {static_cast<int>(flip ? out - high : low), static_cast<int>(high - low),
           static_cast<int>(at + low)};
 }
 
-FinishJob JobOf(const FinishPlan& plan, const Span& rows, const Span& columns, const uint8_t* image,
-                uint8_t* out, bool flip) {
+FinishJob MakeJob(const FinishPlan& plan, const Span& rows, const Span& columns,
+                  const uint8_t* image, uint8_t* out, bool flip) {
   const FinishOptions& o = plan.options;
   const auto channels = static_cast<size_t>(o.channels);
   const size_t in_pixel = IsPlanar(o.in_layout) ? 1 : channels;
@@ -138,12 +138,12 @@ void Finish(const FinishPlan& plan, const uint8_t* image, const FinishGeometry& 
             uint8_t* out) {
   const FinishOptions& o = plan.options;
   const auto height = static_cast<size_t>(o.out_height);
-  const Span rows = SpanOf(geometry.y, o.in_height, o.out_height, false);
-  const Span columns = SpanOf(geometry.x, o.in_width, o.out_width, geometry.flip);
+  const Span rows = FindSpan(geometry.y, o.in_height, o.out_height, false);
+  const Span columns = FindSpan(geometry.x, o.in_width, o.out_width, geometry.flip);
   if (rows.count == 0 || columns.count == 0) {
     return plan.path.fill(plan, height, out);
   }
-  const FinishJob job = JobOf(plan, rows, columns, image, out, geometry.flip);
+  const FinishJob job = MakeJob(plan, rows, columns, image, out, geometry.flip);
   if (job.count < kFinishStep) return FinishElements(o, image, geometry, out);
   const auto above = static_cast<size_t>(rows.begin);
   const size_t end = above + static_cast<size_t>(rows.count);
@@ -185,7 +185,7 @@ void CheckFinish(const FinishOptions& o) {
   CheckSide("out_height", o.out_height);
   CheckSide("out_width", o.out_width);
   CheckChannels(o.channels);
-  if (o.type > ElementType::kF32) Refuse("there is no such element type", "give one of its names");
+  if (o.type > ElementType::kF32) Refuse("unknown element type", "give one of ElementType");
   if (o.type != ElementType::kU8) CheckFactors(o);
 }
 

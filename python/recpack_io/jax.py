@@ -1,4 +1,4 @@
-"""JAX: batches as dictionaries of jax.Arrays, on the host or ahead on one or several devices.
+"""Loader for JAX: batches are dictionaries of jax.Arrays, on the host or ahead on devices.
 
     from recpack_io.jax import Loader
     for batch in Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256,
@@ -20,14 +20,15 @@ Devices = jax.Device | Sequence[jax.Device] | Sharding | None
 
 
 def arrays(core) -> dict[str, jax.Array]:
-    """Arrays of JAX's CPU device over the memory of `core`, a batch as the loader makes it, which
-    they keep. Without jax_enable_x64
-    JAX makes int32 of int64, a copy."""
+    """Returns arrays on JAX's CPU device that share the memory of `core`, and keep it alive.
+
+    `core` is a batch of the core. Without jax_enable_x64, JAX converts int64 to int32, a copy.
+    """
     return {name: jax.dlpack.from_dlpack(core.dlpack(name)) for name in core.keys()}
 
 
 def sharding_of(devices: Devices) -> Sharding | None:
-    """Of `devices` as Loader takes them: several share a batch, each a stretch of its samples."""
+    """Returns the sharding for `devices`: several devices share a batch, in contiguous parts."""
     if devices is None or isinstance(devices, Sharding):
         return devices
     if isinstance(devices, jax.Device):
@@ -39,17 +40,24 @@ def sharding_of(devices: Devices) -> Sharding | None:
 
 
 class Loader(AheadLoader):
-    """As recpack_io.Loader; each batch is a dictionary of jax.Arrays.
+    """A recpack_io.Loader whose batches are dictionaries of jax.Arrays.
 
-    device: None: the arrays are JAX's CPU device's, copies of the batch: JAX computes
-        asynchronously, and would hold the memory of all batches that wait for their turn. A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the
-        arrays are put there, `ahead` batches ahead. A sharding over several processes makes global
-        arrays, to which each process gives its batch.
-    ahead: batches on their way.
+    Rank and world size are JAX's if jax.distributed is initialized. A batch's memory is reused once
+    JAX has copied it. For arrays without a copy, use recpack_io.jax.arrays() in programs that
+    block_until_ready() before they take more batches than max_live_batches.
 
-    Rank and world size are JAX's where jax.distributed is initialized. A batch's memory is used
-    again when JAX has copied it. recpack_io.jax.arrays() is the way without a copy, for programs
-    that block_until_ready() before they take more batches than max_live_batches. Raises InvalidArgumentError for a batch size that the devices cannot share.
+    Args:
+        device: None: arrays on JAX's CPU device, copies of the batch, because JAX computes
+            asynchronously and would hold the memory of all batches that wait for their turn. A
+            jax.Device, a list of them, or a jax.sharding.Sharding of the first dimension: the
+            arrays are put there, `ahead` batches ahead. A sharding over several processes makes
+            global arrays, to which each process contributes its batch.
+        ahead: Batches on their way.
+        batch_size: Samples per batch and rank.
+        options: As in recpack_io.Loader.
+
+    Raises:
+        InvalidArgumentError: If the devices cannot share a batch of this size.
     """
 
     def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None,
@@ -75,7 +83,7 @@ class Loader(AheadLoader):
 
     def _send(self, core) -> dict[str, jax.Array]:
         host = {name: np.asarray(array) for name, array in arrays(core).items()}
-        if self._on_cpu:  # which takes memory of NumPy as it is
+        if self._on_cpu:  # which would share NumPy's memory
             host = {name: np.array(array, copy=True) for name, array in host.items()}
         return {name: self._put(array) for name, array in host.items()}
 

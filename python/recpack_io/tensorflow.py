@@ -1,4 +1,4 @@
-"""TensorFlow: batches as dictionaries of tensors, and as a tf.data.Dataset.
+"""Loader for TensorFlow: batches are dictionaries of tensors; also as a tf.data.Dataset.
 
     from recpack_io.tensorflow import Loader
     loader = Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256)
@@ -16,7 +16,7 @@ _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f
 
 
 def tensors(core) -> dict[str, tf.Tensor]:
-    """Tensors over the memory of `core`, a batch as the loader makes it, which they keep."""
+    """Returns tensors that share the memory of `core`, a batch of the core, and keep it alive."""
     return {name: tf.experimental.dlpack.from_dlpack(core.dlpack(name).__dlpack__())
             for name in core.keys()}
 
@@ -26,30 +26,29 @@ def _array(tensor: tf.Tensor) -> np.ndarray:
 
 
 def _arrays(batch: dict[str, tf.Tensor]) -> dict[str, np.ndarray]:
-    """Over the tensors' memory; bfloat16, which buffers of Python do not know, is copied."""
+    """Returns arrays that share the tensors' memory, except bfloat16, which is copied."""
     return {name: _array(tensor) for name, tensor in batch.items()}
 
 
 class Loader(loading.Loader):
-    """As recpack_io.Loader; each batch is a dictionary of eager tensors on the host, without a
-    copy."""
+    """A recpack_io.Loader whose batches are dictionaries of eager tensors, without a copy."""
 
     def __init__(self, dataset, recipe: str | None = None, **options):
         super().__init__(dataset, recipe, batch_type=tensors, **options)
 
     @property
     def element_spec(self) -> dict[str, tf.TensorSpec]:
-        """Of a batch. The first dimension is None where the last batch is kept short."""
+        """Specification of a batch. The first dimension is None if the last batch may be short."""
         samples = None if self._options['last_batch'] == 'keep' else self._options['batch_size']
         return {name: tf.TensorSpec((samples, *shape), _TYPES[kind], name)
                 for name, (kind, shape) in self.arrays.items()}
 
     def as_dataset(self) -> tf.data.Dataset:
-        """Batches as elements: each iteration is the loader's next epoch, one iteration at a time.
+        """Returns a tf.data.Dataset of batches: each iteration is the loader's next epoch.
 
-        Without a copy but for bfloat16, which is copied once. The state is behind the batch that
-        TensorFlow took last: what the program puts behind, .prefetch(N) and .map() in parallel,
-        takes and holds as many ahead.
+        Only one iteration may be active. Nothing is copied except bfloat16, once. The loader's
+        state refers to the last batch that TensorFlow took: later .prefetch(N) or parallel
+        .map() take and hold that many batches ahead.
         """
         dataset = tf.data.Dataset.from_generator(lambda: map(_arrays, self),
                                                  output_signature=self.element_spec)

@@ -1,4 +1,4 @@
-// The one place that includes fmt.
+// String formatting. The only file that includes fmt.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 namespace recpack {
 
-// An object, not a function: no overload is then looked for in the namespaces of the arguments,
-// where std::format() would be found beside it.
+// A function object, not a function: it suppresses argument-dependent lookup, which would also find
+// std::format().
 struct Formatter {
   template <typename... Args>
   std::string operator()(fmt::format_string<Args...> text, Args&&... args) const {

@@ -1,4 +1,4 @@
-// What this machine can do at best: the bare calls that a loader's stages cannot outrun.
+// Performance ceilings of this machine: rates of the bare operations that limit a loader's stages.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,14 @@
 namespace recpack::ceiling {
 
 struct CeilingOptions {
-  int threads = 1;  // that do the same side by side; at least 1
+  int threads = 1;  // threads that do the same work in parallel; at least 1
   std::chrono::milliseconds time{200};
   static constexpr size_t kMemory = size_t{2} << 30;
-  size_t memory = kMemory;  // bytes that all threads together may take, but for 8 MiB of each
+  size_t memory = kMemory;  // limit in bytes for all threads, which may add 8 MiB each
 };
 
-// Of all threads together. Unmeasured is `unavailable`, with the reason; then the number means
-// nothing.
+// Total rate of all threads. If it could not be measured, `unavailable` has the reason and the
+// number is meaningless.
 struct Rate {
   double per_second = 0;
   std::string unavailable;
@@ -27,54 +27,54 @@ struct Rate {
   bool measured() const noexcept { return unavailable.empty(); }
 };
 
-// Each measurement takes about options.time (a call that has begun is finished) and blocks. None
-// throws for what it finds: what cannot be measured is unavailable.
+// Each measurement blocks for about options.time (a call in progress is finished). None throws:
+// rates that cannot be measured are unavailable.
 
-// Bytes that memcpy copies between buffers that no cache holds.
+// Bytes copied by memcpy between buffers larger than the caches.
 Rate CopyCeiling(const CeilingOptions& options);
 
-// Bytes that memset stores to memory that no cache holds: whatever it is filled from.
+// Bytes stored by memset to memory larger than the caches.
 Rate StoreCeiling(const CeilingOptions& options);
 
-// Random numbers made: arithmetic that wants no memory.
+// Random numbers generated: arithmetic without memory access.
 Rate ComputeCeiling(const CeilingOptions& options);
 
-// Bytes of CRC-32C over buffers of `bytes` bytes, in the cache.
+// Bytes of CRC-32C over cached buffers of `bytes` bytes.
 Rate CrcCeiling(size_t bytes, const CeilingOptions& options);
 
 enum class FileAccess {
-  kCached,   // as a reader finds them now, from memory or disk
-  kDirect,   // from the disk, past the page cache; unavailable where the file system cannot
-  kDropped,  // from the disk, each file dropped from the page cache when it is opened. Of one
-             // thread only: others find what one has read. Unavailable where pages stay
+  kCached,   // through the page cache, in its current state
+  kDirect,   // from the disk, bypassing the page cache; unavailable without O_DIRECT
+  kDropped,  // from the disk, dropping each file from the page cache when it is opened. For one
+             // thread only, since others find what one has read. Unavailable if pages stay cached
 };
 
-// Bytes read in order from the files, in large calls, again from the start where all were read.
+// Bytes read sequentially from the files, in large calls, starting again after the last file.
 Rate ReadCeiling(std::span<const std::string> files, FileAccess access,
                  const CeilingOptions& options);
 
-// Calls that read `bytes` bytes (a multiple of 4096) at random multiples of that. Threads are so
-// many calls on their way at a time, more than the cores for a disk that serves many at once.
+// Reads of `bytes` bytes (a multiple of 4096) at random multiples of that. The number of threads is
+// the queue depth: use more threads than cores for a disk that serves many requests at once.
 Rate RandomReadCeiling(std::span<const std::string> files, size_t bytes, FileAccess access,
                        const CeilingOptions& options);
 
-// Uncompressed bytes of a compressed shard, in order. Unavailable for one that is not compressed.
+// Uncompressed bytes read from a compressed shard. Unavailable if it is not compressed.
 Rate InflateCeiling(const std::string& shard, const CeilingOptions& options);
 
-// Whole JPEGs decoded, one after another and from the start again: pictures a second.
+// Whole JPEGs decoded, starting again after the last one.
 Rate JpegCeiling(std::span<const ByteView> pictures, const CeilingOptions& options);
 
-// Of several measurements: the middle one, the least and the most.
+// Median, minimum and maximum of several measurements.
 struct Spread {
   double value = 0;
   double low = 0;
   double high = 0;
-  std::string unavailable = {};  // the reason, where one of them was
+  std::string unavailable = {};  // the reason, if one of them was unavailable
 
   bool measured() const noexcept { return unavailable.empty(); }
 };
 
-// Calls `measure` so often, at least once; no more after one that was unavailable.
-Spread SpreadOf(int rounds, const std::function<Rate()>& measure);
+// Calls `measure` `rounds` times, at least once; stops after an unavailable one.
+Spread MeasureSpread(int rounds, const std::function<Rate()>& measure);
 
 }  // namespace recpack::ceiling

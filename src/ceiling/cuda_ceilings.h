@@ -1,5 +1,5 @@
-// What NVIDIA's GPUs take from the host at best, by the driver's own calls: no build needs CUDA for
-// it.
+// Performance ceilings of NVIDIA GPUs: copies and kernel launches, through the driver API, so that
+// no build needs CUDA.
 #pragma once
 
 #include "src/ceiling/ceiling.h"
@@ -8,18 +8,18 @@ namespace recpack::ceiling {
 
 inline constexpr const char* kCudaDriver = "libcuda.so.1";
 
-// How many GPUs the process may use; 0: none, and `reason` says why.
+// Number of GPUs that the process may use; if 0, `reason` says why.
 struct CudaDeviceCount {
   int devices = 0;
   std::string reason = {};
 };
 CudaDeviceCount CountCudaDevices(const std::string& library = kCudaDriver);
 
-// Bytes from pinned memory to GPUs, in copies of 16 MiB. Thread i copies to GPU i, beginning again
-// where there are more threads.
+// Bytes copied from pinned memory to GPUs, in copies of 16 MiB. Thread i copies to GPU i modulo
+// their number.
 Rate PinnedCopyCeiling(const CeilingOptions& options, const std::string& library = kCudaDriver);
 
-// Launches of an empty kernel, one behind another on a stream, which is waited for every 256.
+// Launches of an empty kernel on one stream per thread, synchronised every 256 launches.
 Rate LaunchCeiling(const CeilingOptions& options, const std::string& library = kCudaDriver);
 
 }  // namespace recpack::ceiling

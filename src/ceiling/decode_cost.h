@@ -1,30 +1,31 @@
-// What decoding a JPEG takes, by what is in it.
+// Cost model of JPEG decoding, by encoded bytes and pixels.
 #pragma once
 
 #include <span>
 
 namespace recpack::ceiling {
 
-// Seconds of one core. Entropy decoding goes by encoded bytes, the rest by pixels.
+// Coefficients in seconds of one core. Entropy decoding depends on encoded bytes, the rest on
+// pixels.
 struct DecodeCost {
-  double picture = 0;  // each, whatever its size
-  double byte = 0;     // of entropy-coded data that is decoded
-  double pixel = 0;    // that is made
+  double picture = 0;  // per image
+  double byte = 0;     // per byte of entropy-coded data that is decoded
+  double pixel = 0;    // per pixel of the result
 
   double Seconds(double bytes, double pixels) const {
     return picture + byte * bytes + pixel * pixels;
   }
 };
 
-// Pictures of one kind, on average.
+// Averages over images of one kind.
 struct DecodePoint {
   double bytes = 0;
   double pixels = 0;
   double seconds = 0;
 };
 
-// Least squares of the relative errors, no cost below 0. Of as many points as there are costs it is
-// exact where that is possible.
+// Fits non-negative costs by least squares of the relative errors. With as many points as costs the
+// fit is exact if possible.
 DecodeCost FitDecodeCost(std::span<const DecodePoint> points);
 
 }  // namespace recpack::ceiling

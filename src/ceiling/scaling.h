@@ -1,4 +1,4 @@
-// What threads take from each other on this machine.
+// Scaling of this machine: slowdown of threads by contention.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,28 @@
 
 namespace recpack::ceiling {
 
-// How many times as long work takes on each of some threads as on one alone: cores that share
-// units, power or memory are slower together.
+// Factor by which work takes longer on each of several threads than on one alone, since cores share
+// execution units, power and memory.
 struct Slowdown {
   int threads = 1;
-  double compute = 1;  // of work that wants no memory
-  double memory = 1;   // of storing to what no cache holds
+  double compute = 1;  // for work without memory access
+  double memory = 1;   // for stores to memory beyond the caches
 };
 
 class Scaling {
  public:
-  // `points`: by rising numbers of threads, from 1 to the cores; at least one. `bytes_per_second`:
-  // that one thread alone stores to memory.
+  // `points`: at least one, in ascending order of threads, from 1 to the number of cores.
+  // `bytes_per_second`: memory stores of one thread alone.
   Scaling(std::vector<Slowdown> points, double bytes_per_second)
       : points_(std::move(points)), bytes_per_second_(bytes_per_second) {}
 
-  // Measured now, at 1, 2, 4 ... threads and at `cores`: half a second for each.
+  // Measures at 1, 2, 4, ... threads and at `cores`, for half a second each.
   static Scaling Measure(int cores, size_t memory = CeilingOptions::kMemory);
 
   int cores() const { return points_.back().threads; }
   const std::vector<Slowdown>& points() const { return points_; }
   double bytes_per_second() const { return bytes_per_second_; }
-  // Between points by interpolation; behind the last one, that of the last.
+  // Interpolates between points; returns the last one beyond them.
   Slowdown At(int threads) const;
 
  private:

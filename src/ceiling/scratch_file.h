@@ -1,4 +1,4 @@
-// Files that only a measurement needs: without a name, and gone with their objects.
+// Unnamed temporary files for measurements, deleted with their objects.
 #pragma once
 
 #include <chrono>
@@ -10,19 +10,19 @@ namespace recpack::ceiling {
 
 class ScratchFile {
  public:
-  // Random bytes in `folder`, whole MiB up to `bytes`, fewer where writing them takes longer than
-  // `time` (1 at least); on the disk when it returns. Throws Error: kUnsupported where the file
-  // system has no files without names, kIo where it is full or may not be written.
+  // Writes random bytes to a file in `folder`: `bytes` in whole MiB, or fewer (at least 1 MiB) if
+  // that takes longer than `time`. Synced to disk on return. Throws Error: kUnsupported if the file
+  // system does not support unnamed files (O_TMPFILE), kIo if it is full or not writable.
   static ScratchFile OnDisk(const std::string& folder, uint64_t bytes,
                             std::chrono::nanoseconds time);
 
-  // So many bytes, whole MiB, in memory. Throws Error (kIo).
+  // Makes a file of `bytes` bytes, in whole MiB, in memory. Throws Error (kIo).
   static ScratchFile InMemory(uint64_t bytes);
 
-  // A shard of `records` records of text-like bytes, compressed with GZIP, in memory.
+  // Makes a GZIP-compressed shard of `records` text-like records in memory.
   static ScratchFile CompressedShard(int records, size_t record_bytes);
 
-  // Opens it, as long as the object lives.
+  // Returns a path to open it by, valid while the object lives.
   std::string path() const;
 
  private:

@@ -26,7 +26,7 @@ FieldMap ParseFieldMap(std::string_view text) {
     }
     std::string target = part.substr(0, equals);
     if (std::ranges::count(fields, target, &FieldRule::target)) {
-      Refuse(text, format("'{}' is there twice", target));
+      Refuse(text, format("'{}' is given twice", target));
     }
     fields.push_back({.target = std::move(target), .from = part.substr(equals + 1)});
   }

@@ -1,4 +1,4 @@
-// Checks of what decoders and encoders are asked for. All throw Error (kInvalidArgument).
+// Argument checks of decoders and encoders. All throw Error (kInvalidArgument).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace recpack {
 
-// The region must hold pixels and lie inside the image.
+// The region must not be empty and must lie inside the image.
 void CheckRegion(const Region& region, int64_t image_width, int64_t image_height);
 
 // libjpeg scales by 1/1, 1/2, 1/4 and 1/8.

@@ -1,4 +1,4 @@
-"""rectrain eval: scores, classes of pictures, integers, and what it refuses."""
+"""Tests rectrain eval: scores, image classification, int8 and errors."""
 import json
 import os
 import re
@@ -146,7 +146,7 @@ class Eval(CliTest):
             (('out', '--checkpoint', 'nowhere'), 'nowhere'),
             (('out', '--checkpoint', 'run1', '--devices', 'cuda:99'), 'cuda:99'),
             (('out', '--checkpoint', 'run1', '--devices', 'cpu:0,cpu:1'), 'on one device'),
-            (('out', '--checkpoint', 'run1', '--devices', 'gpu'), "'gpu' is no device"),
+            (('out', '--checkpoint', 'run1', '--devices', 'gpu'), "unknown device 'gpu'"),
             (('out', '--checkpoint', 'out'), 'there is no checkpoint'),
             (('out', '--checkpoint', 'out/manifest.json'), 'manifest.json'),
             (('out', '--checkpoint', 'damaged.safetensors'), 'damaged.safetensors'),

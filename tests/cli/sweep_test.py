@@ -1,4 +1,4 @@
-"""rectrain sweep: its table, its files, going on, and what fails."""
+"""Tests rectrain sweep: its table, its files, resuming and failures."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ class Sweep(CliTest):
         return got
 
     def rows(self, text):
-        """Of a table in Markdown: a dict a row."""
+        """Rows of a Markdown table, one dict each."""
         lines = [[cell.strip() for cell in line.strip('|').split('|')]
                  for line in text.splitlines() if line.startswith('|')]
         return [dict(zip(lines[0], line)) for line in lines[2:]]
@@ -84,7 +84,7 @@ class Sweep(CliTest):
         self.sweep(*flags)
         file = self.made / 'sweep.json'
         whole = json.loads(file.read_text())
-        self.assertIn('there is a sweep already', self.sweep(*flags, code=2).stderr)
+        self.assertIn('the folder already contains a sweep', self.sweep(*flags, code=2).stderr)
         self.assertNotIn('round', self.sweep(*flags, '--resume').stderr)
         part = json.loads(file.read_text())
         del part['rows'][1]['runs'][1]
@@ -101,7 +101,7 @@ class Sweep(CliTest):
                                                      code=2).stderr)
         for text in '{}', '{"setting": ' + '[' * 500_000 + ']' * 500_000 + '}':
             file.write_text(text)
-            self.assertIn('it is no sweep', self.sweep(*flags, '--resume', code=2).stderr)
+            self.assertIn('not a sweep', self.sweep(*flags, '--resume', code=2).stderr)
 
     def test_a_combination_that_fails_is_a_row(self):
         got = self.sweep('--rounds', '2', '--threads-list', '1', '--devices-list',
@@ -119,12 +119,12 @@ class Sweep(CliTest):
     def test_is_of_one_process(self):
         with unittest.mock.patch.dict(os.environ, RANK='1', WORLD_SIZE='2',
                                       MASTER_ADDR='localhost', MASTER_PORT='1'):
-            self.assertIn('a sweep is of one process', self.sweep(code=2).stderr)
+            self.assertIn('a sweep runs in one process', self.sweep(code=2).stderr)
 
     def test_refuses(self):
         for arguments, words in [
-            (('--resume',), 'nothing to go on from'),
-            (('--devices-list', 'cpu:0;gpu:1'), "'gpu:1' is no device"),
+            (('--resume',), 'nothing to resume'),
+            (('--devices-list', 'cpu:0;gpu:1'), "unknown device 'gpu:1'"),
             (('--layouts', 'nhwc,nhwc'), "'nhwc' is named twice"),
             (('--layouts', 'chwn'), '--layouts'),
             (('--threads-list', '-1'), '--threads-list'),

@@ -1,5 +1,4 @@
-// Any bytes as a batch of the binary version (first byte even) or as a pickled one, read to the
-// end.
+// Fuzzes CIFAR batches, binary (first byte even) or pickled: reads them to the end.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -11,8 +10,8 @@
 namespace {
 
 recpack::pack::CifarBatch Open(uint8_t choice, const recpack::pack::CifarFile& file) {
-  const auto dataset =
-      (choice & 2) != 0 ? recpack::CifarDataset::kCifar100 : recpack::CifarDataset::kCifar10;
+  const auto dataset = (choice & 2) != 0 ? recpack::pack::CifarDataset::kCifar100
+                                         : recpack::pack::CifarDataset::kCifar10;
   return (choice & 1) != 0 ? recpack::pack::OpenPickleBatch(file, dataset)
                            : recpack::pack::OpenBinaryBatch(file, dataset);
 }

@@ -1,5 +1,5 @@
-// Any bytes as a request over HTTP: an answer with a body as long as it says, and the figures only
-// to those that ask for them.
+// Fuzzes HTTP requests: the answer's body must have the stated length, and only requests for
+// /metrics get the figures.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

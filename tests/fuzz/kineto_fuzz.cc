@@ -1,5 +1,5 @@
-// Any bytes as a trace of PyTorch's profiler: refused, or events that end after they begin and
-// whose sums are no less than their parts.
+// Fuzzes traces of PyTorch's profiler: they are refused, or events end after they begin and sums
+// are no less than their parts.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Any bytes: rows within the text, and cells for every column, or an Error. The first byte chooses
-// the format.
+// Fuzzes list files: an Error, or rows within the text with a cell for every column. The first byte
+// selects the format.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Any bytes: a structure array whose cells can all be read, or an Error.
+// Fuzzes MAT files: an Error, or a structure array whose cells can all be read.
 #include <cstdint>
 
 #include "recpack/base/error.h"

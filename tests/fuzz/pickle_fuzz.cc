@@ -1,4 +1,4 @@
-// Any bytes: a document or an Error, from memory; and all of a document can be walked.
+// Fuzzes pickles: an Error, or a document that can be walked completely.
 #include <cstdint>
 
 #include "recpack/base/error.h"
@@ -10,12 +10,12 @@ uint64_t Walk(const recpack::pack::PickleDocument& document,
               const recpack::pack::PickleValue& value, int depth) {
   using recpack::pack::PickleKind;
   uint64_t sum = value.size;
-  if (value.kind == PickleKind::kBytes || value.kind == PickleKind::kText) {
+  if (value.kind == pack::PickleKind::kBytes || value.kind == pack::PickleKind::kText) {
     for (uint64_t i = 0; i < value.size; ++i) sum += value.data[i];
   }
-  if (value.kind == PickleKind::kArray) sum += document.Array(value).shape.size();
+  if (value.kind == pack::PickleKind::kArray) sum += document.Array(value).shape.size();
   if (depth == 3) return sum;
-  size_t left = 100;  // shared lists would be walked again and again
+  size_t left = 100;  // limit, since shared lists are walked repeatedly
   for (const recpack::pack::PickleValue& item : document.Items(value)) {
     if (left-- == 0) break;
     sum += Walk(document, item, depth + 1);

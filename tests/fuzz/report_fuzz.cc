@@ -1,4 +1,4 @@
-// Any bytes as report.json: refused, or a report that can be merged and compared.
+// Fuzzes report.json: it is refused, or can be merged and compared.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ void Check(const recpack::probe::KeptReport& report) {
     std::abort();
   const recpack::probe::Comparison comparison = recpack::probe::CompareReports(report, report);
   for (const recpack::probe::Change& change : comparison.changes) {
-    if (change.sure()) std::abort();  // it is the same
+    if (change.sure()) std::abort();  // both reports are the same
   }
   if (recpack::probe::CompareText(comparison).empty() ||
       recpack::probe::CompareJson(comparison).empty()) {

@@ -1,5 +1,5 @@
-// Any bytes: lines of any length, each a review or a fault with a reason, and tokens that are made
-// of token bytes. The first byte chooses the size of the pieces.
+// Fuzzes reviews: each line is a review or a fault with a reason, and tokens consist of token
+// bytes. The first byte selects the size of the pieces.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -38,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     recpack::pack::ReviewLine review;
     const recpack::pack::ReviewFault fault = recpack::pack::ParseReview(line.text, review);
     if (recpack::pack::FaultReason(fault) == nullptr) std::abort();
-    if (fault == recpack::ReviewFault::kNone && !(review.rating >= 0 && review.rating <= 10)) {
+    if (fault == recpack::pack::ReviewFault::kNone &&
+        !(review.rating >= 0 && review.rating <= 10)) {
       std::abort();
     }
     ReadTokens(line.text);

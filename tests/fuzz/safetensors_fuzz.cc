@@ -1,4 +1,4 @@
-// Any bytes as a safetensors file: refused, or arrays that are the same after writing and reading.
+// Fuzzes safetensors files: they are refused, or their arrays are equal after writing and reading.
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,11 +8,11 @@
 namespace {
 
 void train::Check(const recpack::train::LoadedArrays& loaded) {
-  const recpack::ByteBuffer written = recpack::Written(loaded.arrays, loaded.metadata);
-  const recpack::train::LoadedArrays again = recpack::ReadBytes(written);
+  const recpack::ByteBuffer written = recpack::train::Written(loaded.arrays, loaded.metadata);
+  const recpack::train::LoadedArrays again = recpack::train::ReadBytes(written);
   const bool same = again.metadata == loaded.metadata &&
                     again.arrays.size() == loaded.arrays.size() &&
-                    recpack::Written(again.arrays, again.metadata) == written;
+                    recpack::train::Written(again.arrays, again.metadata) == written;
   if (same) return;
   std::fprintf(stderr, "the file changes when it is written and read\n");
   std::abort();
@@ -22,7 +22,7 @@ void train::Check(const recpack::train::LoadedArrays& loaded) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    train::Check(recpack::ReadBytes(recpack::ByteBuffer(data, data + size)));
+    train::Check(recpack::train::ReadBytes(recpack::ByteBuffer(data, data + size)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

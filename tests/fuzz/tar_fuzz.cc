@@ -1,4 +1,4 @@
-// Any bytes: members that lie within the file, or an Error.
+// Fuzzes tar files: an Error, or members within the file.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -85,7 +85,7 @@ void ResizeBoxes() {
 Taken Drawn(const ImageField& field, ByteView file, uint64_t position) {
   if (field.crop != CropKind::kRandomResized) return {};
   const ImageHeader header = ReadImageHeader(file);
-  KeyedRandom random(EpochSeed(kSeed, 0), StreamOf(RandomStream::kSample, field.view), position);
+  KeyedRandom random(EpochSeed(kSeed, 0), ToStream(RandomStream::kSample, field.view), position);
   const bool flipped = random.NextUnit() < field.flip;
   const RandomCrop crop(field.area[0], field.area[1], field.aspect[0], field.aspect[1]);
   return {crop({header.width, header.height}, random), flipped};

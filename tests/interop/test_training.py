@@ -27,7 +27,7 @@ GRADIENTS = os.environ.get('RECPACK_GRADIENTS', str(BUILD / 'tests/interop/gradi
 RECTRAIN = os.environ.get('RECTRAIN', str(BUILD / 'tools/rectrain/rectrain'))
 DEVICE = os.environ.get('RECPACK_GRADIENTS_DEVICE', 'cpu')
 BATCH = 12
-# Of a variable's largest gradient, and of the largest result: some 300 units of f32's last place.
+# Relative to a variable's largest gradient, and to the largest result: some 300 units of f32's last place.
 # The networks here are off by at most 4e-6. cuDNN's convolutions by transforms round more often.
 TOLERANCE = {'cpu': 2e-5, 'cuda': 2e-4}[DEVICE]
 CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)

@@ -26,7 +26,7 @@ class AuditTest : public testing::Test {
             .audit_counts = true};
   }
 
-  // All ranks' audits of an epoch.
+  // Audits of all ranks for an epoch.
   std::vector<EpochAudit> Run(const Mixture& samples, LoaderOptions options, uint32_t world) const {
     std::vector<EpochAudit> audits;
     options.world_size = world;
@@ -113,7 +113,7 @@ TEST_F(AuditTest, SubstitutionsAreAccountedFor) {
   const AuditReport report = CheckAudit(dataset_, audit);
   EXPECT_TRUE(report.holds);
   EXPECT_NE(audit.sum(), audit.SumMeant());
-  EXPECT_GE(report.differing, 3u);  // both, and what came in their place
+  EXPECT_GE(report.differing, 3u);  // both bad records and their substitutes
 }
 
 TEST_F(AuditTest, GoesOnAcrossARestartOfOtherRanks) {
@@ -128,7 +128,7 @@ TEST_F(AuditTest, GoesOnAcrossARestartOfOtherRanks) {
         Loader loader(samples, options);
         token = Take(loader, cut).back().token;
         const EpochAudit then = loader.audit();
-        loader.Next();  // lost with the run
+        loader.Next();  // lost with the killed run
         saved.push_back(then);
       }
       LoaderOptions later = Options(LastBatch::kKeep, 5);
@@ -184,10 +184,10 @@ TEST_F(AuditTest, ALoaderRefusesAnotherRunsAudit) {
     return std::string(ErrorOf([&] { Loader(dataset_, options); }).what());
   };
   Take(loader, 1);
-  EXPECT_THAT(reason(loader.audit()), HasSubstr("has 60 samples, the token is behind 30"));
+  EXPECT_THAT(reason(loader.audit()), HasSubstr("has 60 samples, the token comes after 30"));
   AuditKey key = loader.audit().key();
   key.seed = 4;
-  EXPECT_THAT(reason(EpochAudit(key)), HasSubstr("another seed"));
+  EXPECT_THAT(reason(EpochAudit(key)), HasSubstr("differ in their seed"));
   EXPECT_THAT(reason(EpochAudit(loader.audit().key()), true), HasSubstr("no counts"));
   EXPECT_THAT(ErrorOf([&] { CheckAudit(balanced_, loader.audit()); }).what(),
               HasSubstr("another data set"));
@@ -214,7 +214,7 @@ TEST_F(AuditTest, LinesAndFilesGoThereAndBack) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     ByteBuffer cut(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(i));
     WriteFileAtomically(PosixFiles(), path, cut, false);
-    if (i != text.size() + 1) {  // there it is one without counts
+    if (i != text.size() + 1) {  // at this length the file is valid without counts
       EXPECT_EQ(ErrorOf([&] { EpochAudit::Load(path); }).place().path, path) << i;
     }
     ByteBuffer changed = bytes;

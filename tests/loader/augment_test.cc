@@ -1,4 +1,4 @@
-// Operations on pictures against Pillow's, by tests/golden/augment/make_augment.py.
+// Image operations, compared with Pillow's (tests/golden/augment/make_augment.py).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace recpack {
 namespace {
 
-// make_augment.py has the same.
+// The same as in make_augment.py.
 Image Noise(int width, int height, int channels) {
   Image image;
   image.Reshape(width, height, channels);
@@ -97,7 +97,7 @@ TEST(Augment, SinesAreThoseOfTheCLibrary) {
   }
 }
 
-// torchvision/transforms/autoaugment.py, by hand.
+// Values derived by hand from torchvision/transforms/autoaugment.py.
 TEST(Augment, MagnitudesAreThoseOfTorchvision) {
   using Op = AugmentOperation;
   const auto rand = [](Op operation, int bin) {

@@ -1,4 +1,4 @@
-// Augmentations in a loader: what depends on what, and bits that stay.
+// Augmentation in a loader: independence of the random streams, and frozen results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ std::string HashOf(const std::vector<Taken>& batches) {
 struct Family {
   const char* name;
   ImageAugment augment;
-  const char* hash;  // of four batches, frozen
+  const char* hash;  // frozen hash of four batches
 };
 
 std::vector<Family> Families() {
@@ -87,7 +87,7 @@ TEST(AugmentedBatches, AreFrozenWhateverTheThreads) {
   }
 }
 
-// A picture that is all 9, so that erased pixels stand out.
+// An image of all 9s, so that erased pixels stand out.
 TEST(AugmentedBatches, ErasesSmallerRectanglesAndNothingElse) {
   const SmallSplit split(100);
   ImageField plain = Picture();
@@ -151,7 +151,7 @@ TEST(AugmentedBatches, ErasedIsZeroInEveryTypeAndLayout) {
   for (const size_t count : zeros) EXPECT_EQ(count, zeros[0]);
 }
 
-// Whether a family is on leaves what the others draw: the crop and the erased places.
+// Turning a family on does not change what the others draw: crop and erased places.
 TEST(AugmentedBatches, FamiliesDrawNumbersOfTheirOwn) {
   const SmallSplit split(100);
   ImageField plain = Picture();
@@ -177,7 +177,7 @@ TEST(AugmentedBatches, FamiliesDrawNumbersOfTheirOwn) {
   }
 }
 
-// Encoded pictures would do the same; raw ones that are resized are made whole, too.
+// Uses raw images that are resized, which are made whole like encoded ones.
 TEST(AugmentedBatches, ViewsDifferAndMakeThePictureOnce) {
   const SmallSplit split(100);
   ImageField first = Picture();
@@ -199,7 +199,7 @@ TEST(AugmentedBatches, ViewsDifferAndMakeThePictureOnce) {
   EXPECT_EQ(bytes("image"), Batches(split, Options(first), 1)[0].bytes);
   EXPECT_EQ(bytes("second"), Batches(split, Options(second), 1)[0].bytes);
 
-  options.fields[1] = NumbersField{.name = "label"};  // a raw shape of its own is another picture
+  options.fields[1] = NumbersField{.name = "label"};  // a different raw shape is a different image
   second.raw_shape = {1, 8, 24};
   second.view = 0;
   options.fields.push_back(second);
@@ -208,7 +208,7 @@ TEST(AugmentedBatches, ViewsDifferAndMakeThePictureOnce) {
   EXPECT_EQ(twice.Total(Stage::kDecode).count, 2 * twice.Total(Stage::kRead).count);
 }
 
-// Views of encoded pictures, of which some are random parts, are those of each field alone.
+// Views of encoded images, some with random crops, equal those of each field alone.
 TEST(AugmentedBatches, ViewsOfEncodedPicturesAreThoseOfTheFieldAlone) {
   const fs::path folder = fs::temp_directory_path() / format("recpack-views-{}", ::getpid());
   fs::create_directories(folder);
@@ -288,7 +288,7 @@ TEST(AugmentedBatches, SayWhatCannotBe) {
   EXPECT_THAT(reason([](auto& i) {
                 i.augment.policy = {.kind = AugmentPolicyKind::kRandAugment, .magnitude = 31};
               }),
-              HasSubstr("no magnitude 31"));
+              HasSubstr("magnitude 31"));
   EXPECT_THAT(reason([](auto& i) { i.augment.erasing.probability = 2; }), HasSubstr("erasing"));
   EXPECT_THAT(reason([](auto& i) { i.augment.erasing.area = {0.5, 0.2}; }), HasSubstr("0.5..0.2"));
   EXPECT_THAT(reason([](auto& i) {

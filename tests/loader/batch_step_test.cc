@@ -1,4 +1,4 @@
-// What is done to whole batches: mixing, and functions of the user.
+// Batch steps: mixing and user functions.
 #include "recpack/loader/batch_step.h"
 
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ TEST(MixImages, IsFrozenWhateverTheThreads) {
   }
 }
 
-// The same batches with and without mixing.
+// Pairs of the same batch with and without mixing.
 struct Pair {
   Batch plain, mixed;
 };
@@ -87,7 +87,7 @@ std::vector<Pair> Pairs(const SmallSplit& split, const MixImages& mix, int count
   return pairs;
 }
 
-// What stays of each sample's own label; labels are the records' numbers, all different.
+// Share of each sample's own label; labels are the record numbers, all different.
 float ShareOf(const Pair& pair, uint32_t sample) {
   const auto* target = pair.mixed.Data<float>("target") + sample * kClasses;
   const auto* labels = pair.plain.Data<int64_t>("label");
@@ -130,7 +130,7 @@ TEST(MixImages, CutmixTakesRectanglesOfTheSampleBeforeInEveryType) {
       const auto* mixed = static_cast<const uint8_t*>(pair.mixed.Raw("image"));
       for (uint32_t i = 0; i < kBatch; ++i) {
         const uint8_t* other = plain + (i + kBatch - 1) % kBatch * kPixels * bytes;
-        uint32_t left = 8, right = 0, top = 8, bottom = 0;  // of pixels that are not its own
+        uint32_t left = 8, right = 0, top = 8, bottom = 0;  // bounds of the foreign pixels
         const auto same = [&](uint32_t p, const uint8_t* as) {
           const uint8_t* at = mixed + (i * kPixels + p) * bytes;
           return std::equal(at, at + bytes, as + p * bytes);
@@ -189,7 +189,8 @@ TEST(MixImages, SaysWhatItDoesNotDo) {
   EXPECT_THAT(reason([](auto& m, auto&) { m.cutmix_alpha = -1; }), HasSubstr("alpha -1"));
   EXPECT_THAT(reason([](auto& m, auto&) { m.probability = 2; }), HasSubstr("probability 2"));
   EXPECT_THAT(reason([](auto& m, auto&) { m.image = "x"; }), HasSubstr("it has: image, label"));
-  EXPECT_THAT(reason([](auto& m, auto&) { m.image = "label"; }), HasSubstr("which no picture is"));
+  EXPECT_THAT(reason([](auto& m, auto&) { m.image = "label"; }),
+              HasSubstr("which is not a type of pictures"));
   EXPECT_THAT(reason([](auto& m, auto&) { m.label = "image"; }), HasSubstr("holds no labels"));
   EXPECT_THAT(reason([](auto& m, auto&) { m.target = "label"; }), HasSubstr("two arrays"));
   EXPECT_THAT(reason([](auto& m, auto&) { m.stream = 65536; }), HasSubstr("no stream 65536"));
@@ -208,7 +209,7 @@ TEST(MixInto, RoundsOnce) {
   const std::array<uint8_t, 3> other_u8 = {255, 255, 11};
   MixInto(ElementType::kU8, 0.5, u8.data(), other_u8.data(), 3);
   EXPECT_EQ(u8, (std::array<uint8_t, 3>{255, 128, 11}));
-  // 1, the least subnormal, -2, 65504 with themselves: as they are.
+  // 1, the smallest subnormal, -2, 65504, mixed with themselves: unchanged.
   std::array<uint16_t, 4> f16 = {0x3c00, 0x0001, 0xc000, 0x7bff};
   const auto same = f16;
   MixInto(ElementType::kF16, 0.5, f16.data(), same.data(), 4);
@@ -219,7 +220,8 @@ TEST(MixInto, RoundsOnce) {
   EXPECT_EQ(bf16, (std::array<uint16_t, 2>{0x4000, 0xbf80}));
 }
 
-// Mean 1/2, variance 1 / (4 (2 alpha + 1)); limits are five standard errors.
+// Beta(alpha, alpha) has mean 1/2 and variance 1 / (4 (2 alpha + 1)); limits are five standard
+// errors.
 TEST(DrawBeta, HasTheMomentsOfTheDistribution) {
   for (const double alpha : {0.05, 0.2, 1.0, 2.5, 40.0}) {
     constexpr int kDraws = 20000;
@@ -233,7 +235,7 @@ TEST(DrawBeta, HasTheMomentsOfTheDistribution) {
     }
     const double variance = 1 / (4 * (2 * alpha + 1));
     EXPECT_TRUE(std::abs(sum / kDraws) <= 5 * std::sqrt(variance / kDraws)) << alpha;
-    // The fourth moment is at most that of a coin's, or a normal one's.
+    // The fourth moment is at most that of a coin or of a normal distribution.
     const double error = std::sqrt(std::min(3 * variance * variance, 0.0625) / kDraws);
     EXPECT_TRUE(std::abs(squares / kDraws - variance) <= 5 * error) << alpha;
   }

@@ -1,4 +1,4 @@
-// Loaders with a cache make the batches that they make without one.
+// Loaders with a cache make the same batches as without.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ Image PictureOf(int seed, int width, int height) {
   return picture;
 }
 
-// A JPEG whose end is gone, or tiles in its middle.
+// A JPEG without its end, or with damaged tiles in the middle.
 ByteBuffer Damaged(ByteView jpeg, bool at_end) {
   if (at_end) return {jpeg.begin(), jpeg.begin() + jpeg.size() * 2 / 3};
   ByteBuffer tiled = TileJpeg(jpeg);
@@ -86,7 +86,7 @@ ImageField Cropped(const char* name, CropKind crop = CropKind::kRandomResized) {
           .type = ElementType::kU8};
 }
 
-// Of different features, crops and decoding.
+// Fields with different features, crops and decoding.
 std::vector<Field> ManyFields() {
   ImageField second = Cropped("second");
   second.view = 1;
@@ -126,7 +126,7 @@ Given GivenBy(const Mixture& samples, LoaderOptions options, CacheOptions cache,
   return run;
 }
 
-// With every kind, budget and number of threads.
+// Runs every cache kind, budget and number of threads.
 void ExpectSameBatches(const Mixture& samples, LoaderOptions options, size_t batches,
                        std::vector<CacheKind> kinds = {CacheKind::kRecords, CacheKind::kPictures}) {
   const Given without = GivenBy(samples, options, {}, batches);
@@ -157,17 +157,17 @@ TEST(CachedBatches, ReadEachRecordOnce) {
                             {CacheKind::kRecords, kAmple}, 20);
   EXPECT_EQ(run.cache.misses, 40u);
   EXPECT_EQ(run.cache.kept, 40u);
-  EXPECT_EQ(run.cache.hits, (20 + 4) * 10 - 40u);  // with the batches that wait
+  EXPECT_EQ(run.cache.hits, (20 + 4) * 10 - 40u);  // includes prefetched batches
 }
 
 TEST(CachedBatches, DecodeEachPictureOnce) {
   const Pictures pictures(40);
   const Given run =
       GivenBy(pictures.dataset(), Options(ManyFields(), 1), {CacheKind::kPictures, kAmple}, 20);
-  // Pixels of the image, of the mask and of the image without smooth chroma; each for ever.
+  // Cached once: pixels of the image, of the mask, and of the image without fancy upsampling.
   EXPECT_EQ(run.cache.kept, 3 * 40u);
   EXPECT_EQ(run.cache.misses, 3 * 40u);
-  // Those to be decoded scaled or by planes, each time.
+  // Images decoded scaled or by planes are decoded each time.
   EXPECT_EQ(run.decoded, 3 * 40u + 2 * (20 + 4) * 10);
 }
 
@@ -206,8 +206,7 @@ TEST(CachedBatches, AreTheSameWithBadRecords) {
   ExpectSameBatches(Dataset::Open(split.folder()), options, 25, {CacheKind::kRecords});
 }
 
-// Parts of a picture are whole where all of it is not: what is refused, and what is shown, is that
-// of the part.
+// A part of a damaged image may be intact: errors and pixels are those of the part.
 TEST(CachedBatches, AreTheSameWithDamagedPictures) {
   const Pictures pictures(40, 0, true);
   ImageField small = Cropped("image");
@@ -217,10 +216,10 @@ TEST(CachedBatches, AreTheSameWithDamagedPictures) {
   options.max_bad_share = 1;
   const Given run = GivenBy(pictures.dataset(), options, {}, 12);
   EXPECT_GT(run.bad.size(), 0u);
-  EXPECT_LT(run.bad.size(), 21u);  // of 7 damaged ones, in each of three epochs
+  EXPECT_LT(run.bad.size(), 21u);  // 7 damaged ones in each of three epochs
   ExpectSameBatches(pictures.dataset(), options, 12);
 
-  // Views that find all of it, damage and all, where another one left it; and that do not.
+  // Views that find the whole image cached, with its damage, and views that do not.
   std::vector<Field> fields = ManyFields();
   ImageField again = Cropped("again"), other = Cropped("other", CropKind::kResize);
   fields.insert(fields.end() - 1, again);

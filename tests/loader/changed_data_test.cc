@@ -30,9 +30,9 @@ std::array<int64_t, kNumbers> NumbersOf(uint64_t id) {
 }
 
 // Records that hold NumbersOf() their ordinal, and a text so that lengths differ unless `fixed`.
-class NumberedSource final : public FakeSource {
+class NumberedSource final : public pack::FakeSource {
  public:
-  explicit NumberedSource(bool fixed) : FakeSource({{"train", kRecords}}), fixed_(fixed) {}
+  explicit NumberedSource(bool fixed) : pack::FakeSource({{"train", kRecords}}), fixed_(fixed) {}
   std::unique_ptr<pack::ItemReader> NewReader() const override {
     return std::make_unique<Reader>(fixed_);
   }

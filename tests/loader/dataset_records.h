@@ -1,4 +1,4 @@
-// All that a data set holds.
+// Reads all records of a data set.
 #pragma once
 
 #include <vector>

@@ -59,29 +59,30 @@ TEST_F(SpreadShards, AreOneDataSetInTheOrderOfTheList) {
 
 TEST_F(SpreadShards, TakeWhatIndexesBesideThemKnow) {
   BuildIndexes(FindLayout(folder_ / "a"), {});
-  // What is indexed is not scanned: a length that is wrong is only found when it is read.
+  // Indexed shards are not scanned: a wrong length is only detected on reading.
   ByteBuffer bytes = ReadWholeFile(PosixFiles(), List()[0]);
   bytes[0] ^= 1;
   WriteFileAtomically(PosixFiles(), List()[0], bytes, false);
   const Dataset dataset = Dataset::Open(List());
   EXPECT_EQ(dataset.records(), 20u);
   ByteBuffer memory;
-  EXPECT_THAT(ErrorOf([&] { dataset.NewSource()->Read(0, memory); }).what(), HasSubstr(List()[0]));
+  EXPECT_THAT(pack::ErrorOf([&] { dataset.NewSource()->Read(0, memory); }).what(),
+              HasSubstr(List()[0]));
   EXPECT_NO_THROW(dataset.NewSource()->Read(8, memory));
   fs::remove(folder_ / "a/train.recindex");
-  const Error error = ErrorOf([&] { Dataset::Open(List()); });
+  const Error error = pack::ErrorOf([&] { Dataset::Open(List()); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
 }
 
 TEST_F(SpreadShards, ListsAreChecked) {
   std::vector<std::string> twice = List();
   twice.push_back(folder_ / "a/../a/" + Name(0));
-  EXPECT_THAT(ErrorOf([&] { Dataset::Open(twice); }).what(), HasSubstr("listed twice"));
-  EXPECT_EQ(ErrorOf([&] { Dataset::Open(std::vector<std::string>()); }).kind(),
+  EXPECT_THAT(pack::ErrorOf([&] { Dataset::Open(twice); }).what(), HasSubstr("listed twice"));
+  EXPECT_EQ(pack::ErrorOf([&] { Dataset::Open(std::vector<std::string>()); }).kind(),
             ErrorKind::kInvalidArgument);
   std::vector<std::string> missing = List();
   missing[1] += "x";
-  EXPECT_THAT(ErrorOf([&] { Dataset::Open(missing); }).what(), HasSubstr(missing[1]));
+  EXPECT_THAT(pack::ErrorOf([&] { Dataset::Open(missing); }).what(), HasSubstr(missing[1]));
 }
 
 TEST_F(SpreadShards, WhatGoesAfterOpeningIsNamed) {
@@ -90,10 +91,10 @@ TEST_F(SpreadShards, WhatGoesAfterOpeningIsNamed) {
   fs::remove(List()[1]);
   fs::resize_file(List()[2], fs::file_size(List()[2]) - 1);
   ByteBuffer memory;
-  const Error gone = ErrorOf([&] { source->Read(7, memory); });
+  const Error gone = pack::ErrorOf([&] { source->Read(7, memory); });
   EXPECT_EQ(gone.kind(), ErrorKind::kNotFound);
   EXPECT_EQ(gone.place().path, List()[1]);
-  const Error cut = ErrorOf([&] { source->Read(19, memory); });
+  const Error cut = pack::ErrorOf([&] { source->Read(19, memory); });
   EXPECT_EQ(cut.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(cut.place().path, List()[2]);
 }
@@ -124,7 +125,7 @@ TEST(MappedFeatures, AreFoundUnderTheUsualNames) {
   EXPECT_EQ(Labels(mapped, "label2"), ordinals);
   EXPECT_EQ(Records(mapped), Records(plain));
   EXPECT_EQ(mapped.digest(), plain.digest());
-  // What is mapped takes the place of what has the name.
+  // A mapped feature replaces one of the same name.
   const Dataset swapped =
       Dataset::Open(split.folder(), {.fields = ParseFieldMap("text=image,image=text")});
   Loader loader(swapped, OneBatch({BytesField{.name = "text", .shape = {192}}}));
@@ -140,13 +141,13 @@ TEST(MappedFeatures, LabelsMayCountFromAnotherNumber) {
   };
   EXPECT_EQ(Labels(open("", -3), "label")[4], 7);
   EXPECT_EQ(Labels(open("label=label", -3), "image/class/label")[4], 7);
-  const Error below = ErrorOf([&] { Labels(open("", 1), "label"); });
+  const Error below = pack::ErrorOf([&] { Labels(open("", 1), "label"); });
   EXPECT_EQ(below.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(below.place().path, split.shard(0));
-  const Error none = ErrorOf([&] { Labels(open("label=klass", 0), "label"); });
+  const Error none = pack::ErrorOf([&] { Labels(open("label=klass", 0), "label"); });
   EXPECT_EQ(none.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(none.what(), HasSubstr("klass"));
-  EXPECT_EQ(ErrorOf([&] { Labels(open("label=text", 1), "label"); }).kind(),
+  EXPECT_EQ(pack::ErrorOf([&] { Labels(open("label=text", 1), "label"); }).kind(),
             ErrorKind::kUnsupported);
 }
 

@@ -1,5 +1,5 @@
-// Loaders that end early, are forked or lose their files: nothing hangs, crashes or is left behind.
-// Built with sanitizers, memory that is left behind fails these tests as well.
+// Loaders that end early, are forked or lose their files: nothing hangs, crashes or leaks. Built
+// with sanitizers, these tests also fail if memory is leaked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace recpack {
 namespace {
 
 namespace fs = std::filesystem;
-using Backend = SourceOptions::Backend;
+using Backend = RandomAccessOptions::Backend;
 using testing::HasSubstr;
 
 constexpr Backend kBackends[] = {Backend::kPread, Backend::kMapped, Backend::kIoUring};
@@ -44,7 +44,7 @@ class Endings : public testing::TestWithParam<Backend> {
 
 TEST_P(Endings, InMidEpochNothingIsLeftBehind) {
   const size_t threads = Threads();
-  { Loader once(dataset_, Options(GetParam())); }  // what is made once a process
+  { Loader once(dataset_, Options(GetParam())); }  // creates per-process objects
   const size_t files = EntriesOf("/proc/self/fd");
   for (int i = 0; i < 40; ++i) {
     Loader loader(dataset_, Options(GetParam()));
@@ -58,7 +58,7 @@ TEST_P(Endings, InMidEpochNothingIsLeftBehind) {
 
 TEST_P(Endings, OpenFilesAreNotMoreWithMoreThreads) {
   constexpr size_t kOpenFiles = 10, kThreads = 8;
-  constexpr size_t kOthers = 1 + kThreads;  // the page of statistics, and a ring of each thread
+  constexpr size_t kOthers = 1 + kThreads;  // the statistics page, and a ring per thread
   const SmallSplit split(600, 100);
   LoaderOptions options = Options(GetParam());
   options.threads = kThreads;
@@ -66,7 +66,7 @@ TEST_P(Endings, OpenFilesAreNotMoreWithMoreThreads) {
   const size_t files = EntriesOf("/proc/self/fd");
   Loader loader(Dataset::Open(split.folder()), options);
   Take(loader, 100);
-  // Each thread may hold one besides.
+  // Each thread may hold one more.
   EXPECT_LE(EntriesOf("/proc/self/fd"), files + kOpenFiles + kThreads + kOthers);
 }
 
@@ -89,7 +89,7 @@ TEST_P(Endings, AConsumerThatStopsWithBatchesInItsHands) {
   elsewhere.join();
 }
 
-// The shard is cut to less and less while workers read it, in the middle of a page and on its edge.
+// The shard is truncated step by step while workers read it, within pages and on their edges.
 TEST_P(Endings, AShardCutUnderneathIsAnErrorWithItsPlace) {
   for (const uint64_t left : {20'000u, 4096u, 100u, 0u}) {
     SCOPED_TRACE(left);
@@ -111,8 +111,8 @@ TEST_P(Endings, AShardCutUnderneathIsAnErrorWithItsPlace) {
     EXPECT_EQ(error.place().path, split.shard(1)) << error.what();
     if (error.place().ordinal) {
       EXPECT_GE(*error.place().offset + 400, left) << "one of the records that are not whole";
-    } else {  // a worker opened the shard only then
-      EXPECT_THAT(error.what(), HasSubstr(format("has {} bytes, but", left)));
+    } else {  // a worker opened the shard after the cut
+      EXPECT_THAT(error.what(), HasSubstr(format("has {} bytes, its index says", left)));
     }
     EXPECT_THROW(loader.Next(), Error);
   }
@@ -127,13 +127,13 @@ TEST_P(Endings, ARunThatSubstitutesGoesOnWithoutACutShard) {
   Take(loader, 3);
   fs::resize_file(split.shard(1), 5000);
   for (const Taken& batch : Take(loader, 200)) {
-    if (batch.epoch == 0) continue;  // made before the cut, some of them
+    if (batch.epoch == 0) continue;  // some were made before the cut
     for (const uint64_t id : batch.ids) EXPECT_TRUE(id < 220 || id >= 400) << id;
   }
   EXPECT_GT(loader.substitutions().size(), 150u);
 }
 
-// Forks at any moment of busy workers, who may hold any lock then.
+// Forks while workers are busy and may hold any lock.
 TEST_P(Endings, ForksWhileWorkersAreBusy) {
   if (kThreadSanitizer) {
     GTEST_SKIP() << "ThreadSanitizer lets no child of a process with threads start threads";

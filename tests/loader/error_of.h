@@ -1,4 +1,4 @@
-// The error that a call throws.
+// ErrorOf(): returns the Error that a call throws.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace recpack {
 
-// Throws std::logic_error where none came.
+// Throws std::logic_error if the call does not throw.
 template <typename Call>
 Error ErrorOf(Call call) {
   try {

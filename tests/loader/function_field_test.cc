@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The label twice, and a number drawn.
+// Writes the label twice, and a random number.
 FunctionField Doubled(uint32_t stream = 0) {
   return {.arrays = {{.name = "twice", .type = ValueType::kI64, .shape = {2}},
                      {.name = "draw", .type = ValueType::kF32}},
@@ -74,7 +74,7 @@ TEST(FunctionField, FillsItsArraysTheSameOnAnyThread) {
   EXPECT_GT(most - least, 0.3F);
 }
 
-// A slow function is told from the loader's own work.
+// The time of a slow function is separated from the loader's own work.
 TEST(FunctionField, ItsTimeIsAStageOfItsOwn) {
   const SmallSplit split(101);
   FunctionField slow = Doubled();
@@ -92,7 +92,7 @@ TEST(FunctionField, ItsTimeIsAStageOfItsOwn) {
   EXPECT_GE(stats.Total(Stage::kBatch).time, std::chrono::milliseconds(3 * 5));
 }
 
-// As another field makes it of the same view, in u8 and interleaved.
+// The image equals another field's of the same view, in u8 and interleaved.
 TEST(FunctionField, IsGivenThePictureThatItAsksFor) {
   const SmallSplit split(60);
   ImageField plain = std::get<ImageField>(SmallFields()[0]);
@@ -121,7 +121,7 @@ TEST(FunctionField, IsGivenThePictureThatItAsksFor) {
   }
 }
 
-// So that a binding finds the exception of its own language.
+// Lets bindings find the exception of their own language.
 TEST(FunctionField, WhatItThrowsIsTheInnermostException) {
   const SmallSplit split(60);
   const auto innermost = [](const std::exception& error, auto& self) -> std::string {
@@ -172,7 +172,7 @@ TEST(FunctionField, WhatItThrowsComesWithTheRecordsPlace) {
   EXPECT_THAT(thrown([] { throw std::out_of_range("no such word"); }).what(),
               HasSubstr("no such word"));
   EXPECT_EQ(thrown([] { throw Error(ErrorKind::kCorrupt, "odd"); }).kind(), ErrorKind::kCorrupt);
-  EXPECT_THAT(thrown([] { throw 42; }).what(), HasSubstr("no std::exception"));
+  EXPECT_THAT(thrown([] { throw 42; }).what(), HasSubstr("not a std::exception"));
 }
 
 TEST(FunctionField, WhatItCallsCorruptIsSubstituted) {

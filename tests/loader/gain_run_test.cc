@@ -1,4 +1,4 @@
-// What a loader gives in a run of recprobe gain.
+// Loader in a run of recprobe gain.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ LoaderOptions Options() {
   return {.fields = SmallFields(), .batch_size = 10, .seed = 17, .threads = 2};
 }
 
-// What the plan says of the n-th batch.
+// Block of the n-th batch in the plan.
 GainPlan::Block Planned(uint64_t batch, uint32_t step_batches = 1) {
   return GainPlan(5, kBlock).At(batch / step_batches);
 }
@@ -81,7 +81,7 @@ TEST(GainRun, RepeatedBatchesAreThoseOfTheWarmUp) {
 
 TEST(GainRun, AStepOfSeveralBatchesIsOfOneKind) {
   const GainEnvironment environment("5:8");
-  const SmallSplit split(57);  // 5 batches an epoch: the last one makes no step of 2
+  const SmallSplit split(57);  // 5 batches per epoch: the last one does not fill a step of 2
   Loader loader(Dataset::Open(split.folder()), Options());
   loader.CountSteps(2);
   uint64_t of_steps = 0;
@@ -143,7 +143,7 @@ TEST(GainRun, AConsumerMayKeepRepeatedBatches) {
   EXPECT_GT(held.size(), loader.options().prefetch);
 }
 
-// What workers have made when live batches end is there when live ones go on, and no more.
+// Batches made when a live block ends are used when live batches continue, and no others.
 TEST(GainRun, APausedRingGivesNoRoomButForExtraWork) {
   const auto page = std::make_shared<StatsPage>(
       StatsPage::Sizes{.workers = 1, .slots = 2, .batch_size = 1, .batch_bytes = 64});

@@ -1,5 +1,4 @@
-// Batches that the consumer holds: they stay what they are, the loader goes on, and memory is used
-// again.
+// Batches held by the consumer: they do not change, the loader continues, and memory is reused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Counts slabs. Those that are freed are written over first, so that a reader sees it.
+// Counts slabs. Overwrites slabs before freeing them, so that readers notice.
 class CountingSlabs : public SlabAllocator {
  public:
   std::shared_ptr<void> Allocate(size_t bytes) override {
@@ -49,7 +48,7 @@ class CountingSlabs : public SlabAllocator {
   struct Counts {
     std::atomic<int> alive = 0;
   };
-  std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();  // outlived by slabs
+  std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();  // may be outlived by slabs
 };
 
 class HeldBatches : public testing::Test {
@@ -87,7 +86,7 @@ class HeldBatches : public testing::Test {
   CountingSlabs slabs_;
   const SmallSplit split_{101};
   const SmallSplit other_{37, 2};
-  // Several views and padded batches: ids, views and masks differ from batch to batch.
+  // Several views and padding, so that ids, views and masks differ between batches.
   const Mixture samples_{{{Dataset::Open(split_.folder()), 3}, {Dataset::Open(other_.folder()), 1}},
                          {.period = 7}};
 };
@@ -136,7 +135,8 @@ TEST_F(HeldBatches, APlainLoopTakesNoMoreThanTheRing) {
   Loader loader(samples_, Options(3, 30));
   for (int i = 0; i < 50; ++i) Take(loader);
   std::optional<Batch> last;
-  for (int i = 0; i < 50; ++i) last = loader.Next();  // the last one is held while it is asked
+  for (int i = 0; i < 50; ++i)
+    last = loader.Next();  // holds the last one while asking for the next
   EXPECT_EQ(slabs_.made, 3);
 }
 
@@ -159,10 +159,11 @@ TEST_F(HeldBatches, MemoryIsUsedAgain) {
   EXPECT_EQ(loader.stats().held, 6u);
 }
 
-// Of two that come back while the worker is busy: the last one, or that whose turn it is.
+// If two slabs come back while the worker is busy, it uses the most recent one, or the one whose
+// turn it is.
 TEST_F(HeldBatches, WhichSlabComesNext) {
   for (const uint32_t most : {30u, 0u}) {
-    std::counting_semaphore<> samples(0);  // that may be made
+    std::counting_semaphore<> samples(0);  // samples that may be made
     std::atomic<int> begun = 0;
     LoaderOptions options = Options(3, most);
     options.threads = 1;
@@ -211,7 +212,7 @@ TEST_F(HeldBatches, LetGoInAnyOrder) {
   EXPECT_LE(slabs_.made, 4 + 6);
 }
 
-// Takes batches of the main thread, looks at them and lets go of them.
+// Thread that takes batches from the main thread, checks and releases them.
 class Readers {
  public:
   Readers(size_t threads, size_t most, const std::vector<Taken>& expected)
@@ -228,7 +229,7 @@ class Readers {
     changed_.wait(lock, [&] { return out_ < most_; });
   }
 
-  // How many differ from what is expected, once all are read.
+  // Waits until all are read; returns how many differ from the expectation.
   int Wrong() {
     {
       const std::lock_guard lock(mutex_);
@@ -264,7 +265,7 @@ class Readers {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::pair<size_t, Batch>> batches_;
-  size_t out_ = 0;  // also those that are being read
+  size_t out_ = 0;  // includes those being read
   bool over_ = false;
   int wrong_ = 0;
   std::vector<std::jthread> threads_;

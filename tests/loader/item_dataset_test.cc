@@ -1,4 +1,4 @@
-// Data sets that are no shards: class folders, tar archives, lists.
+// Data sets without shards: class folders, tar archives, lists.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ class ItemDatasetTest : public testing::Test {
   std::string ClassFolders() {
     for (int i = 0; i < 23; ++i) {
       const std::string split = i % 4 == 3 ? "val" : "train";
-      MakeFile(format_("photos/{}/{}/{}.png", split, i % 2 == 0 ? "ant" : "bee", i),
-               PngHeader(10 + i, 20) + std::string(i * 10, 'x'));
+      pack::MakeFile(format_("photos/{}/{}/{}.png", split, i % 2 == 0 ? "ant" : "bee", i),
+                     pack::PngHeader(10 + i, 20) + std::string(i * 10, 'x'));
     }
     return folder_ / "photos";
   }
@@ -38,19 +38,19 @@ class ItemDatasetTest : public testing::Test {
   // Two archives of 5 samples each.
   std::string Tars() {
     for (int t = 0; t < 2; ++t) {
-      TarBuilder tar;
+      pack::TarBuilder tar;
       for (int i = 0; i < 5; ++i) {
         const std::string key = "a/" + std::to_string(t * 5 + i);
-        tar.Add(key + ".png", PngHeader(8, 9 + i)).Add(key + ".cls", std::to_string(i + 1));
+        tar.Add(key + ".png", pack::PngHeader(8, 9 + i)).Add(key + ".cls", std::to_string(i + 1));
         if (i == 2) tar.Add(key + ".txt", "words");
       }
-      MakeFile(TarPath(t), tar.Finish());
+      pack::MakeFile(TarPath(t), tar.Finish());
     }
     return folder_ / "x-{000..001}.tar";
   }
   std::string TarPath(int t) const { return folder_ / ("x-00" + std::to_string(t) + ".tar"); }
 
-  // What packing writes, in the source's order.
+  // Records that packing writes, in the source's order.
   std::vector<ByteBuffer> Packed(const pack::Source& source, const std::string& split) {
     pack::PackOptions options;
     options.out = folder_ / ("packed" + std::to_string(++packs_));
@@ -87,7 +87,7 @@ TEST_F(ItemDatasetTest, ClassFoldersGiveTheRecordsThatPackingWrites) {
   }
   EXPECT_EQ(Dataset::Open(path).split(), "train");
   EXPECT_EQ(Dataset::Open(path).PlaceOf(0).path, path + "/train/ant/0.png");
-  EXPECT_THAT(ErrorOf([&] { Dataset::Open(path, {.split = "test"}); }).advice(),
+  EXPECT_THAT(pack::ErrorOf([&] { Dataset::Open(path, {.split = "test"}); }).advice(),
               HasSubstr("train, validation"));
 }
 
@@ -105,9 +105,9 @@ TEST_F(ItemDatasetTest, TarsGiveTheRecordsThatPackingWrites) {
 
 TEST_F(ItemDatasetTest, ListsGiveTheRecordsThatPackingWrites) {
   ClassFolders();
-  MakeFile(folder_ / "list.csv",
-           "file,label,weight\nphotos/train/ant/0.png,a,0.5\n"
-           "photos/train/bee/1.png,b,2\n");
+  pack::MakeFile(folder_ / "list.csv",
+                 "file,label,weight\nphotos/train/ant/0.png,a,0.5\n"
+                 "photos/train/bee/1.png,b,2\n");
   const std::string path = folder_ / "list.csv";
   EXPECT_EQ(Records(Dataset::Open(path)), Packed(*pack::OpenList({.path = path}), "train"));
 }
@@ -130,8 +130,8 @@ TEST_F(ItemDatasetTest, ReadsAtRandomAndFromSeveralThreads) {
 }
 
 TEST_F(ItemDatasetTest, CompressedTarsAreRefusedWithTheWayOut) {
-  MakeFile(folder_ / "a.tar.gz", Gzip(TarBuilder().Add("1.txt", "one").Finish()));
-  const Error error = ErrorOf([&] { Dataset::Open(folder_ / "a.tar.gz"); });
+  pack::MakeFile(folder_ / "a.tar.gz", pack::Gzip(pack::TarBuilder().Add("1.txt", "one").Finish()));
+  const Error error = pack::ErrorOf([&] { Dataset::Open(folder_ / "a.tar.gz"); });
   EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
   EXPECT_EQ(error.place().path, folder_ / "a.tar.gz");
   EXPECT_THAT(error.advice(), HasSubstr("recpack pack"));
@@ -140,7 +140,7 @@ TEST_F(ItemDatasetTest, CompressedTarsAreRefusedWithTheWayOut) {
 TEST_F(ItemDatasetTest, ATarThatIsCutOffIsNamedWithTheOffset) {
   Tars();
   fs::resize_file(TarPath(1), fs::file_size(TarPath(1)) - 1024);
-  const Error error = ErrorOf([&] { Dataset::Open(folder_ / "x-*.tar"); });
+  const Error error = pack::ErrorOf([&] { Dataset::Open(folder_ / "x-*.tar"); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(error.place().path, TarPath(1));
   EXPECT_EQ(error.place().offset, fs::file_size(TarPath(1)));
@@ -154,18 +154,18 @@ TEST_F(ItemDatasetTest, WhatChangesAfterOpeningIsNamed) {
   fs::resize_file(path + "/train/ant/10.png", 5);
   fs::resize_file(TarPath(1), 700);
   ByteBuffer memory;
-  const Error gone = ErrorOf([&] { photos.NewSource()->Read(0, memory); });
+  const Error gone = pack::ErrorOf([&] { photos.NewSource()->Read(0, memory); });
   EXPECT_EQ(gone.kind(), ErrorKind::kNotFound);
   EXPECT_EQ(gone.place().path, path + "/train/ant/0.png");
-  const Error cut = ErrorOf([&] { photos.NewSource()->Read(1, memory); });
+  const Error cut = pack::ErrorOf([&] { photos.NewSource()->Read(1, memory); });
   EXPECT_EQ(cut.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(cut.place().path, path + "/train/ant/10.png");
   EXPECT_THAT(cut.what(), HasSubstr("now 5"));
   EXPECT_NO_THROW(tars.NewSource()->Read(4, memory));
-  const Error tar = ErrorOf([&] { tars.NewSource()->Read(9, memory); });
+  const Error tar = pack::ErrorOf([&] { tars.NewSource()->Read(9, memory); });
   EXPECT_EQ(tar.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(tar.place().path, TarPath(1));
-  EXPECT_EQ(ErrorOf([&] { photos.NewSource()->Read(1000, memory); }).kind(),
+  EXPECT_EQ(pack::ErrorOf([&] { photos.NewSource()->Read(1000, memory); }).kind(),
             ErrorKind::kInvalidArgument);
 }
 
@@ -174,14 +174,14 @@ TEST_F(ItemDatasetTest, ATokenKnowsTheFolderAndSaysWhatChanged) {
   const std::string digest = Dataset::Open(path).digest();
   fs::rename(path, folder_ / "moved");
   EXPECT_EQ(Dataset::Open(folder_ / "moved").digest(), digest);
-  MakeFile(folder_ / "moved/train/bee/99.png", PngHeader(3, 3));
+  pack::MakeFile(folder_ / "moved/train/bee/99.png", pack::PngHeader(3, 3));
   const Dataset more = Dataset::Open(folder_ / "moved");
   EXPECT_THAT(more.DifferenceFrom(digest), testing::EndsWith("among bee"));
-  // The contents do not matter, sizes do.
+  // Digests depend on sizes, not on contents.
   fs::remove(folder_ / "moved/train/bee/99.png");
-  MakeFile(folder_ / "moved/train/ant/0.png", PngHeader(77, 20));
+  pack::MakeFile(folder_ / "moved/train/ant/0.png", pack::PngHeader(77, 20));
   EXPECT_EQ(Dataset::Open(folder_ / "moved").digest(), digest);
-  MakeFile(folder_ / "moved/train/ant/0.png", PngHeader(77, 20) + "x");
+  pack::MakeFile(folder_ / "moved/train/ant/0.png", pack::PngHeader(77, 20) + "x");
   EXPECT_THAT(Dataset::Open(folder_ / "moved").DifferenceFrom(digest),
               testing::EndsWith("among ant"));
 
@@ -191,7 +191,7 @@ TEST_F(ItemDatasetTest, ATokenKnowsTheFolderAndSaysWhatChanged) {
   EXPECT_LT(loader.Token().size(), 200u);
   options.resume = loader.Token();
   EXPECT_NO_THROW(Loader(more, options));
-  EXPECT_THAT(ErrorOf([&] { Loader(Dataset::Open(folder_ / "moved"), options); }).what(),
+  EXPECT_THAT(pack::ErrorOf([&] { Loader(Dataset::Open(folder_ / "moved"), options); }).what(),
               HasSubstr("ant, bee"));
 }
 
@@ -199,20 +199,24 @@ TEST_F(ItemDatasetTest, ATokenKnowsTheArchives) {
   const std::string pattern = Tars();
   const std::string digest = Dataset::Open(pattern).digest();
   EXPECT_EQ(Dataset::Open(pattern, {.fields = ParseFieldMap("label=cls")}).digest(), digest);
-  MakeFile(TarPath(1), TarBuilder().Add("a/5.cls", "1").Finish());
+  pack::MakeFile(TarPath(1), pack::TarBuilder().Add("a/5.cls", "1").Finish());
   EXPECT_THAT(Dataset::Open(pattern).DifferenceFrom(digest), testing::EndsWith("among x-001.tar"));
 }
 
 TEST_F(ItemDatasetTest, ListsHoldOneKind) {
   const std::string path = ClassFolders();
   Tars();
-  EXPECT_EQ(ErrorOf([&] {
+  EXPECT_EQ(pack::ErrorOf([&] {
               Dataset::Open({TarPath(0), path}, {});
             }).kind(),
             ErrorKind::kUnsupported);
-  EXPECT_EQ(ErrorOf([&] { Dataset::Open({path, path}, {}); }).kind(), ErrorKind::kUnsupported);
-  EXPECT_EQ(ErrorOf([&] { Dataset::Open(path, {.fields = ParseFieldMap("image=jpg")}); }).kind(),
-            ErrorKind::kInvalidArgument);
+  EXPECT_EQ(pack::ErrorOf([&] {
+              Dataset::Open({path, path}, {});
+            }).kind(),
+            ErrorKind::kUnsupported);
+  EXPECT_EQ(
+      pack::ErrorOf([&] { Dataset::Open(path, {.fields = ParseFieldMap("image=jpg")}); }).kind(),
+      ErrorKind::kInvalidArgument);
 }
 
 }  // namespace

@@ -89,9 +89,9 @@ TEST_F(LedgerTest, ARunThatIsKilledAndResumedAnywhereWritesTheSame) {
     Loader(dataset_, Options(name));
     {
       Loader killed(dataset_, Options(name));
-      Take(killed, saved + 5);  // beyond what the token says
+      Take(killed, saved + 5);  // beyond the token
     }
-    std::ofstream(File(name), std::ios::app) << R"({"epoch": 1, "posi)";  // not to its end
+    std::ofstream(File(name), std::ios::app) << R"({"epoch": 1, "posi)";  // an incomplete line
     LoaderOptions options = Options(name);
     options.resume = taken[saved].token;
     Loader resumed(dataset_, options);
@@ -120,7 +120,7 @@ TEST_F(LedgerTest, OtherRanksAddNothingElse) {
       if (rank == world - 1 && token.empty()) token = taken[2].token;
     }
   };
-  run(4, 5);  // 40 samples, the token is of the third step
+  run(4, 5);  // 40 samples; the token is the third step's
   run(3, 6);  // the other 36
   EXPECT_EQ(found, std::set(lines.begin(), lines.end()));
 }
@@ -135,7 +135,7 @@ TEST_F(LedgerTest, TheBudgetIsChargedInTheOrderOfPositions) {
   const Error error = ErrorOf([&] { loader.Next(); });
   EXPECT_THAT(error.what(), HasSubstr("3 bad records in epoch 0"));
   EXPECT_EQ(error.place().offset, all.substitutions()[2].place.offset);
-  EXPECT_THAT(LinesOf(File("ledger")), SizeIs(3));  // what it gave up for, too
+  EXPECT_THAT(LinesOf(File("ledger")), SizeIs(3));  // includes the one that ended the run
 }
 
 TEST_F(LedgerTest, RefusesAnotherRunsAndWhatIsNone) {
@@ -148,7 +148,7 @@ TEST_F(LedgerTest, RefusesAnotherRunsAndWhatIsNone) {
     try {
       Take(again, 12);
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("of another run"));
+      EXPECT_THAT(error.what(), HasSubstr("belongs to another run"));
       refused = true;
     }
   }

@@ -48,7 +48,8 @@ TEST(Loader, BackendsGiveTheSame) {
   const Dataset dataset = Dataset::Open(split.folder());
   Loader first(dataset, Options(10));
   const auto expected = Take(first, 12);
-  for (auto backend : {SourceOptions::Backend::kMapped, SourceOptions::Backend::kIoUring}) {
+  for (auto backend :
+       {RandomAccessOptions::Backend::kMapped, RandomAccessOptions::Backend::kIoUring}) {
     LoaderOptions options = Options(10);
     options.source.backend = backend;
     Loader loader(dataset, options);
@@ -66,7 +67,7 @@ TEST(Loader, ResumesAtEveryBatchBitForBit) {
     const auto expected = Take(whole, 14);
     for (size_t cut = 0; cut < 12; ++cut) {
       LoaderOptions later = options;
-      later.seed = 0;  // the token's counts
+      later.seed = 0;  // the token's seed applies
       later.resume = expected[cut].token;
       Loader loader(dataset, later);
       const auto rest = Take(loader, 2);
@@ -92,7 +93,7 @@ TEST(Loader, TheUnionOfRanksIsTheEpoch) {
   }
 }
 
-// The batches of one rank alone are dealt to loaders that each are for some of the ranks.
+// The batches of a single-rank loader are dealt to loaders that each serve some of the ranks.
 TEST(Loader, RanksThatShareBatchesGetThoseOfOneRankInTurn) {
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());
@@ -126,7 +127,7 @@ TEST(Loader, RanksThatShareBatchesGetThoseOfOneRankInTurn) {
         const Taken& that = expected[epoch * of_epoch + number];
         EXPECT_EQ(got[i].ids, that.ids) << i;
         EXPECT_EQ(got[i].bytes, that.bytes) << i;
-        const size_t behind = epoch * of_epoch + (step + 1) * kWorld - 1;  // the step's last
+        const size_t behind = epoch * of_epoch + (step + 1) * kWorld - 1;  // the step's last batch
         if (i % count + 1 == count && step + 1 < steps) {
           EXPECT_EQ(got[i].token, expected[behind].token) << i;
         }
@@ -234,7 +235,7 @@ TEST(Loader, SubstitutesBadRecordsTheSameWayEveryTime) {
   options.max_bad_share = 0.05;
   Loader first(dataset, options);
   const auto expected = Take(first, 6);
-  ASSERT_EQ(first.substitutions().size(), 4u);  // two an epoch
+  ASSERT_EQ(first.substitutions().size(), 4u);  // two per epoch
   for (const Substitution& each : first.substitutions()) {
     EXPECT_TRUE(each.bad == 25 || each.bad == 41);
     EXPECT_NE(each.taken, each.bad);
@@ -275,14 +276,14 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(reason([](auto& o) { o.batch_size = 0; }), HasSubstr("batch size"));
   EXPECT_THAT(reason([](auto& o) { o.batch_size = 31; }), HasSubstr("31 samples"));
   EXPECT_THAT(reason([](auto& o) { o.rank = 1; }), HasSubstr("no rank 1 of 1"));
-  EXPECT_THAT(reason([](auto& o) { o.local_ranks = 2; }), HasSubstr("no 2 ranks from 0 on, of 1"));
+  EXPECT_THAT(reason([](auto& o) { o.local_ranks = 2; }), HasSubstr("not 2 ranks from 0 on, of 1"));
   EXPECT_THAT(reason([](auto& o) { o.local_ranks = o.world_size = 2; }),
               HasSubstr("whole batches"));
-  EXPECT_THAT(reason([](auto& o) { o.prefetch = 1; }), HasSubstr("2 slabs"));
+  EXPECT_THAT(reason([](auto& o) { o.prefetch = 1; }), HasSubstr("prefetch is below 2"));
   EXPECT_THAT(reason([](auto& o) { o.max_live_batches = 1; }), HasSubstr("2 or more, or 0"));
-  EXPECT_THAT(reason([](auto& o) { o.fields.clear(); }), HasSubstr("without fields"));
+  EXPECT_THAT(reason([](auto& o) { o.fields.clear(); }), HasSubstr("the loader has no fields"));
   EXPECT_THAT(reason([](auto& o) { o.fields.push_back(o.fields[1]); }), HasSubstr("'label'"));
-  EXPECT_THAT(reason([](auto& o) { o.resume = "x"; }), HasSubstr("no token"));
+  EXPECT_THAT(reason([](auto& o) { o.resume = "x"; }), HasSubstr("invalid token"));
   LoaderOptions missing = Options(10);
   missing.fields = {NumbersField{.name = "labels"}};
   Loader loader(dataset, missing);
@@ -305,11 +306,12 @@ TEST(Loader, RefusesNumbersThatAFieldCannotHave) {
         .name = "words", .type = type, .length = 4, .ragged = true, .padding = padding};
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(reason(words(ValueType::kI64, 0.5)), HasSubstr("padded with 0.5, which is no i64"));
-  EXPECT_THAT(reason(words(ValueType::kI64, kNan)), HasSubstr("which is no i64"));
-  EXPECT_THAT(reason(words(ValueType::kI64, 0x1p63)), HasSubstr("which is no i64"));
-  EXPECT_THAT(reason(words(ValueType::kI32, 0x1p31)), HasSubstr("which is no i32"));
-  EXPECT_THAT(reason(words(ValueType::kF32, 1e300)), HasSubstr("which is no f32"));
+  EXPECT_THAT(reason(words(ValueType::kI64, 0.5)),
+              HasSubstr("padded with 0.5, which does not fit i64"));
+  EXPECT_THAT(reason(words(ValueType::kI64, kNan)), HasSubstr("which does not fit i64"));
+  EXPECT_THAT(reason(words(ValueType::kI64, 0x1p63)), HasSubstr("which does not fit i64"));
+  EXPECT_THAT(reason(words(ValueType::kI32, 0x1p31)), HasSubstr("which does not fit i32"));
+  EXPECT_THAT(reason(words(ValueType::kF32, 1e300)), HasSubstr("which does not fit f32"));
   LoaderOptions least = Options(10);
   least.fields = {words(ValueType::kI32, -0x1p31)};
   EXPECT_NO_THROW(Loader(dataset, least));
@@ -342,7 +344,8 @@ TEST(Loader, CanBeDestroyedAtAnyTime) {
 }
 
 TEST(Loader, AShardThatWasCutIsAnErrorWithItsName) {
-  for (auto backend : {SourceOptions::Backend::kPread, SourceOptions::Backend::kMapped}) {
+  for (auto backend :
+       {RandomAccessOptions::Backend::kPread, RandomAccessOptions::Backend::kMapped}) {
     const SmallSplit split(60);
     const Dataset dataset = Dataset::Open(split.folder());
     LoaderOptions options = Options(5);

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 class MixtureTest : public testing::Test {
  protected:
-  // Samples t = begin, ... through all epochs.
+  // Samples t = begin, ... across epochs.
   static std::vector<SampledRecord> Samples(const Mixture& mixture, uint64_t begin, uint64_t count,
                                             const char* order = "global", uint64_t seed = 5) {
     Sampler sampler(mixture, ResolveOrder(ParseOrder(order), mixture), seed);
@@ -96,14 +96,14 @@ TEST_F(MixtureTest, AnySampleIsFoundWithoutThoseBefore) {
     EXPECT_EQ(Samples(mixture, begin, 1)[0], all[begin]) << begin;
   }
   EXPECT_NE(Samples(mixture, 0, 50, "global", 6), Samples(mixture, 0, 50));
-  // Also where billions of samples lie before it.
+  // Also after billions of samples.
   const auto far = Samples(mixture, (uint64_t{1} << 47) * 11, 11);
   EXPECT_EQ(std::ranges::count(far, 1u, &SampledRecord::view), 4);
 }
 
 TEST_F(MixtureTest, ByDefaultAnEpochHasEachRecordAtLeastOnce) {
   const Mixture mixture({{large_, 3}, {little_, 1}}, {.period = 4});
-  EXPECT_EQ(mixture.samples(), 34u * 4);  // 101 records, 3 a period
+  EXPECT_EQ(mixture.samples(), 34u * 4);  // 101 records, 3 per period
   std::set<std::pair<uint32_t, uint64_t>> seen;
   for (const auto& [view, id] : Samples(mixture, 0, mixture.samples())) seen.emplace(view, id);
   EXPECT_EQ(seen.size(), 111u);
@@ -138,10 +138,10 @@ TEST_F(MixtureTest, RefusesWhatMakesNoSense) {
   const auto reason = [&](const std::vector<MixedView>& views, const MixOptions& options = {}) {
     return std::string(ErrorOf([&] { Mixture(views, options); }).what());
   };
-  EXPECT_THAT(reason({}), HasSubstr("mixture of nothing"));
-  EXPECT_THAT(reason({{large_, 1}, {little_, 0}}), HasSubstr("0 is no weight"));
-  EXPECT_THAT(reason({{large_, -1}}), HasSubstr("-1 is no weight"));
-  EXPECT_THAT(reason({{large_, NAN}}), HasSubstr("no weight"));
+  EXPECT_THAT(reason({}), HasSubstr("the mixture has no data sets"));
+  EXPECT_THAT(reason({{large_, 1}, {little_, 0}}), HasSubstr("invalid weight 0"));
+  EXPECT_THAT(reason({{large_, -1}}), HasSubstr("invalid weight -1"));
+  EXPECT_THAT(reason({{large_, NAN}}), HasSubstr("invalid weight nan"));
   EXPECT_THAT(reason({{large_, 1000}, {little_, 1}}), HasSubstr("no sample in a period of 100"));
   EXPECT_THAT(reason({{large_, 1}}, {.period = 0}), HasSubstr("period of 0"));
 }
@@ -153,10 +153,10 @@ TEST_F(MixtureTest, DigestsTellMixturesApart) {
   };
   EXPECT_EQ(difference(Mixture({{large_, 4}, {little_, 2}})), "");
   EXPECT_THAT(difference(large_), HasSubstr("one data set"));
-  EXPECT_THAT(Mixture(large_).DifferenceFrom(mixture.digest()), HasSubstr("of a mixture"));
+  EXPECT_THAT(Mixture(large_).DifferenceFrom(mixture.digest()), HasSubstr("belongs to a mixture"));
   EXPECT_THAT(difference(Mixture({{large_, 2}, {View::Subset(little_, {1}), 1}},
                                  {.epoch_samples = mixture.samples()})),
-              HasSubstr("differ of " + little_split_.folder()));
+              HasSubstr("differ for " + little_split_.folder()));
   EXPECT_THAT(difference(Mixture({{large_, 2}, {little_, 1}}, {.epoch_samples = 9})),
               HasSubstr("epoch length"));
   EXPECT_THAT(difference(Mixture({{large_, 1}, {little_, 1}})), HasSubstr(large_split_.folder()));

@@ -1,5 +1,5 @@
-// Orders are as random as they say: chi-square tests against exact expectations. Each check is also
-// run on Fisher-Yates shuffles, which it passes, and on faulty orders, which it must not pass.
+// Statistical tests of orders: chi-square against exact expectations. Every check is also run on
+// Fisher-Yates shuffles, which must pass, and on faulty orders, which must fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,25 +14,26 @@
 namespace recpack {
 namespace {
 
-using Ids = std::vector<uint64_t>;  // by position
+using Ids = std::vector<uint64_t>;  // indexed by position
 using EpochIds = std::function<Ids(uint64_t epoch)>;
 
 constexpr uint32_t kBlock = 64, kLanes = 8, kWindowBlocks = 2, kRounds = 8;
 constexpr uint64_t kBlocks = kLanes * kRounds;
 constexpr uint64_t kRecords = kBlock * kBlocks;
-constexpr uint64_t kWindow = kBlock * kWindowBlocks;  // records of a lane that are mixed
-constexpr uint64_t kWindowRows = kWindow * kLanes;    // positions that windows side by side take
+constexpr uint64_t kWindow = kBlock * kWindowBlocks;  // records of a lane shuffled together
+constexpr uint64_t kWindowRows = kWindow * kLanes;    // positions of a row of parallel windows
 constexpr uint64_t kEpochs = 200;
 
-// Observed counts against expected ones.
+// Compares observed counts with expected ones.
 class ChiSquare {
  public:
   void Add(double observed, double expected) {
     sum_ += (observed - expected) * (observed - expected) / expected;
     ++cells_;
   }
-  // Standard deviations from the mean of a chi-square distribution whose mean, for these counts, is
-  // `scale * freedom`. Beyond +5: not the expected distribution. Beyond -5: too even to be random.
+  // Returns the distance from the mean, in standard deviations, of a chi-square distribution whose
+  // mean for these counts is `scale * freedom`. Above +5: not the expected distribution. Below -5:
+  // too even to be random.
   double Excess(double freedom, double scale = 1) const {
     return (sum_ / scale - freedom) / std::sqrt(2 * freedom);
   }
@@ -45,9 +46,9 @@ class ChiSquare {
 
 bool Passes(double excess) { return std::abs(excess) <= 5; }
 
-// Of a permutation of n, cut into c classes of positions and c of ids, the counts of the c^2 cells
+// For a permutation of n, cut into c classes of positions and c of ids, the counts of the c^2 cells
 // have the mean n / c^2, and chi-square has the mean (c - 1)^2 n / (n - 1): each id is at one
-// position, which makes the variance of a count a little larger than if ids were drawn anew.
+// position, which makes the variance of a count slightly larger than with independent draws.
 double Positions(const EpochIds& ids) {
   constexpr uint64_t kCells = 16;
   std::vector<double> seen(kCells * kCells);
@@ -62,8 +63,9 @@ double Positions(const EpochIds& ids) {
   return chi.Excess((kCells - 1) * (kCells - 1), double{kRecords} / (kRecords - 1));
 }
 
-// How often successors of a sequence have the values i and i + d, for each d != 0 up to `reach` on
-// both sides; `expected` is the mean in one epoch. Such meetings are rare and nearly independent.
+// Counts how often successors of a sequence have the values i and i + d, for each d != 0 up to
+// `reach` on both sides; `expected` is the mean per epoch. Such meetings are rare and nearly
+// independent.
 double Distances(const EpochIds& ids, const std::function<std::vector<Ids>(const Ids&)>& sequences,
                  int64_t reach, const std::function<double(int64_t d)>& expected) {
   std::map<int64_t, double> seen;
@@ -81,8 +83,8 @@ double Distances(const EpochIds& ids, const std::function<std::vector<Ids>(const
   return chi.Excess();
 }
 
-// Of the n (n - 1) pairs of ids, n - d have the distance d; n - 1 pairs of positions are
-// successors: (n - d) / n. Neighbours in the file meet once an epoch, in either direction.
+// n - d of the n (n - 1) pairs of ids have the distance d, and n - 1 pairs of positions are
+// successors: (n - d) / n. Neighbours in the file meet once per epoch, in either direction.
 double NeighboursOfGlobal(const EpochIds& ids) {
   const auto whole = [](const Ids& order) { return std::vector<Ids>{order}; };
   return Distances(ids, whole, 100, [](int64_t d) {
@@ -90,9 +92,9 @@ double NeighboursOfGlobal(const EpochIds& ids) {
   });
 }
 
-// Successors in the order are of neighbouring lanes, and so of different blocks. Which, is the same
-// all through a window: one position of each lane is looked at in a window, by its block. As above,
-// of K blocks and windows * (lanes - 1) pairs.
+// Successors in the order belong to neighbouring lanes, and so to different blocks. The blocks stay
+// the same throughout a window, so one position per lane and window is examined, by its block. As
+// above, with K blocks and windows * (lanes - 1) pairs.
 double BlocksOfNeighbouringLanes(const EpochIds& ids) {
   const auto blocks = [](const Ids& order) {
     std::vector<Ids> rows;
@@ -108,10 +110,10 @@ double BlocksOfNeighbouringLanes(const EpochIds& ids) {
   });
 }
 
-// Successors in a lane: of a window of k records, k - 1 pairs; both are of one block of B with
-// probability (B - 1) / (k - 1), and then have the distance d < B as in a permutation of B:
-// (B - d) / (B (B - 1)). Else, also where windows meet, they are of two of K blocks: each of the
-// K - 1 bounds of blocks has d pairs, of K (K - 1) B^2.
+// Successors in a lane: a window of k records has k - 1 pairs. Both are in one block of B with
+// probability (B - 1) / (k - 1), and then have the distance d < B as in a permutation of B: (B - d)
+// / (B (B - 1)). Otherwise, also where windows meet, they are in two of K blocks: each of the K - 1
+// boundaries of blocks has d pairs, out of K (K - 1) B^2.
 double NeighboursInLanes(const EpochIds& ids) {
   const auto lanes = [](const Ids& order) {
     std::vector<Ids> all(kLanes);
@@ -127,12 +129,11 @@ double NeighboursInLanes(const EpochIds& ids) {
   });
 }
 
-// Runs of equal labels in rows of `row` positions, the records being stored class by class, 8
-// classes of the same size. `things` are what is permuted, records or whole blocks, `each` of them
-// a class. A row has row - s + 1 places for s successive positions, which are all of one class with
-// probability C (m)_s / (n)_s, falling factorials: W_s places by the mean. A run of r covers
-// max(0, r - s + 1) of them, so that W_s - 2 W_(s+1) + W_(s+2) is the mean number of runs of
-// exactly s.
+// Runs of equal labels in rows of `row` positions, with records stored class by class in 8 classes
+// of equal size. `things` are the permuted units, records or whole blocks, `each` of them per
+// class. A row has row - s + 1 places for s successive positions, which are all of one class with
+// probability C (m)_s / (n)_s, falling factorials: W_s places on average. A run of r covers max(0,
+// r - s + 1) of them, so the mean number of runs of exactly s is W_s - 2 W_(s+1) + W_(s+2).
 double LabelRuns(const EpochIds& ids, uint64_t row, uint64_t every, uint64_t things) {
   constexpr uint64_t kClasses = 8, kLongest = 4;
   const auto each = static_cast<double>(things / kClasses);
@@ -169,13 +170,13 @@ double LabelRunsOfGlobal(const EpochIds& ids) {
   return LabelRuns(ids, kRecords, kRecords, kRecords);
 }
 
-// One position of each lane, once a window: as many different blocks, drawn at random.
+// One position per lane and window: that many different blocks, drawn at random.
 double LabelRunsOfWindows(const EpochIds& ids) {
   return LabelRuns(ids, kLanes, kWindowRows, kBlocks);
 }
 
-// Blocks against windows: of each block the lane is counted, and which windows side by side it is
-// in. Both are a permutation of the blocks, cut into classes as in Positions().
+// Blocks against windows: counts each block's lane, and its row of windows. Both are a permutation
+// of the blocks, cut into classes as in Positions().
 double BlocksAreDealt(const EpochIds& ids) {
   constexpr uint64_t kCells = kBlocks / kWindowBlocks;  // windows
   std::vector<double> seen(kBlocks * kCells);
@@ -192,7 +193,7 @@ double BlocksAreDealt(const EpochIds& ids) {
   return chi.Excess((kBlocks - 1.0) * (kCells - 1.0), kBlocks / (kBlocks - 1.0));
 }
 
-// Within a window: its records, numbered by their ids, against their places. Of permutations of k,
+// Within a window: its records, numbered by id, against their positions. For permutations of k,
 // chi-square has the mean (k - 1)^2 k / (k - 1).
 double WindowsAreMixed(const EpochIds& ids) {
   std::vector<double> seen(kWindow * kWindow);
@@ -217,7 +218,7 @@ double WindowsAreMixed(const EpochIds& ids) {
   return chi.Excess((kWindow - 1.0) * (kWindow - 1.0), kWindow / (kWindow - 1.0));
 }
 
-// Orders: ours, the control's, and faulty ones.
+// Orders under test: the library's, the control's and faulty ones.
 
 EpochIds Ours(const OrderSpec& spec, uint64_t seed) {
   return [=](uint64_t epoch) {
@@ -234,7 +235,7 @@ Ids Counted(uint64_t n) {
   return ids;
 }
 
-// A Fisher-Yates shuffle, the same with every standard library.
+// Fisher-Yates shuffle with the same result for every standard library.
 Ids Shuffled(Ids ids, std::mt19937_64& random) {
   for (uint64_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[random() % i]);
   return ids;
@@ -283,7 +284,7 @@ Ids ThroughABuffer(uint64_t epoch) {
 
 Ids TheSameEveryEpoch(uint64_t) { return FisherYates(0); }
 
-// No two records of a class behind each other, where it can be had.
+// Avoids two successive records of a class if possible.
 Ids ClassesInTurn(uint64_t epoch) {
   const Ids order = FisherYates(epoch);
   Ids ids(kRecords);
@@ -295,13 +296,13 @@ Ids ClassesInTurn(uint64_t epoch) {
   return ids;
 }
 
-// The window order, by plain shuffles; each fault takes away one of them.
+// Window order made with plain shuffles; each fault removes one of them.
 struct Windows {
-  bool deal = true;         // blocks are permuted
-  bool keep_pairs = false;  // but those of two neighbouring lanes stay side by side
-  bool mix = true;          // records within a window are
-  bool own = true;          // each window in its own way
-  bool wide = true;         // all blocks of a window, not one after the other
+  bool deal = true;         // permute blocks
+  bool keep_pairs = false;  // but keep blocks of two neighbouring lanes together
+  bool mix = true;          // shuffle records within a window
+  bool own = true;          // with a different shuffle per window
+  bool wide = true;         // across all blocks of a window, not block by block
 
   Ids operator()(uint64_t epoch) const {
     std::mt19937_64 random(epoch + 1);

@@ -70,7 +70,7 @@ TEST(Order, ChangesWithSeedAndEpoch) {
   }
 }
 
-// A token of today must give the same order in ten years.
+// Today's tokens must give the same order in ten years.
 TEST(Order, IsFrozen) {
   const auto digest = [](const OrderSpec& spec) {
     Sha256 hash;
@@ -86,7 +86,7 @@ TEST(Order, IsFrozen) {
 }
 
 TEST(WindowOrder, APositionStaysInItsLane) {
-  // Blocks of lane l are those that it alone visits, one window after the other.
+  // The blocks of lane l are visited by it alone, window after window.
   constexpr uint32_t kBlock = 5, kLanes = 8, kWindow = 2;
   constexpr uint64_t kRecords = 5 * 8 * 6;  // six rounds, no tail
   Order order(Window(kBlock, kLanes, kWindow), 1, 0, kRecords);
@@ -110,7 +110,8 @@ TEST(WindowOrder, APositionStaysInItsLane) {
 }
 
 TEST(WindowOrder, ASubstituteComesFromTheSameWindow) {
-  // Two blocks of 5 a window; three rounds of 8 lanes, so that the last windows are short; 12 left.
+  // Two blocks of 5 per window; three rounds of 8 lanes, so that the last windows are short; 12
+  // left.
   constexpr uint32_t kBlock = 5, kLanes = 8;
   constexpr uint64_t kRecords = 5 * 8 * 3 + 12;
   Order order(Window(kBlock, kLanes, 2), 1, 0, kRecords);
@@ -143,7 +144,7 @@ TEST(Order, AnyRecordIsASubstituteWhereThereIsNoWindow) {
   }
 }
 
-// Chi-square of record `id / bucket` against position: uniform where the order is.
+// Chi-square of record `id / bucket` against position: uniform if the order is.
 double ChiSquare(const OrderSpec& spec, uint64_t records, uint64_t cells, uint64_t epochs) {
   std::vector<double> seen(cells * cells);
   for (uint64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -160,13 +161,14 @@ double ChiSquare(const OrderSpec& spec, uint64_t records, uint64_t cells, uint64
 }
 
 TEST(GlobalOrder, PositionsAreUniform) {
-  // (cells - 1)^2 = 225 degrees of freedom; within 5 standard deviations of the mean.
+  // (cells - 1)^2 = 225 degrees of freedom; limit: 5 standard deviations from the mean.
   const double chi = ChiSquare({OrderKind::kGlobal}, 4096, 16, 40);
   EXPECT_NEAR(chi, 225, 5 * std::sqrt(2 * 225.0));
 }
 
 TEST(GlobalOrder, NeighboursMeetAsOftenAsByChance) {
-  // Of n positions, successors p, p + 1 with ids i, i + 1: expected (n - 1) / n an epoch.
+  // With n positions, the expected number of successors p, p + 1 with ids i, i + 1 is (n - 1) / n
+  // per epoch.
   constexpr uint64_t kRecords = 1000;
   constexpr uint64_t kEpochs = 2000;
   uint64_t met = 0;

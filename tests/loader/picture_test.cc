@@ -35,7 +35,7 @@ Image Make(const ImageField& field, ByteView file, uint64_t position, bool share
   return CopyOf(PictureMaker(field, shared)(file, random, tools));
 }
 
-// From the cache, after another part of the picture.
+// Reads from the cache, after another part of the image.
 Image MakeOfKept(const ImageField& field, ByteView file, uint64_t position) {
   SampleCache cache(16 << 20, 1, file.size());
   CacheCounts counts;
@@ -52,7 +52,7 @@ Image MakeOfKept(const ImageField& field, ByteView file, uint64_t position) {
   return picture;
 }
 
-// The long way: all of it is decoded, turned, cropped or resized, and cropped.
+// Reference: decodes the whole image, orients it, then crops, resizes and crops.
 Image Expected(const ImageField& field, ByteView file, uint64_t position) {
   const Image seen = DecodeImage(file, {.apply_orientation = field.decoding.apply_orientation,
                                         .fast_dct = field.decoding.fast_dct,

@@ -1,4 +1,4 @@
-// Experiments on a loader that another process, or this one, asks for.
+// Experiments on a loader, requested by this or another process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST_P(Experiment, LiveGoesOnExactlyWhereItWas) {
   const Dataset dataset = Dataset::Open(split.folder());
   Loader whole(dataset, Options());
   const auto expected = Take(whole, 20);
-  for (size_t cut = 0; cut < 12; ++cut) {  // also right at the end of an epoch
+  for (size_t cut = 0; cut < 12; ++cut) {  // including the end of an epoch
     Loader loader(dataset, Options());
     auto taken = Take(loader, cut);
     const std::string token = loader.Token();
@@ -78,7 +78,7 @@ TEST_P(Experiment, BatchesOfItOutliveIt) {
       bytes.push_back(copy(held.back()));
     }
     Ask(loader, LoaderMode::kLive);
-    Take(loader, 2);  // their slabs are not written anew while an experiment's batch has them
+    Take(loader, 2);  // their slabs are not reused while an experiment's batch holds them
   }
   for (size_t i = 0; i < held.size(); ++i) EXPECT_EQ(copy(held[i]), bytes[i]);
 }
@@ -134,7 +134,7 @@ TEST(Playback, TheWorkersMakeABatchForEachOneAndThrowItAway) {
   const uint64_t filled = Settled(loader).Total(Stage::kRead).count;
   Ask(loader, LoaderMode::kReplayAndWork);
   Take(loader, 1);
-  // 8 chunks of 2 samples are the most of a batch; 10 samples are 5 of them.
+  // A batch has at most 8 chunks of 2 samples; 10 samples are 5 chunks.
   LoaderStats stats = loader.stats();
   while (stats.thrown_chunks < 5) stats = loader.stats();
   stats = Settled(loader);

@@ -16,7 +16,7 @@ class RingTest : public testing::Test {
     return std::make_shared<Ring>(kSlots, 64, 1, 1, HostSlabs(), memory, page_);
   }
 
-  // The whole batch, by a worker; where it was written.
+  // Writes a whole batch as a worker; returns its memory.
   static void* Write(Ring& ring, uint64_t batch) {
     EXPECT_EQ(ring.WaitForRoom(batch), Ring::Turn::kRoom);
     EXPECT_TRUE(ring.FinishChunk(batch));

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Bytes that only this key has.
+// Bytes unique to this key.
 ByteBuffer BytesOf(const CacheKey& key, size_t size) {
   ByteBuffer bytes(size);
   for (size_t i = 0; i < size; ++i) {
@@ -71,7 +71,7 @@ TEST(SampleCache, NeverTakesMoreThanItsBudget) {
           ASSERT_LE(cache.stats().bytes, budget);
         }
         EXPECT_EQ(cache.stats().kept, kept);
-        EXPECT_LE(kept * (size + 40), budget);  // each with a header and a slot
+        EXPECT_LE(kept * (size + 40), budget);  // with a header and a table slot each
       }
     }
   }
@@ -94,7 +94,7 @@ TEST(SampleCache, TakesWhatStillFits) {
   EXPECT_TRUE(Has(cache, {.id = 2}, 4000));
 }
 
-// Threads keep and look for the same keys at the same time, in different orders.
+// Threads insert and look up the same keys concurrently, in different orders.
 void Hammer(SampleCache& cache, uint64_t budget, uint64_t keys) {
   constexpr uint64_t kThreads = 4;
   constexpr uint64_t kStrides[kThreads] = {1, 1, 3, 7};
@@ -120,11 +120,11 @@ void Hammer(SampleCache& cache, uint64_t budget, uint64_t keys) {
 }
 
 TEST(SampleCache, ThreadsSeeWholeBytesAndShareTheBudget) {
-  constexpr uint64_t kKeys = 5003;  // no multiple of a stride
+  constexpr uint64_t kKeys = 5003;  // not a multiple of a stride
   SampleCache ample(4 << 20, kKeys, 0);
   Hammer(ample, 4 << 20, kKeys);
   EXPECT_EQ(ample.stats().kept, kKeys);
-  constexpr uint64_t kPages = 24 * 4096;  // a budget of which all can be used
+  constexpr uint64_t kPages = 24 * 4096;  // a budget that can be used completely
   SampleCache scarce(kPages, kKeys, 0);
   Hammer(scarce, kPages, kKeys);
   EXPECT_GT(scarce.stats().kept, 500u);

@@ -1,4 +1,4 @@
-// What is sampled, whatever it is sampled from: epochs, ranks, resuming.
+// Sampling from data sets, views and mixtures: epochs, ranks, resuming.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 bool SmallWords(const ExampleView& example, uint64_t) { return example.Find("words")->size() < 3; }
 
-// What a test samples from, by name.
+// Named sources for the tests.
 struct Kinds {
   SmallSplit first{101};
   SmallSplit second{37, 2};
@@ -52,7 +52,7 @@ LoaderOptions Options(const char* order, LastBatch last, uint32_t batch = 5) {
           .threads = 2};
 }
 
-// Of the plan, with no loader at work.
+// Computes samples from the plan, without a loader.
 std::vector<ViewAndId> Planned(const Mixture& samples, const LoaderOptions& options,
                                uint64_t epoch) {
   Sampler sampler(samples, ResolveOrder(options.order, samples), options.seed);
@@ -93,7 +93,7 @@ TEST_P(SamplingKind, ResumesAnywhereBitForBit) {
   for (int i = 0; i < 12; ++i) {
     const size_t cut = random.NextBelow(static_cast<uint32_t>(steps));
     LoaderOptions later = options;
-    later.seed = 0;  // the token's counts
+    later.seed = 0;  // the token's seed applies
     later.order = {};
     later.threads = 1 + i % 4;
     later.resume = whole[cut].token;
@@ -177,7 +177,7 @@ TEST(Sampling, ATokenOfAnotherViewIsRefused) {
   EXPECT_THAT(reason(View::Subset(kinds.little, {1})), HasSubstr("sizes or record counts differ"));
 }
 
-// Tokens of today must give the same samples in ten years.
+// Today's tokens must give the same samples in ten years.
 TEST(Sampling, IsFrozen) {
   const Kinds kinds;
   const auto digest = [&](const char* kind) {

@@ -1,4 +1,4 @@
-// A small data set on disk, and batches of it.
+// Small data set on disk, and helpers for batches of it.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace recpack {
 
-// Shards of records with "image" (3 x 8 x 8 planar bytes), "label" (the ordinal), "words" (as many
-// int64 as the ordinal modulo 5), "text", "file" (a name) and "class" (SmallClass()). Gone with the
-// object.
+// Shards of records with "image" (3 x 8 x 8 planar bytes), "label" (the ordinal), "words" (ordinal
+// modulo 5 int64 values), "text", "file" (a name) and "class" (SmallClass()). Removed on
+// destruction.
 class SmallSplit {
  public:
   explicit SmallSplit(uint64_t records, uint64_t shards = 3);
@@ -19,7 +19,7 @@ class SmallSplit {
 
   const std::string& folder() const { return folder_; }
   std::string shard(uint64_t i) const;
-  // Flips a bit in the middle of the payload of a record.
+  // Flips a bit in the middle of a record's payload.
   void Damage(uint64_t ordinal) const;
 
  private:
@@ -27,16 +27,16 @@ class SmallSplit {
   uint64_t shards_;
 };
 
-// Of 7 records in a row 4 are of class 0, 2 of class 1 and 1 of class 5.
+// In every 7 consecutive records, 4 are of class 0, 2 of class 1 and 1 of class 5.
 int64_t SmallClass(uint64_t id);
 
-// Pad 1 and crop 8 with flips, f32 NCHW, and the label.
+// Pad 1, crop 8, flip, f32 NCHW; and the label.
 std::vector<Field> SmallFields();
 
 struct Taken {
   uint64_t epoch;
-  std::vector<uint64_t> ids;    // of samples that the mask does not hide
-  std::vector<uint32_t> views;  // of the same
+  std::vector<uint64_t> ids;    // of unmasked samples
+  std::vector<uint32_t> views;  // of unmasked samples
   std::vector<uint8_t> bytes;   // of all arrays
   std::string token;
 
@@ -45,18 +45,18 @@ struct Taken {
 
 Taken TakenOf(const Batch& batch);
 
-// The next batches, past ends of epochs.
+// Takes the next batches, across epochs.
 std::vector<Taken> Take(Loader& loader, size_t batches);
 
-// A sample: the view of the mixture and the record.
+// A sample: view in the mixture, and record.
 using ViewAndId = std::pair<uint32_t, uint64_t>;
 
-// The unmasked samples of the first `steps` steps of all ranks, in the order of their positions.
-// Sets `token` to the one behind them. Expects that all ranks' tokens are the same.
+// Returns the unmasked samples of the first `steps` steps of all ranks, ordered by position. Sets
+// `token` to the following position. Expects all ranks' tokens to be equal.
 std::vector<ViewAndId> TakeRanks(const Mixture& samples, LoaderOptions options, uint32_t world,
                                  size_t steps, std::string* token = nullptr);
 
-// Those of a whole epoch. Expects that all ranks make the same number of steps.
+// Returns those of a whole epoch. Expects all ranks to make the same number of steps.
 std::vector<ViewAndId> EpochOfRanks(const Mixture& samples, LoaderOptions options, uint32_t world);
 
 }  // namespace recpack

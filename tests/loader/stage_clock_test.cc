@@ -5,7 +5,7 @@
 namespace recpack {
 namespace {
 
-// The clock stands still until a test moves it.
+// Fake clock that tests advance.
 uint64_t now_ns = 0;
 uint64_t switch_count = 0;
 uint64_t Now() noexcept { return now_ns; }
@@ -25,9 +25,9 @@ class StageClockTest : public testing::Test {
     return sum;
   }
 
-  // A chunk of samples that read, parse and write for so long each.
+  // Runs a chunk of samples that read, parse and write for the given times.
   void Chunk(int samples, uint64_t read, uint64_t parse, uint64_t write) {
-    now_ns += 7;  // for room
+    now_ns += 7;  // waiting for room
     clock_.BeginChunk();
     now_ns += 5;
     clock_.BeginSamples();
@@ -102,7 +102,7 @@ TEST_F(StageClockTest, ASampleThatFailedLosesNoTime) {
   clock_.BeginSamples();
   clock_.BeginSample(0, 3);
   now_ns += 60'000;
-  clock_.EndChunk();  // it threw
+  clock_.EndChunk();  // the sample threw
   Chunk(1, 10'000, 2'000, 90'000);
   EXPECT_EQ(Sum(), now_ns);
   EXPECT_EQ(Time(Stage::kRead), 10'000u);

@@ -1,4 +1,4 @@
-// Loaders that cannot go on, and those that have nothing to do.
+// Stalled loaders, and loaders that are idle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,17 +25,17 @@ using testing::HasSubstr;
 LoaderOptions Options(uint32_t batch, milliseconds timeout) {
   LoaderOptions options{.fields = SmallFields(), .batch_size = batch, .threads = 2};
   options.order = ParseOrder("sequential");
-  options.source.backend = SourceOptions::Backend::kPread;
+  options.source.backend = RandomAccessOptions::Backend::kPread;
   options.stall_timeout = timeout;
   return options;
 }
 
-// Whether threads that wait sleep on. Who looks again and again wakes up in every window, on
-// however slow a machine; whoever is kept from running is not taken for one that sleeps.
+// Checks that waiting threads sleep: polling threads wake up in every window, however slow the
+// machine is, and preempted threads do not count as sleeping.
 bool TheOthersSleep() {
   for (int windows = 0; windows < 200; ++windows) {
     if (OthersSleptFor(milliseconds(50))) return true;
-    std::this_thread::sleep_for(milliseconds(50));  // one that is at work is let come to its end
+    std::this_thread::sleep_for(milliseconds(50));  // lets running work finish
   }
   return false;
 }
@@ -55,7 +55,7 @@ TEST(Stall, NamesTheRecordAndTheStageAndCanBeLeft) {
   EXPECT_THAT(error.what(), HasSubstr("reads record"));
   EXPECT_THAT(error.what(), HasSubstr("stage read"));
   EXPECT_THAT(error.what(), HasSubstr("stall_timeout"));
-}  // the loader goes while its readers are still stuck
+}  // destroys the loader while its readers are stuck
 
 TEST(Stall, WhoWaitsMayLookElsewhere) {
   const SmallSplit split(60);
@@ -110,7 +110,7 @@ TEST(Stall, WhoIsToldToWaitsNoMore) {
       });
       const Error error = ErrorOf([&] { loader.Next(); });
       EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-      EXPECT_THAT(error.what(), HasSubstr("told to wait for no batch"));
+      EXPECT_THAT(error.what(), HasSubstr("told to stop waiting"));
     }
     EXPECT_THROW(loader.Next(), Error);
     files.LetGo();
@@ -119,7 +119,7 @@ TEST(Stall, WhoIsToldToWaitsNoMore) {
   }
 }
 
-// A deadline that no clock has would be over at once, and the readers left to themselves.
+// A deadline beyond the clock's range would expire at once, and readers would be abandoned.
 TEST(Stall, NoTimeoutIsTooLong) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(0));
@@ -136,7 +136,7 @@ TEST(Stall, NoTimeoutIsTooLong) {
   files.LetGo();
 }
 
-// As a job or a container that is suspended: its workers could do nothing meanwhile.
+// Like a suspended job or container: its workers cannot make progress meanwhile.
 TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
   const SmallSplit split(60);
   EXPECT_EQ(InChild([&] {
@@ -153,7 +153,7 @@ TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
             0);
 }
 
-// Its readers would be left to themselves, with what they use.
+// Its readers would be abandoned, with what they use.
 TEST(Stall, ALoaderThatGoesWhileTheProcessIsStoppedJoinsItsReaders) {
   const SmallSplit split(60);
   EXPECT_EQ(InChild([&] {

@@ -29,7 +29,7 @@ LoaderOptions Options(uint32_t batch, int threads = 2) {
 TEST(Stats, CountWhatWasDone) {
   const SmallSplit split(203);
   Loader loader(Dataset::Open(split.folder()), Options(10));
-  Take(loader, 25);  // 20 and 5 of the next epoch
+  Take(loader, 25);  // 20, and 5 of the next epoch
   const LoaderStats stats = Settled(loader);
   EXPECT_EQ(stats.batches, 25u);
   EXPECT_EQ(stats.samples, 250u);
@@ -46,7 +46,7 @@ TEST(Stats, CountWhatWasDone) {
   EXPECT_EQ(stats.Total(Stage::kWrite).bytes, made * (3 * 8 * 8 * 4 + 8));
   EXPECT_GE(stats.Total(Stage::kRead).bytes, made * 192);
   EXPECT_EQ(stats.Total(Stage::kDecode).count, 0u) << "raw pictures are not decoded";
-  // All of a worker's time is somewhere.
+  // All of a worker's time is attributed.
   for (const WorkerStats& worker : stats.workers) {
     std::chrono::nanoseconds sum{0};
     for (const StageStats& stage : worker.stages) sum += stage.time;
@@ -55,7 +55,7 @@ TEST(Stats, CountWhatWasDone) {
   }
 }
 
-// A worker is stopped where it has made a batch ready and has not yet counted it.
+// Stops a worker after it made a batch ready and before it counted it.
 TEST(Stats, WhatIsReadyIsNeverBelowNone) {
   StatsPage page({.workers = 1, .slots = 2, .batch_size = 8, .batch_bytes = 64});
   ConsumerAccount account(page.blocks());
@@ -141,7 +141,7 @@ TEST(Stats, ReasonsWhyThereAreNone) {
 TEST(Stats, WithoutAFileOnlyTheOwnProcessReadsThem) {
   rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{3, before.rlim_max};  // no further descriptor
+  const rlimit none{3, before.rlim_max};  // no more descriptors
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   StatsPage page({.workers = 2, .slots = 4, .batch_size = 8, .batch_bytes = 1});
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -167,11 +167,11 @@ TEST(Stats, ReadersSeeABlockWholeOrNotAtAll) {
       for (int pause = 0; pause < 50; ++pause) std::atomic_signal_fence(std::memory_order_seq_cst);
     }
   });
-  constexpr uint64_t kPatience = 200'000'000;  // ns: of readers, with a writer that was preempted
+  constexpr uint64_t kPatience = 200'000'000;  // ns: how long readers wait for a preempted writer
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t begin = MonotonicNow();
     const WorkerStats worker = Snapshot(page.blocks(), 0).workers[0];
-    if (MonotonicNow() - begin >= kPatience) continue;  // it may have been given up on
+    if (MonotonicNow() - begin >= kPatience) continue;  // the reader may have given up
     for (const StageStats& stage : worker.stages) {
       ASSERT_EQ(stage.count, worker.stages[0].count);
       ASSERT_EQ(stage.bytes, worker.stages[0].count);
@@ -179,7 +179,7 @@ TEST(Stats, ReadersSeeABlockWholeOrNotAtAll) {
   }
 }
 
-// A page that is none: too short, of another version, one that could shrink under its reader.
+// Invalid pages: too short, of another version, or able to shrink under their reader.
 TEST(Stats, OtherPagesAreUnavailable) {
   for (const auto& [bytes, seals, version] : {std::tuple{size_t{10}, F_SEAL_SHRINK, kStatsVersion},
                                               {size_t{4096}, F_SEAL_SHRINK, kStatsVersion + 1},

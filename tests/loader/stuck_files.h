@@ -1,4 +1,4 @@
-// A disk that does not answer.
+// File system whose reads of one file block until released: a disk that does not respond.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@
 
 namespace recpack {
 
-// The real file system, but that reads of one file do not come back until they are let go. Lives
-// until the file is closed: its readers are gone then.
+// The real file system, except that reads of one file block until they are released. Must live
+// until the file is closed, when its readers are gone.
 class StuckFiles final : public RealFiles {
  public:
   explicit StuckFiles(std::string path) : path_(std::move(path)) {}

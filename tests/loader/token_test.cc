@@ -24,7 +24,7 @@ ErrorKind KindOf(const std::string& text) {
 }
 
 TEST(Token, GoesThereAndBackInLessThan200Bytes) {
-  // Of a data set, a mixture and a view.
+  // Tokens of a data set, a mixture and a view.
   for (const std::string& digest : {std::string(48, 'a'), "mix" + std::string(48, 'a'),
                                     std::string(48, 'a') + "-" + std::string(12, 'b')}) {
     ResumeToken token = kToken;

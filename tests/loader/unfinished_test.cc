@@ -1,4 +1,4 @@
-// Pictures that are left for a device to finish.
+// Images left for a device to finish.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

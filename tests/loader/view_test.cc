@@ -123,9 +123,9 @@ TEST(View, AHashSplitRefusesWhatMakesNoSense) {
   const auto reason = [&](const HashRange& range) {
     return std::string(ErrorOf([&] { View::HashSplit(dataset, range); }).what());
   };
-  EXPECT_THAT(reason({.begin = 0.5, .end = 0.5}), HasSubstr("no part of [0, 1)"));
-  EXPECT_THAT(reason({.begin = -1}), HasSubstr("no part of [0, 1)"));
-  EXPECT_THAT(reason({.end = 1.1}), HasSubstr("no part of [0, 1)"));
+  EXPECT_THAT(reason({.begin = 0.5, .end = 0.5}), HasSubstr("not a part of [0, 1)"));
+  EXPECT_THAT(reason({.begin = -1}), HasSubstr("not a part of [0, 1)"));
+  EXPECT_THAT(reason({.end = 1.1}), HasSubstr("not a part of [0, 1)"));
   EXPECT_THAT(reason({.end = 1e-30}), HasSubstr("no records")) << "and not all of them";
   EXPECT_THAT(reason({.key = "words"}), HasSubstr("'words' has 0 values"));
   EXPECT_THAT(reason({.key = "name"}), HasSubstr("no feature 'name'"));
@@ -138,7 +138,7 @@ TEST(View, ClassesComeEquallyOften) {
   EXPECT_EQ(view.samples(), 72u);
   std::map<int64_t, uint64_t> classes;
   std::map<uint64_t, uint64_t> records;
-  for (uint64_t epoch = 0; epoch < 5; ++epoch) {  // 120 of each
+  for (uint64_t epoch = 0; epoch < 5; ++epoch) {  // 120 per class
     const auto ids = IdsOf(view, 8, epoch);
     std::map<int64_t, uint64_t> in_epoch;
     for (const uint64_t id : ids) {
@@ -152,7 +152,7 @@ TEST(View, ClassesComeEquallyOften) {
     const int64_t own = SmallClass(id);
     EXPECT_EQ(count, own == 0 ? 3u : own == 1 ? 6u : 12u) << id;
   }
-  // Each time through another order.
+  // Each pass has another order.
   std::vector<uint64_t> rare;
   for (const uint64_t id : IdsOf(view, 8, 0)) {
     if (SmallClass(id) == 5) rare.push_back(id);
@@ -203,8 +203,8 @@ TEST(View, DigestsTellViewsApart) {
   EXPECT_EQ(some.DifferenceFrom(View::Subset(dataset, {1, 2, 3}).digest()), "");
   EXPECT_THAT(some.DifferenceFrom(others.digest()), HasSubstr("other records"));
   EXPECT_THAT(some.DifferenceFrom(balanced.digest()), HasSubstr("other records"));
-  EXPECT_THAT(some.DifferenceFrom(whole.digest()), HasSubstr("of all records"));
-  EXPECT_THAT(whole.DifferenceFrom(some.digest()), HasSubstr("of a view"));
+  EXPECT_THAT(some.DifferenceFrom(whole.digest()), HasSubstr("belongs to all records"));
+  EXPECT_THAT(whole.DifferenceFrom(some.digest()), HasSubstr("belongs to a view"));
   EXPECT_THAT(View::ClassBalanced(dataset, "class", 9).DifferenceFrom(balanced.digest()),
               HasSubstr("other records"));
   EXPECT_THAT(View(Dataset::Open(longer.folder())).DifferenceFrom(some.digest()),

@@ -1,4 +1,4 @@
-// What a loader reads in a window order: counted by the file system below it.
+// Reads of a loader with a window order, counted by the file system below it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ constexpr uint64_t kRounds = 7;  // the last window of each lane has one block
 constexpr uint64_t kInLanes = kRounds * kLanes * kBlock;
 constexpr uint64_t kRecords = kInLanes + 3 * kBlock + 20;
 constexpr uint64_t kRow = kLanes * kWindowBlocks * kBlock;
-constexpr uint64_t kAhead = 512;  // samples, at least
+constexpr uint64_t kAhead = 512;  // at least this many samples
 
 struct Access {
-  bool told;  // ahead of time; else read
+  bool told;  // announced ahead; otherwise read
   std::string path;
   uint64_t offset;
   uint64_t size;
@@ -31,8 +31,8 @@ struct Access {
   uint64_t end() const { return offset + size; }
 };
 
-// The real file system, with a log of what is asked of it. Its files have no descriptors, so that
-// nothing goes past it.
+// The real file system, with a log of all accesses. Files have no descriptors, so that nothing
+// bypasses it.
 class LoggingFiles final : public RealFiles {
  public:
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
@@ -50,7 +50,7 @@ class LoggingFiles final : public RealFiles {
     File(std::unique_ptr<ReadableFile> file, LoggingFiles& files)
         : ReadThrough(std::move(file)), files_(files) {}
     size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-      // But for the last bytes, by which a shard is held to its index once.
+      // Except for the last bytes, which are read once to compare a shard with its index.
       const bool is_tail = out.size() <= 8 && offset + out.size() == Size();
       if (!is_tail) files_.Add({false, path(), offset, out.size()});
       return ReadThrough::ReadAt(offset, out);
@@ -72,21 +72,21 @@ class LoggingFiles final : public RealFiles {
   std::vector<Access> log_;
 };
 
-// What a rank did in an epoch.
+// Activity of a rank in an epoch.
 struct Epoch {
   std::vector<uint64_t> ids;       // delivered
-  std::vector<uint64_t> of_lanes;  // of these, all but the end of the epoch that no lane holds
-  std::vector<Access> told;        // in the order in which it was asked for
+  std::vector<uint64_t> of_lanes;  // of these, the ones in lanes
+  std::vector<Access> told;        // in order of request
   uint64_t told_bytes = 0;
   uint64_t read_bytes = 0;
   uint64_t longest_read = 0;
-  uint64_t most_waiting = 0;  // bytes that were told of and not yet read
+  uint64_t most_waiting = 0;  // bytes announced but not yet read
   bool all_told_first = true;
 };
 
 class WindowReads : public testing::Test {
  protected:
-  // The log goes on into the next epoch; with one thread, all of this epoch comes before.
+  // The log continues into the next epoch; with one thread, all of this epoch comes first.
   Epoch Run(uint32_t world, uint32_t rank, uint64_t begin = 0) {
     LoggingFiles files;
     Epoch epoch;
@@ -103,7 +103,7 @@ class WindowReads : public testing::Test {
       if (begin > 0) {
         options.resume = TokenText({dataset_.digest(), options.order, options.seed, 0, begin, 0});
       }
-      options.source.backend = SourceOptions::Backend::kPread;
+      options.source.backend = RandomAccessOptions::Backend::kPread;
       Loader loader(Dataset::Open(split_.folder(), {.files = &files}), options);
       while (const auto batch = loader.Next()) {
         epoch.ids.insert(epoch.ids.end(), batch->ids().begin(),
@@ -138,8 +138,8 @@ class WindowReads : public testing::Test {
     return epoch;
   }
 
-  // How often a block of the lanes, of those that the rank has records of, was begun or come back
-  // to, and how many there are.
+  // How often a lane block with records of this rank was begun or revisited, and how many such
+  // blocks there are.
   std::pair<uint64_t, uint64_t> Visits(const Epoch& epoch) const {
     std::map<std::pair<std::string, uint64_t>, uint64_t> block_at;
     for (const uint64_t id : epoch.of_lanes) {
@@ -186,13 +186,13 @@ class WindowReads : public testing::Test {
     }
   }
 
-  // What holds for any number of ranks, from any position on.
+  // Checks that hold for any number of ranks and any start position.
   void Check(const Epoch& epoch, uint32_t world) {
     EXPECT_EQ(epoch.read_bytes, FrameBytes(epoch.ids)) << "each record is read once, and no more";
     EXPECT_EQ(epoch.told_bytes, epoch.read_bytes);
     EXPECT_TRUE(epoch.all_told_first);
-    // No record of a window is held but the one that is worked on; what the kernel was told of is
-    // what will be needed next and the rest of a row of windows.
+    // No record of a window is held except the current one; what was announced to the kernel is
+    // what is needed next and the rest of a row of windows.
     const uint64_t longest = *std::ranges::max_element(frame_bytes_);
     EXPECT_LE(epoch.longest_read, longest);
     const uint64_t row = kRow / world + kLanes;
@@ -206,7 +206,7 @@ class WindowReads : public testing::Test {
   std::vector<uint64_t> frame_bytes_;
 };
 
-// A rank reads the blocks of its own lanes, each of them whole and at once.
+// A rank reads each block of its own lanes whole, in one go.
 TEST_F(WindowReads, ABlockIsOneSeekWhereTheRanksDivideTheLanes) {
   for (const uint32_t world : {1, 2, 4, 8}) {
     std::set<uint64_t> all;
@@ -218,7 +218,7 @@ TEST_F(WindowReads, ABlockIsOneSeekWhereTheRanksDivideTheLanes) {
       for (const uint64_t id : epoch.of_lanes) blocks.insert(id / kBlock);
       EXPECT_EQ(blocks.size(), kRounds * kLanes / world);
       all.insert(blocks.begin(), blocks.end());
-      // One more where a block lies in two shards; the end of the epoch is one more window.
+      // One more if a block lies in two shards; the end of the epoch is another window.
       EXPECT_LE(Seeks(epoch), blocks.size() + 1 + (epoch.ids.size() - epoch.of_lanes.size()));
     }
     EXPECT_EQ(all.size(), kRounds * kLanes) << "each block is one rank's";
@@ -226,7 +226,7 @@ TEST_F(WindowReads, ABlockIsOneSeekWhereTheRanksDivideTheLanes) {
 }
 
 // With g the greatest common divisor of both, a rank needs some records of the blocks of lanes / g
-// lanes: it passes each of these blocks once, forwards, and reads of it what it needs.
+// lanes: it passes over each of these blocks once, forwards, and reads what it needs.
 TEST_F(WindowReads, OtherRanksPassTheirBlocksOnce) {
   for (const uint32_t world : {3, 5, 6, 12}) {
     for (uint32_t rank = 0; rank < world; ++rank) {

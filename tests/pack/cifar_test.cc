@@ -22,7 +22,7 @@ const std::string kGolden = GoldenPath("cifar10/");
 const std::string kPy = kGolden + "cifar-10-batches-py";
 const std::string kBin = kGolden + "cifar-10-batches-bin";
 const std::string kArchive = kGolden + "cifar-10-python.tar.gz";
-constexpr uint64_t kRows = 16;  // a batch
+constexpr uint64_t kRows = 16;  // per batch
 
 ByteBuffer Contents(const std::string& path) { return ReadWholeFile(PosixFiles(), path); }
 
@@ -59,7 +59,7 @@ std::vector<Item> ReadAll(const Source& source) {
   return items;
 }
 
-// What a row of the binary version says, as an item.
+// Converts a row of the binary version to an item.
 Item ItemOfRow(ByteView row) {
   ExampleBuilder example;
   example.AddBytes("image", row.last(3072));
@@ -94,7 +94,7 @@ Error OpenError(const std::string& path, const std::string& splits = "") {
   return ErrorOf([&] { OpenCifar({.path = path, .splits = splits}); });
 }
 
-// A copy of the python folder whose files may be changed.
+// A copy of the Python folder, so that its files can be changed.
 class CifarFolder {
  public:
   explicit CifarFolder(const std::string& from = kPy) { fs::copy(from, path()); }
@@ -109,7 +109,7 @@ ByteBuffer GoldenPickle(const std::string& name) {
   return Contents(GoldenPath("pickle/" + name + ".pickle"));
 }
 
-// Opening a folder whose second batch is the named pickle.
+// Opens a folder whose second batch is the named pickle.
 Error ErrorWithBatch(const std::string& pickle) {
   const CifarFolder folder;
   Write(folder / "data_batch_2", GoldenPickle(pickle));
@@ -241,7 +241,7 @@ TEST(CifarTest, BatchesMayBeOfAnyProtocolAndNumberOfRows) {
 }
 
 TEST(CifarTest, TheLabelsOfLargeBatchesAreReadWhereverTheyStand) {
-  const TemporaryFolder folder;          // an array of labels longer than what is kept of a pickle
+  const TemporaryFolder folder;          // an array of labels longer than kPickleBulkBytes
   const std::string rows = "M\x10\x27";  // 10,000
   std::string labels(80000, '\0'), pixels(30720000, '\x5a');
   for (size_t i = 0; i < 10000; ++i) labels[8 * i] = static_cast<char>(i % 10);
@@ -304,7 +304,7 @@ TEST(CifarTest, Cifar100HasFineAndCoarseLabels) {
   for (int j = 0; j < 3072; ++j) pixels[j] = static_cast<uint8_t>(31 + 7 * j);
   const auto reader = source->NewReader();
   EXPECT_EQ(Read(*reader, 0, 1), Cifar100Item(4, 3, pixels));
-  // Row 0 has the coarse label 19, of only 5 that the meta file names.
+  // Row 0 has the coarse label 19, but the meta file names only 5.
   const Error error = ErrorOf([&] { Read(*reader, 0, 0); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_THAT(error.what(), HasSubstr("label 19 is not one of 0 to 4"));
@@ -444,7 +444,7 @@ TEST(CifarTest, ABinaryFileOfPartOfARowIsCorrupt) {
   Write(folder / "data_batch_1.bin", bytes);
   const Error error = OpenError(folder.path());
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-  EXPECT_THAT(error.what(), HasSubstr("no multiple of 3073"));
+  EXPECT_THAT(error.what(), HasSubstr("not a multiple of the row size, 3073"));
 }
 
 TEST(CifarTest, AFileThatChangesWhileItIsReadIsAnError) {

@@ -1,4 +1,4 @@
-// A source that makes its items up, and can be told to fail.
+// Source with generated items that can be told to fail.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace recpack::pack {
 
-// Item i of a split is a feature "text" of i % 97 + 3 bytes and a label i % classes.
+// Item i of a split has a feature "text" of i % 97 + 3 bytes and the label i % classes.
 class FakeSource : public Source {
  public:
   explicit FakeSource(std::vector<SourceSplit> splits) : splits_(std::move(splits)) {}

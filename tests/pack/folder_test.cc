@@ -201,7 +201,7 @@ TEST_F(FolderSourceTest, AFileThatGrewShrankOrWentIsNoticed) {
   std::filesystem::remove(folder_ / "cat/1");
   EXPECT_EQ(ErrorOf([&] { reader->Read(0, 0, sample); }).kind(), ErrorKind::kNotFound);
   Make("cat/1", "54321");
-  reader->Read(0, 0, sample);  // The reader is still good.
+  reader->Read(0, 0, sample);  // the reader can still be used
 }
 
 TEST_F(FolderSourceTest, ABrokenImageHeaderNamesTheFile) {
@@ -242,7 +242,7 @@ TEST_F(FolderSourceTest, AFolderThatCannotBeReadIsNamed) {
   Make("dog/1");
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   ASSERT_EQ(::chmod((folder_ / "dog").c_str(), 0), 0);
-  const bool root = ::geteuid() == 0;  // who reads everything
+  const bool root = ::geteuid() == 0;  // root can read everything
   constexpr uid_t kNobody = 65534;
   if (root) {
     ASSERT_EQ(::seteuid(kNobody), 0);

@@ -97,7 +97,7 @@ TEST_F(ImageFieldsTest, TileKeepsThePixels) {
 TEST_F(ImageFieldsTest, WhatCannotBeTiledIsStoredAsItIsAndCounted) {
   const ByteBuffer tiled = EncodeJpeg(Picture(64, 64));
   ByteBuffer arithmetic = tiled;
-  // The frame header of an arithmetically coded JPEG, which is left as it is without a look inside.
+  // The frame header of an arithmetically coded JPEG, which is stored unchanged and not decoded.
   for (size_t i = 0; i + 1 < arithmetic.size(); ++i) {
     if (arithmetic[i] != 0xff || arithmetic[i + 1] != 0xc0) continue;
     arithmetic[i + 1] = 0xc9;
@@ -111,7 +111,8 @@ TEST_F(ImageFieldsTest, WhatCannotBeTiledIsStoredAsItIsAndCounted) {
 TEST_F(ImageFieldsTest, CheckSaysWhatItCouldNotCheck) {
   std::string gif("GIF89a\x05\x00\x04\x00\x00\x00\x00\x3b", 14);
   EXPECT_EQ(Process({.check = true}, AsBytes(gif), "a.gif").width, 5);
-  EXPECT_THAT(Notices(), ElementsAre(HasSubstr("1 images are neither JPEG nor PNG")));
+  EXPECT_THAT(Notices(),
+              ElementsAre(HasSubstr("1 images were not checked: they are neither JPEG nor PNG")));
 }
 
 }  // namespace

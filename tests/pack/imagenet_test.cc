@@ -21,7 +21,7 @@ const std::string kDevkitMeta = GoldenPath("imagenet/meta.mat");
 
 class ImagenetSourceTest : public ::testing::Test {
  protected:
-  // Classes and images out of order, as archives may have them.
+  // Classes and images out of order, as archives may store them.
   std::string MakeTrain() {
     const std::string class1 = TarBuilder()
                                    .Add("n02000001_2.JPEG", PngHeader(2, 1))
@@ -44,7 +44,7 @@ class ImagenetSourceTest : public ::testing::Test {
     return "ILSVRC2012_val_0000000" + std::to_string(number) + ".JPEG";
   }
 
-  // Images 1, 2 and 3 are of the kit's classes 2, 4 and 2.
+  // Images 1, 2 and 3 have the kit's classes 2, 4 and 2.
   void MakeDevkit(const std::string& truth = "2\n4\n2\n") {
     const std::string data = folder_ / "ILSVRC2012_devkit_t12/data/";
     MakeFile(data + "ILSVRC2012_validation_ground_truth.txt", truth);
@@ -139,7 +139,7 @@ TEST_F(ImagenetSourceTest, TooFewLabelsAreAnError) {
 }
 
 TEST_F(ImagenetSourceTest, ALabelThatTheKitDoesNotKnowIsAnError) {
-  MakeDevkit("2\n1001\n2\n");  // A synset, but none without children.
+  MakeDevkit("2\n1001\n2\n");  // 1001 is a synset, but not one without children
   const std::string path = MakeValidation();
   const Error error = ErrorOf([&] { OpenImagenet({.path = path}); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);

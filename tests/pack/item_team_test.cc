@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kItems = 400;
 
-// Items of a given size, of which each says its own number; it counts what was read.
+// Items of a given size that contain their own number; counts the items read.
 class SizedSource final : public Source {
  public:
   explicit SizedSource(uint64_t bytes) : bytes_(bytes) {}
@@ -86,12 +86,12 @@ TEST(ItemTeamTest, WritesEveryItemOnceInOrder) {
   }
 }
 
-// A slow writer lets the others run ahead, and gives them every chance to run further.
+// A slow writer, so that the other threads prepare as far ahead as they can.
 TEST(ItemTeamTest, KeepsAheadByTheWindowAndNoMore) {
   for (const uint64_t bytes : {100'000u, 3'000'000u}) {
     constexpr size_t kThreads = 3;
     Job job(bytes, kThreads);
-    // 1 MB a thread and the batch that goes over it; or one item a thread.
+    // 1 MB a thread plus the batch that exceeds it, or one item a thread.
     const uint64_t most = bytes < 1'000'000 ? (kThreads << 20) / bytes + 3 : kThreads;
     uint64_t written = 0, furthest = 0;
     EXPECT_TRUE(job.Run([&](const PreparedItems& batch) {

@@ -145,7 +145,7 @@ TEST_F(ListSourceTest, TypesCanBeWidenedButNotNarrowed) {
   EXPECT_THAT(error.place().path, EndsWith("l.csv:3"));
 }
 
-// Rounded to a float, ids would become others' without a word.
+// Rounded to float, different ids would become equal.
 TEST_F(ListSourceTest, AColumnOfWholeNumbersBeyond64BitsIsRefused) {
   const struct {
     const char *name, *text;
@@ -180,7 +180,7 @@ TEST_F(ListSourceTest, AWholeNumberBeyond64BitsIsKeptAsItsColumnSays) {
   EXPECT_EQ(ReadItem(*texts, 0, 1).text("id"), "9223372036854775808");
   const auto floats = Open("l.csv", kIds, {.types = {{"id", ListType::kFloat}}});
   EXPECT_THAT(ReadItem(*floats, 0, 1).floats.at("id"), ElementsAre(9223372036854775808.0f));
-  // Numbers of all kinds, texts, and names of files.
+  // Numbers of all kinds, texts, and file names.
   const char kMixed[] = "path,x\nc.txt,0.5\nc.txt,9223372036854775808\n";
   EXPECT_EQ(ErrorOf([&] { Open("l.csv", kMixed); }).kind(), ErrorKind::kInvalidArgument);
   const auto mixed = Open("l.csv", kMixed, {.types = {{"x", ListType::kFloat}}});
@@ -192,7 +192,7 @@ TEST_F(ListSourceTest, AWholeNumberBeyond64BitsIsKeptAsItsColumnSays) {
   EXPECT_EQ(ReadItem(*names, 0, 0).text("image/encoded"), "d");
 }
 
-// Fractions are rounded; a number that becomes 0 or infinite is another one.
+// Rounding a fraction is allowed, but not to 0 or infinity.
 TEST_F(ListSourceTest, ANumberThatFloatCannotKeepIsAnErrorUnlessItsColumnSays) {
   for (const char* number : {"1e-300", "-1e-60", "1e300", "-4e38"}) {
     const std::string list = "path,x\nc.txt,0.5\nc.txt," + std::string(number) + "\n";
@@ -256,16 +256,16 @@ TEST_F(ListSourceTest, ErrorsOfRowsNameListAndLine) {
     const char *name, *text;
     int line;
   } kCases[] = {
-      {"l.csv", "path,x\na.png,1\nc.txt\n", 3},                // a cell too few
-      {"l.csv", "path,x\na.png,1\nc.txt,1,2\n", 3},            // one too many
-      {"l.csv", "path,x\n\"a\nb\",1\nc.txt,\"1\n", 4},         // a quote that does not end
-      {"l.csv", "path,x\na.png,\"1\"2\n", 2},                  // text behind a quote
-      {"l.csv", "path,x\na.png,1\"2\"\n", 2},                  // a quote within a cell
+      {"l.csv", "path,x\na.png,1\nc.txt\n", 3},                // a cell is missing
+      {"l.csv", "path,x\na.png,1\nc.txt,1,2\n", 3},            // a cell too many
+      {"l.csv", "path,x\n\"a\nb\",1\nc.txt,\"1\n", 4},         // an unterminated quote
+      {"l.csv", "path,x\na.png,\"1\"2\n", 2},                  // text after a quoted cell
+      {"l.csv", "path,x\na.png,1\"2\"\n", 2},                  // a quote in an unquoted cell
       {"l.csv", "path,x\n,1\n", 2},                            // no file name
-      {"l.csv", "path,path\na.png,1\n", 1},                    // a column twice
-      {"l.csv", "path,split\na.png,../x\n", 2},                // a split that is no name
-      {"l.jsonl", "{\"path\": \"a.png\"}\n{\"path\": \n", 2},  // cut JSON
-      {"l.jsonl", "{\"path\": \"a.png\"}\n[1]\n", 2},          // no object
+      {"l.csv", "path,path\na.png,1\n", 1},                    // a duplicate column
+      {"l.csv", "path,split\na.png,../x\n", 2},                // an invalid split name
+      {"l.jsonl", "{\"path\": \"a.png\"}\n{\"path\": \n", 2},  // truncated JSON
+      {"l.jsonl", "{\"path\": \"a.png\"}\n[1]\n", 2},          // not an object
       {"l.jsonl", "{\"path\": \"a.png\"}\n{\"x\": 1}\n", 2},   // no file name
   };
   for (const auto& one : kCases) {

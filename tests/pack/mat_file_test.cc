@@ -33,7 +33,7 @@ TEST_P(MatFileTest, ReadsTextsAndNumbersOfAStructureArray) {
 
 TEST_P(MatFileTest, EveryPrefixIsAnErrorOfItsOwnKind) {
   const ByteBuffer bytes = Golden(GetParam());
-  // The last variable is another one: beyond the first, prefixes may hold all of `synsets`.
+  // `synsets` is not the last variable, so a long prefix may contain all of it.
   for (size_t size = 0; size < bytes.size(); ++size) {
     try {
       EXPECT_EQ(ReadMatStruct(ByteView(bytes).first(size), "synsets").elements, 5u);

@@ -41,7 +41,7 @@ void AddNumbers(PackStream& stream, int64_t begin, int64_t end) {
   }
 }
 
-// One split of 200 of them, from beginning to end.
+// Adds one split of 200 records, from beginning to end.
 void PackNumbers(const PackStreamOptions& options) {
   PackStream stream(options);
   stream.BeginSplit("train");
@@ -49,7 +49,7 @@ void PackNumbers(const PackStreamOptions& options) {
   stream.Finish();
 }
 
-// Names of the files that a user sees.
+// Names of the visible files.
 std::vector<std::string> FilesOf(const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -147,7 +147,7 @@ TEST(PackStreamTest, RefusesAFolderThatWasPackedUnlessItMayOverwrite) {
                 ThrowsMessage<Error>(HasSubstr("another recpack")));
   }
   EXPECT_THAT([&] { PackStream again(Options(folder)); },
-              ThrowsMessage<Error>(HasSubstr("was packed, or begun, as another job")));
+              ThrowsMessage<Error>(HasSubstr("belongs to another pack job")));
   EXPECT_EQ(Verify(FindLayout(folder / "out"), {}).records, 20);
 }
 
@@ -179,7 +179,7 @@ TEST(PackStreamTest, WhateverCannotBeRenamedLeavesNothing) {
   }
 }
 
-// Records may be those of the data set that is overwritten.
+// Records may come from the data set that is overwritten.
 TEST(PackStreamTest, WhatIsOverwrittenStaysUntilAllRecordsCame) {
   const TemporaryFolder folder;
   PackStreamOptions options = Options(folder);
@@ -197,7 +197,7 @@ TEST(PackStreamTest, WhatIsOverwrittenStaysUntilAllRecordsCame) {
     PackStream stream(options);
     stream.BeginSplit("train");
     AddNumbers(stream, 0, 5);
-  }  // is not finished
+  }  // destroyed without Finish()
   const VerifyResult verified = Verify(FindLayout(folder / "out"), {});
   EXPECT_THAT(verified.findings, IsEmpty());
   EXPECT_EQ(verified.records, 20);
@@ -205,13 +205,13 @@ TEST(PackStreamTest, WhatIsOverwrittenStaysUntilAllRecordsCame) {
               ElementsAre("manifest.json", "train-00000-of-00001.tfrecord", "train.recindex"));
 }
 
-// A manifest without its shards would be worse than nothing.
+// A manifest without its shards must not remain.
 TEST(PackStreamTest, WhatFailsBehindTheManifestLeavesNothing) {
   const TemporaryFolder folder;
   FaultyFiles files;
   PackStreamOptions options = Options(folder);
   options.files = &files;
-  files.before_rename = [&](const std::string& to) {  // what cannot be cleared away
+  files.before_rename = [&](const std::string& to) {  // a folder that cannot be removed
     if (to.ends_with("/manifest.json")) fs::create_directories(folder / "out/.recpack/a.tmp/b");
   };
   EXPECT_THROW(PackNumbers(options), Error);

@@ -46,7 +46,7 @@ PackOptions Appending(const TemporaryFolder& folder) {
   return options;
 }
 
-// Every file a user sees, by name, with the SHA-256 of its bytes.
+// SHA-256 of every visible file, by name.
 std::map<std::string, std::string> Contents(const std::string& folder) {
   std::map<std::string, std::string> contents;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -259,7 +259,7 @@ TEST(PackTest, AFailedItemStopsTheJobAndNamesIt) {
     if (item == 77) throw Error(ErrorKind::kCorrupt, "broken", {.path = "item 77"});
   };
   EXPECT_EQ(FailureOf([&] { Pack(source, Options(folder)); }),
-            "item 77: broken; --on-error skip leaves bad items out");
+            "item 77: broken; --on-error skip leaves out bad items");
   EXPECT_FALSE(fs::exists(folder / "out/manifest.json"));
   source.before_read = {};
   Pack(source, Options(folder));
@@ -296,7 +296,8 @@ TEST(PackTest, RefusesAShareThatIsNone) {
   options.skip_bad_items = true;
   for (const double share : {-0.1, 1.1, double{INFINITY}, double{NAN}}) {
     options.max_skip = share;
-    EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("no share"));
+    EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }),
+                HasSubstr("invalid share of bad items"));
   }
   EXPECT_FALSE(fs::exists(options.out));
 }
@@ -331,7 +332,7 @@ TEST(PackTest, OverwriteRemovesOnlyWhatItMade) {
   EXPECT_EQ(contents.size(), 1u + 4 + 2 + 1);  // notes, shards, indexes, manifest
 }
 
-// Names of all files, the state folder's included.
+// Names of all files, including the state folder.
 std::vector<std::string> AllFiles(const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -384,7 +385,7 @@ TEST(PackTest, OverwritingRemovesDaliIndexesOfADataSetWithoutItsStateFolder) {
   for (const auto& [name, digest] : Contents(options.out)) EXPECT_FALSE(name.ends_with(".idx"));
 }
 
-// As a power failure leaves them where nothing is synced.
+// Truncated files, as after a power failure when nothing was synced.
 TEST(PackTest, GoesOnWhereASidecarOrAPartOfTheIndexWasCut) {
   const TemporaryFolder folder;
   const auto whole = PackFresh(Source1(), Options(folder), folder, "whole");
@@ -450,7 +451,7 @@ TEST(PackTest, TasksTogetherMakeWhatOneMakes) {
   EXPECT_TRUE(Pack(Source1(), options).complete);
   auto parts = Contents(folder / "out");
   auto whole = PackFresh(Source1(), Options(folder), folder, "whole");
-  // The manifests differ in the setting "tasks" alone.
+  // The manifests differ only in the setting "tasks".
   EXPECT_EQ(parts.erase("manifest.json"), 1u);
   EXPECT_EQ(whole.erase("manifest.json"), 1u);
   EXPECT_EQ(parts, whole);
@@ -477,7 +478,7 @@ TEST(PackTest, WhatSaysNothingOfTheItemIsNotSkipped) {
   EXPECT_TRUE(Pack(source, options).skipped.empty());
 }
 
-// Each task is within the limit, all together are not.
+// Each task is within the limit, but all together are not.
 TEST(PackTest, SkippedItemsOfAllTasksCountTogether) {
   const TemporaryFolder folder;
   FakeSource source = Source1();
@@ -499,7 +500,7 @@ TEST(PackTest, SkippedItemsOfAllTasksCountTogether) {
   EXPECT_TRUE(Pack(source, options).complete);
 }
 
-// Names of the temporary files, in order.
+// Names of the temporary files, sorted.
 std::vector<std::string> Temporaries(const std::string& out) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(out)) {
@@ -527,7 +528,7 @@ TEST(PackTest, TasksRemoveWhatNoLivingTaskHolds) {
     leave(state + name);
   }
   leave(options.out + "/manifest.json.tmp-99");
-  leave(options.out + "/notes.tmp");  // not ours
+  leave(options.out + "/notes.tmp");  // not written by recpack
   {
     const auto lives = TryLock(state + "lock-1");
     ASSERT_TRUE(lives);
@@ -537,7 +538,7 @@ TEST(PackTest, TasksRemoveWhatNoLivingTaskHolds) {
         (std::vector<std::string>{"notes.tmp", of_task1 + ".json.tmp-99", of_task1 + ".tmp"}));
   }
   options.task = 2;
-  Pack(Source1(), options);  // any task clears up after a dead one
+  Pack(Source1(), options);  // any task removes the files of a dead one
   EXPECT_EQ(Temporaries(options.out), std::vector<std::string>{"notes.tmp"});
   leave(state + "plan.json.tmp-7");
   options.task = 1;
@@ -581,7 +582,7 @@ TEST(PackTest, ATaskCannotOverwriteTheOthersShards) {
   EXPECT_EQ(Contents(options.out), before);
 }
 
-// A data set of as many shards as its manifest and index say: they need not be there to append.
+// A data set with the number of shards in manifest and index; appending does not need the files.
 void WriteBase(const std::string& folder, size_t shards) {
   fs::create_directories(folder);
   Manifest manifest{.source_kind = "fake", .class_names = {"even", "odd"}};
@@ -597,14 +598,14 @@ void WriteBase(const std::string& folder, size_t shards) {
   WriteManifest(PosixFiles(), folder, manifest, false);
 }
 
-// The most memory that an append to so many shards holds when it renames a file.
+// Peak memory of an append to this many shards, measured at each rename of a file.
 size_t MemoryOfAppend(size_t shards) {
   const TemporaryFolder folder;
   PackOptions options = Appending(folder);
   options.threads = 1;
   WriteBase(options.out, shards);
   FaultyFiles files;
-  const size_t before = ::mallinfo2().uordblks;  // under a sanitizer always 0
+  const size_t before = ::mallinfo2().uordblks;  // always 0 under a sanitizer
   size_t most = before;
   files.before_rename = [&](const std::string&) {
     most = std::max<size_t>(most, ::mallinfo2().uordblks);
@@ -639,7 +640,7 @@ TEST(PackTest, AppendsAndCanBeRepeated) {
     }
   }
   const auto after = Contents(folder / "out");
-  Pack(more, options);  // the same again: nothing is added twice
+  Pack(more, options);  // repeated: nothing is added twice
   EXPECT_EQ(Contents(folder / "out"), after);
   FakeSource third({{"test", 10}});
   third.salt = "third";
@@ -661,7 +662,7 @@ TEST(PackTest, TwoTasksThatFinishAnAppendAddItOnce) {
   EXPECT_FALSE(Pack(more, options).complete);
   PackOptions other = options;
   other.task = 1;
-  EXPECT_THROW(Pack(more, other), Error);  // complete, but for the manifest
+  EXPECT_THROW(Pack(more, other), Error);  // complete except for the manifest
   files.unrenamable = "\n";
   options.planned = [&](const Plan&) { EXPECT_TRUE(Pack(more, other).complete); };
   EXPECT_EQ(Pack(more, options).manifest.FindSplit("train")->records(), 1500u);
@@ -697,7 +698,7 @@ TEST(PackTest, AnAppendThatDoesNotFitIsRefusedBeforeItIsBegun) {
   FakeSource more({{"train", 50}});
   more.names = {"cat", "dog"};
   more.before_read = [](size_t, uint64_t) { FAIL() << "is packed"; };
-  EXPECT_THAT(FailureOf([&] { Pack(more, options); }), HasSubstr("the classes of the source"));
+  EXPECT_THAT(FailureOf([&] { Pack(more, options); }), HasSubstr("have different classes"));
   EXPECT_EQ(Contents(folder / "out"), before);
   more.names = Source1().names;
   more.before_read = {};
@@ -727,9 +728,9 @@ TEST(PackTest, AnAppendThatWasBegunSaysHowToGiveItUp) {
   EXPECT_THAT(FailureOf([&] { Pack(begun, options); }), HasSubstr("broken"));
   const FakeSource other({{"train", 60}});
   const std::string failure = FailureOf([&] { Pack(other, options); });
-  EXPECT_THAT(failure, HasSubstr("another append was begun here"));
+  EXPECT_THAT(failure, HasSubstr("another append was started here"));
   EXPECT_THAT(failure, HasSubstr(folder / "out/.recpack/plan-append1.json"));
-  EXPECT_THAT(failure, Not(HasSubstr("--overwrite")));  // which would remove the data set
+  EXPECT_THAT(failure, Not(HasSubstr("--overwrite")));  // it would remove the data set
   fs::remove(folder / "out/.recpack/plan-append1.json");
   for (const char* shard :
        {"train-append1-00000-of-00002.tfrecord", "train-append1-00001-of-00002.tfrecord"}) {
@@ -763,7 +764,8 @@ TEST(PackTest, DoesNotOverwriteWhatItIsToAppendTo) {
   const auto before = Contents(folder / "out");
   PackOptions options = Options(folder);
   options.append = options.overwrite = true;
-  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }), HasSubstr("choose one of them"));
+  EXPECT_THAT(FailureOf([&] { Pack(Source1(), options); }),
+              HasSubstr("append or overwrite, not both"));
   EXPECT_EQ(Contents(folder / "out"), before);
 }
 
@@ -786,7 +788,7 @@ TEST(PackTest, WritesDaliIndexes) {
   EXPECT_TRUE(text.starts_with("0 "));
 }
 
-// Offsets of the uncompressed bytes would lead DALI to anywhere in the file.
+// DALI would take offsets of uncompressed bytes for file offsets.
 TEST(PackTest, RefusesADaliIndexOfCompressedShards) {
   const TemporaryFolder folder;
   PackOptions options = Options(folder);

@@ -20,12 +20,12 @@ ByteBuffer Golden(const std::string& name) {
   return ReadWholeFile(PosixFiles(), GoldenPath("pickle/" + name));
 }
 
-// The document views `pickle`.
+// The document has views of `pickle`.
 PickleDocument Parse(const std::string& pickle) {
   return ParsePickle({.memory = AsBytes(pickle), .path = "p"});
 }
 
-// The error that parsing gives; fails the test where there is none.
+// Returns the error of parsing; fails the test if there is none.
 Error ErrorOf(const std::string& pickle) {
   try {
     Parse(pickle);
@@ -261,7 +261,7 @@ TEST(PickleTest, RepeatedDecodingOfOneLongTextIsRefused) {
   EXPECT_EQ(ErrorOf(pickle + ".").kind(), ErrorKind::kUnsupported);
 }
 
-// Each byte of a small pickle changed: whatever comes out, it is a value or an Error.
+// Changes each byte of a small pickle: the result is always a value or an Error.
 TEST(PickleTest, EveryChangedByteGivesAValueOrAnError) {
   const ByteBuffer good = Golden("scalars.pickle");
   size_t errors = 0;

@@ -12,7 +12,7 @@
 namespace recpack::pack {
 namespace {
 
-// Items of given sizes in one or two splits; it cannot be read.
+// Items of given sizes in one or two splits; cannot be read.
 class SizesOnly final : public Source {
  public:
   explicit SizesOnly(std::vector<std::vector<uint64_t>> sizes) : sizes_(std::move(sizes)) {
@@ -39,7 +39,7 @@ SizesOnly Equal(uint64_t items, uint64_t bytes) {
   return SizesOnly({std::vector<uint64_t>(items, bytes)});
 }
 
-// Shards of a split must cover its positions once, in order.
+// Checks that the shards of a split cover its positions once, in order.
 void ExpectCovers(const Plan& plan) {
   std::vector<uint64_t> next(plan.splits.size());
   for (const auto& shard : plan.shards) {
@@ -53,7 +53,7 @@ void ExpectCovers(const Plan& plan) {
 TEST(PlanTest, CutsByShardSizeIntoAboutEqualShards) {
   const Plan plan = MakePlan(Equal(1000, 984), {.shard_bytes = 300'000}, {});
   ExpectCovers(plan);
-  ASSERT_EQ(plan.shards.size(), 4u);  // 1,000,000 bytes with their frames
+  ASSERT_EQ(plan.shards.size(), 4u);  // 1,000,000 bytes including frames
   for (const auto& shard : plan.shards) EXPECT_EQ(shard.bytes, 250'000u);
   EXPECT_EQ(plan.shards[1].file, "train-00001-of-00004.tfrecord");
 }
@@ -157,7 +157,7 @@ TEST(EstimateTest, TriesTheCompressionToo) {
   const double plain = ratio(Compression::kNone);
   EXPECT_GT(plain, 0.5);
   EXPECT_LT(plain, 2);
-  EXPECT_LT(ratio(Compression::kGzip), plain / 2);  // the fake's texts are mostly dots
+  EXPECT_LT(ratio(Compression::kGzip), plain / 2);  // the generated texts are mostly dots
 }
 
 TEST(EstimateTest, PassesBadItemsOver) {

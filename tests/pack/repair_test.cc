@@ -37,7 +37,7 @@ class RepairTest : public ::testing::Test {
     Pack(FakeSource({{"train", 400}}), options);
   }
 
-  // Puts one byte into a shard.
+  // Overwrites one byte of a shard.
   void Damage(uint64_t offset, char byte) {
     std::fstream file(shard_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(offset));
@@ -97,14 +97,14 @@ TEST_F(RepairTest, AMissingShardIsAFinding) {
 
 TEST_F(RepairTest, APackThatWasNotFinishedIsAFinding) {
   std::filesystem::remove(out_ + "/manifest.json");
-  EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());  // all shards are there
+  EXPECT_TRUE(Verify(FindLayout(out_), {}).findings.empty());  // all shards exist
   std::filesystem::remove(out_ + "/train.recindex");
   std::filesystem::remove(shard_);
   const VerifyResult found = Verify(FindLayout(out_), {});
   ASSERT_EQ(found.findings.size(), 1u);
   EXPECT_EQ(found.findings[0].path, out_ + "/.recpack/plan.json");
-  EXPECT_NE(found.findings[0].reason.find("2 shards, of which 1 are not there"), std::string::npos);
-  EXPECT_TRUE(Verify(FindLayout(out_ + "/train-*"), {}).findings.empty());  // what is named
+  EXPECT_NE(found.findings[0].reason.find("2 shards, of which 1 are missing"), std::string::npos);
+  EXPECT_TRUE(Verify(FindLayout(out_ + "/train-*"), {}).findings.empty());  // only named shards
 }
 
 TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneIsMissing) {
@@ -126,7 +126,7 @@ TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneIsMissing) {
   }
 }
 
-// A copy that broke off and went on a little before, or at, the place where it had stopped.
+// A copy that was interrupted and resumed at, or a little before, the place where it stopped.
 TEST_F(RepairTest, AStretchThatWasWrittenTwiceIsSavedOnce) {
   const ByteBuffer good = ReadWholeFile(PosixFiles(), shard_);
   const ByteBuffer index = ReadWholeFile(PosixFiles(), out_ + "/train.recindex");
@@ -192,7 +192,7 @@ TEST_F(RepairTest, AShardThatTheManifestMisnamesIsLookedForBeside) {
   }
 }
 
-// A disk that fails at one place.
+// A file system with a read error at one place.
 class FailingDisk final : public RealFiles {
  public:
   FailingDisk(std::string path, uint64_t offset) : path_(std::move(path)), offset_(offset) {}
@@ -231,7 +231,7 @@ TEST_F(RepairTest, GoesOnWhereTheDiskFailsWithinAShard) {
   large.plan.shards = 2;
   Pack(FakeSource({{"train", 60'000}}), large);
   const uint64_t bytes = std::filesystem::file_size(shard_);
-  ASSERT_GT(bytes, uint64_t{5} << 19);  // some reads
+  ASSERT_GT(bytes, uint64_t{5} << 19);  // several reads
   FailingDisk disk(shard_, bytes - 1000);
   const uint64_t of_shard = Index::Open(out_ + "/train.recindex").shard(0).records;
   for (const bool indexed : {true, false}) {
@@ -265,7 +265,7 @@ TEST_F(RepairTest, TheOtherShardsAreSavedWhereOneCannotBeReadAtAll) {
   EXPECT_TRUE(Verify(FindLayout(folder_ / "saved"), {}).findings.empty());
 }
 
-// Answers with an error where one file is opened, or once it is read.
+// Returns an error when one file is opened or read.
 class RefusingDisk final : public RealFiles {
  public:
   RefusingDisk(std::string path, int error_number, bool opens)
@@ -351,12 +351,12 @@ TEST_F(RepairTest, AStaleIndexIsAFindingAndCanBeMadeAnew) {
   EXPECT_TRUE(std::filesystem::exists(shard_ + ".idx"));
 }
 
-// What a loader reads by is checked as well: a length that is wrong in the index alone.
+// Loaders use the lengths in the index, so a wrong length there must be found.
 TEST_F(RepairTest, AWrongLengthOrOffsetInTheIndexIsAFinding) {
   const std::string path = out_ + "/train.recindex";
   const ByteBuffer good = ReadWholeFile(PosixFiles(), path);
   const Index index = Index::Open(path);
-  // The first shard's lengths stand behind the header, its blocks behind them.
+  // The first shard's lengths follow the header, and its blocks follow them.
   ASSERT_GT(index.shard(0).records, 130u);
   for (const uint64_t at : {16 + 20 * sizeof(uint32_t),
                             16 + (index.shard(0).records + 1) / 2 * 8 + 2 * sizeof(uint64_t)}) {
@@ -373,7 +373,7 @@ TEST_F(RepairTest, AWrongLengthOrOffsetInTheIndexIsAFinding) {
   }
 }
 
-// Where all records have one length, nothing else tells a record that is read for another.
+// With records of equal length, a wrong flush point would lead to another record unnoticed.
 TEST_F(RepairTest, AWrongFlushPointInTheIndexIsAFinding) {
   const std::string out = folder_ / "flushed";
   const std::string path = out + "/train.recindex";
@@ -455,12 +455,12 @@ TEST_F(RepairTest, AnIndexOfAShardWhoseNameOnlyEndsAlikeIsAFinding) {
                                      .manifest = {}},
                                     {});
   ASSERT_EQ(found.findings.size(), 2u);
-  EXPECT_NE(found.findings[0].reason.find("lists train-00000-of-00002.tfrecord where"),
+  EXPECT_NE(found.findings[0].reason.find("lists train-00000-of-00002.tfrecord instead of"),
             std::string::npos);
-  EXPECT_NE(found.findings[1].reason.find("are not there"), std::string::npos);
+  EXPECT_NE(found.findings[1].reason.find("are missing"), std::string::npos);
 }
 
-// What stands in the index counts, though it lists the shards in another order.
+// The index is valid although it lists the shards in another order.
 TEST_F(RepairTest, FindsAShardsEntriesWhereverTheIndexListsThem) {
   const Index index = Index::Open(out_ + "/train.recindex");
   const uint64_t lost = index.shard(0).records - 150;
@@ -477,7 +477,7 @@ TEST_F(RepairTest, FindsAShardsEntriesWhereverTheIndexListsThem) {
   EXPECT_EQ(result.lost[0].records, lost);
 }
 
-// By an index that says otherwise how they are compressed, nothing at all would be read.
+// With the wrong compression from such an index, nothing at all could be read.
 TEST_F(RepairTest, AnIndexOfShardsThatWereCompressedOtherwiseIsNotTheirs) {
   PackOptions options;
   options.out = folder_ / "compressed";
@@ -505,7 +505,7 @@ TEST_F(RepairTest, ADamagedShardIsNotIndexed) {
   }
 }
 
-// Of shards of one name only one would be saved.
+// Only one of two shards with the same name could be saved.
 TEST_F(RepairTest, RefusesShardsOfOneName) {
   std::filesystem::copy(out_, folder_ / "other");
   const std::string both = folder_ / "{out,other}/*.tfrecord";

@@ -12,7 +12,7 @@
 #include "recpack/base/random.h"
 #include "src/base/format.h"
 #include "src/pack/open/recognise.h"
-#include "src/pack/sources/reviews/review_split.h"
+#include "src/pack/sources/reviews/review_table.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
@@ -39,7 +39,7 @@ class ReviewsTest : public ::testing::Test {
     return OpenReviews(options);
   }
 
-  // The ids of the record as tokens.
+  // The record's ids as tokens.
   static std::vector<std::string> TokensOf(const Source& source, const std::vector<int64_t>& ids) {
     std::istringstream lines(source.SideFiles()[0].text);
     std::vector<std::string> names;
@@ -60,28 +60,28 @@ class ReviewsTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// By hashlib: SHA-256 of seed and length of the user as 8 little-endian bytes each, user, item; the
-// first 8 bytes as a little-endian number, modulo 10.
+// Computed with hashlib: SHA-256 of seed and length of the user as 8 little-endian bytes each,
+// user, item; the first 8 bytes as a little-endian number, modulo 10.
 TEST(ReviewSplitTest, IsAFrozenFunctionOfSeedUserAndItem) {
   const std::vector<size_t> of_seed_0 = {0, 2, 2, 0, 0, 0, 2};
   for (size_t i = 0; i < of_seed_0.size(); ++i) {
-    EXPECT_EQ(SplitOfReview(0, format("A{}", i + 1), "B1"), of_seed_0[i]) << i;
+    EXPECT_EQ(AssignSplit(0, format("A{}", i + 1), "B1"), of_seed_0[i]) << i;
   }
-  EXPECT_EQ(SplitOfReview(1, "A2", "B1"), 0u);
-  EXPECT_EQ(SplitOfReview(0, "v", "y"), 1u);
-  EXPECT_EQ(SplitOfReview(0, "v", "x"), 2u);
+  EXPECT_EQ(AssignSplit(1, "A2", "B1"), 0u);
+  EXPECT_EQ(AssignSplit(0, "v", "y"), 1u);
+  EXPECT_EQ(AssignSplit(0, "v", "x"), 2u);
 }
 
 TEST(ReviewSplitTest, IsAboutEightyTenTen) {
   std::array<int, 3> counts = {};
   for (int i = 0; i < 10'000; ++i)
-    ++counts[SplitOfReview(5, format("U{}", i % 100), format("I{}", i))];
+    ++counts[AssignSplit(5, format("U{}", i % 100), format("I{}", i))];
   EXPECT_NEAR(counts[0], 8000, 200);
   EXPECT_NEAR(counts[1], 1000, 150);
   EXPECT_NEAR(counts[2], 1000, 150);
 }
 
-// With seed 0 the pairs of u with x, y, z and of w with x, y, z are in train.
+// With seed 0, the pairs of u with x, y, z and of w with x, y, z are in train.
 TEST_F(ReviewsTest, ARecordHasTheOtherReviewsOfUserAndItem) {
   const auto source = Open(Line("u", "x", "One two") + Line("u", "y", "three", "2") +
                            Line("w", "x", "four, FOUR", "1.5") + Line("u", "z", "two"));
@@ -126,11 +126,12 @@ TEST_F(ReviewsTest, SeveralReviewsOfAPairAreKeptAndNeitherShowsTheOther) {
     EXPECT_THAT(ItemTokens(*source, item), IsEmpty());
   }
   EXPECT_THAT(UserTokens(*source, 2), ElementsAre("first", "second"));
-  EXPECT_THAT(source->Notices(), ElementsAre(HasSubstr("another one above: 1;")));
+  EXPECT_THAT(source->Notices(),
+              ElementsAre(HasSubstr("1 reviews have the same user and item as an earlier one;")));
   EXPECT_THAT(Open(Line("u", "x", "first"))->Notices(), IsEmpty());
 }
 
-// With seed 0, v's review of x is of test, that of y of validation.
+// With seed 0, v's review of x is in test, and that of y in validation.
 TEST_F(ReviewsTest, NothingOfAnEvaluationReviewIsInAnyRecord) {
   const auto source = Open(Line("v", "x", "secret") + Line("v", "y", "hidden") +
                            Line("v", "z", "seen") + Line("u", "x", "other"));
@@ -152,7 +153,7 @@ struct Expected {
   bool train = false;
 };
 
-// What a record holds, computed anew from all reviews for each.
+// Compares every record with one computed from all reviews.
 std::vector<std::string> OthersOf(const std::vector<Expected>& reviews, const Expected& predicted,
                                   std::string Expected::*side, size_t most) {
   std::vector<std::string> tokens;
@@ -256,23 +257,23 @@ TEST_F(ReviewsTest, ALineThatIsNoneIsAnErrorOfItsOwn) {
   const char *user = "\"reviewerID\": \"u\", ", *item = "\"asin\": \"x\", ",
              *text = "\"reviewText\": \"t\", ", *rating = "\"overall\": 3, ";
   const std::vector<BadLine> bad = {
-      {"{'reviewerID': 'u'}", "is no JSON in UTF-8"},
-      {"{\"reviewerID\": \"u\"", "is no JSON in UTF-8"},
-      {with(user, item, "\"reviewText\": \"\xff\", ", rating), "is no JSON in UTF-8"},
-      {with(user, item, "\"reviewText\": \"\\ud800\", ", rating), "is no JSON in UTF-8"},
-      {with(user, item, text, "\"overall\": NaN, "), "is no JSON in UTF-8"},
-      {"[1, 2]", "is no JSON object"},
-      {"\"text\"", "is no JSON object"},
+      {"{'reviewerID': 'u'}", "is not JSON in UTF-8"},
+      {"{\"reviewerID\": \"u\"", "is not JSON in UTF-8"},
+      {with(user, item, "\"reviewText\": \"\xff\", ", rating), "is not JSON in UTF-8"},
+      {with(user, item, "\"reviewText\": \"\\ud800\", ", rating), "is not JSON in UTF-8"},
+      {with(user, item, text, "\"overall\": NaN, "), "is not JSON in UTF-8"},
+      {"[1, 2]", "is not a JSON object"},
+      {"\"text\"", "is not a JSON object"},
       {with("", item, text, rating), "has no reviewerID"},
       {with("\"reviewerID\": \"\", ", item, text, rating), "has no reviewerID"},
-      {with("\"reviewerID\": 7, ", item, text, rating), "a reviewerID that is no text"},
+      {with("\"reviewerID\": 7, ", item, text, rating), "a reviewerID that is not text"},
       {with(user, "", text, rating), "has no asin"},
-      {with(user, "\"asin\": null, ", text, rating), "an asin that is no text"},
+      {with(user, "\"asin\": null, ", text, rating), "an asin that is not text"},
       {with(user, item, "", rating), "has no reviewText"},
-      {with(user, item, "\"reviewText\": [\"t\"], ", rating), "a reviewText that is no text"},
+      {with(user, item, "\"reviewText\": [\"t\"], ", rating), "a reviewText that is not text"},
       {with(user, item, text, ""), "has no overall"},
-      {with(user, item, text, "\"overall\": \"3\", "), "an overall that is no number"},
-      {with(user, item, text, "\"overall\": true, "), "an overall that is no number"},
+      {with(user, item, text, "\"overall\": \"3\", "), "an overall that is not a number"},
+      {with(user, item, text, "\"overall\": true, "), "an overall that is not a number"},
       {with(user, item, text, "\"overall\": 10.5, "), "not from 0 to 10"},
       {with(user, item, text, "\"overall\": -1, "), "not from 0 to 10"}};
   for (const BadLine& one : bad) {
@@ -309,8 +310,9 @@ TEST_F(ReviewsTest, WhatHoldsNoReviewsIsRefused) {
   EXPECT_THAT(ErrorOf([&] { Open(" \n\r\n"); }).what(), HasSubstr("r.jsonl: holds no reviews"));
   const Error error = ErrorOf([&] { Open("\npath,label\na.png,1\n"); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-  EXPECT_THAT(error.what(), HasSubstr("r.jsonl:2 at byte 1: holds no reviews: the first line is no "
-                                      "JSON in UTF-8"));
+  EXPECT_THAT(error.what(),
+              HasSubstr("r.jsonl:2 at byte 1: holds no reviews: the first line is not "
+                        "JSON in UTF-8"));
   std::filesystem::create_directories(folder_ / "empty");
   EXPECT_EQ(ErrorOf([&] { OpenReviews({.path = folder_ / "empty"}); }).kind(),
             ErrorKind::kNotFound);
@@ -361,7 +363,7 @@ TEST_F(ReviewsTest, PlannedBytesAreAboutThoseOfTheRecord) {
       words += format("t{} ", random.NextBelow(random.NextBelow(1000) + 1));
     text += Line(format("u{}", i % 20), format("i{}", i % 23), words);
   }
-  for (const uint32_t most : {300U, 5000U}) {  // cut, and whole
+  for (const uint32_t most : {300U, 5000U}) {  // truncated and complete
     const auto source = Open(text, {.max_tokens = most});
     const auto reader = source->NewReader();
     uint64_t planned = 0, actual = 0;

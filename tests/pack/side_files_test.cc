@@ -51,7 +51,7 @@ TEST_F(SideFilesTest, AreWrittenListedAndVerified) {
   EXPECT_THAT(Verify(FindLayout(folder_ / "out"), {}).findings, IsEmpty());
   for (const auto& [text, saying] :
        {std::pair("one\ntwo", "is 7 bytes long, the manifest says 8"),
-        std::pair("one\ntwa\n", "the SHA-256 of the file is not the manifest's")}) {
+        std::pair("one\ntwa\n", "the SHA-256 of the file differs from the manifest's")}) {
     MakeFile(folder_ / "out/words.txt", text);
     const auto findings = Verify(FindLayout(folder_ / "out"), {}).findings;
     ASSERT_THAT(findings, SizeIs(1)) << text;
@@ -95,7 +95,7 @@ TEST_F(SideFilesTest, AnAppendNeedsTheSameOnes) {
   PackInto("out", source_);
   FakeSource more({{"train", 7}});
   more.salt = "more";
-  PackInto("out", more, true);  // has none
+  PackInto("out", more, true);  // has no side files
   more.salt = "same";
   more.side_files = source_.side_files;
   PackInto("out", more, true);
@@ -105,9 +105,9 @@ TEST_F(SideFilesTest, AnAppendNeedsTheSameOnes) {
   more.salt = "other";
   more.side_files[0].text = "other\n";
   EXPECT_THAT(ErrorOf([&] { PackInto("out", more, true); }).what(),
-              HasSubstr("words.txt of the source is not that of the data set"));
+              HasSubstr("words.txt of the source differs from that of the data set"));
   EXPECT_EQ(Text("out/words.txt"), "one\ntwo\n");
-  more.side_files = source_.side_files;  // nothing was begun that would be in the way
+  more.side_files = source_.side_files;  // the failed append left nothing in the way
   EXPECT_EQ(PackInto("out", more, true).manifest.records(), 71u);
 }
 

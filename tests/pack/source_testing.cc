@@ -10,7 +10,7 @@
 namespace recpack::pack {
 namespace {
 
-// A cursor over Protocol Buffers wire format.
+// A cursor over the Protocol Buffers wire format.
 class Wire {
  public:
   explicit Wire(std::string_view bytes) : bytes_(bytes) {}

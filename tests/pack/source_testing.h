@@ -1,4 +1,4 @@
-// What tests of sources share: files to make, and items to look into.
+// Helpers for tests of sources: make files, read and parse items.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace recpack::pack {
 
-// One record, taken apart by a parser of the tests' own.
+// A record as parsed by the tests' own parser.
 struct TestItem {
   std::map<std::string, std::vector<std::string>> bytes;
   std::map<std::string, std::vector<int64_t>> ints;
@@ -26,19 +26,19 @@ struct TestItem {
 
 TestItem ParseTestItem(std::string_view record);
 
-// Reads an item through a new reader.
+// Reads an item with a new reader.
 TestItem ReadItem(const Source& source, size_t split, uint64_t item);
 
 // Names of all items of a split, in order.
 std::vector<std::string> ItemNames(const Source& source, size_t split);
 
-// Writes a file, with the folders above it.
+// Writes a file and creates its parent folders.
 void MakeFile(const std::string& path, std::string_view content);
 
-// The header and size of an uncompressed gray PNG without its pixels: enough for ReadImageHeader.
+// Header of an uncompressed gray PNG without pixels, enough for ReadImageHeader().
 std::string PngHeader(int width, int height);
 
-// The error that `call` throws; of kind kDevice, which no source throws, if it throws none.
+// Returns the error that `call` throws, or one of kind kDevice, which no source throws, if none.
 template <typename Call>
 Error ErrorOf(const Call& call) {
   try {

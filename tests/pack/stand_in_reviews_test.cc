@@ -21,7 +21,7 @@ std::string Contents(const std::string& path) {
   return std::string(AsText(ReadWholeFile(PosixFiles(), path)));
 }
 
-// Signs by the words that tell them; 0 where none does.
+// Recovers the signs from the words; 0 if no word reveals one.
 using Signs = std::array<int, 4>;
 
 Signs SignsIn(const std::vector<int64_t>& ids, const std::vector<std::string>& vocabulary,
@@ -40,7 +40,7 @@ class StandInReviewsTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// A model that knows nothing but the words comes near 0, guessing the mean stays at 1.
+// A model that only uses the words has an error near 0; predicting the mean has 1.
 TEST_F(StandInReviewsTest, TheOtherReviewsTellTheRating) {
   WriteReviewsStandIn(folder_ / "a", {.records = 3000, .seed = 9});
   EXPECT_EQ(RecogniseSource(folder_ / "a/reviews.jsonl"), "reviews");
@@ -80,7 +80,7 @@ TEST_F(StandInReviewsTest, BytesFollowFromRecordsAndSeed) {
   EXPECT_NE(Contents(folder_ / "a/reviews.jsonl"), Contents(folder_ / "c/reviews.jsonl"));
 }
 
-// Frozen, so that every machine makes the same.
+// Golden value: every machine must write the same bytes.
 TEST_F(StandInReviewsTest, ReviewsAreTheSameEverywhere) {
   WriteReviewsStandIn(folder_ / "a", {.records = 2000, .seed = 1});
   Sha256 digest;

@@ -63,7 +63,7 @@ TEST(StandInTest, BytesFollowFromRowsAndSeed) {
   EXPECT_NE(Contents(folder / "a/test_batch"), Contents(folder / "c/test_batch"));
 }
 
-// Frozen, so that every machine draws the same.
+// Golden value: every machine must draw the same bytes.
 TEST(StandInTest, PicturesAreTheSameEverywhere) {
   Sha256 digest;
   for (uint32_t label = 0; label < 10; ++label) {
@@ -76,8 +76,8 @@ TEST(StandInTest, PicturesAreTheSameEverywhere) {
             "2eed3e2c06f9bcf6d832d351c9ec8529016bfba27540016791e603255a99dc28");
 }
 
-// The nearest class mean tells most pictures of other rows, and far from all: neither noise nor
-// copies.
+// The nearest class mean classifies most but far from all pictures of other rows, so they are
+// neither noise nor copies.
 TEST(StandInTest, ClassesCanBeLearnt) {
   const auto draw = [](uint32_t row, std::array<uint8_t, kStandInPixels>& picture) {
     KeyedRandom random(3, 4, row);

@@ -1,4 +1,4 @@
-// Tar archives written by hand, so that tests can write wrong ones too.
+// Builds tar archives by hand, including invalid ones.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace recpack::pack {
 
-// ustar headers; Finish() adds the end mark of two zero blocks.
+// Writes ustar headers; Finish() adds the end mark of two zero blocks.
 class TarBuilder {
  public:
   TarBuilder& Add(std::string_view name, std::string_view content, char type = '0');

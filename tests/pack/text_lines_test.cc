@@ -19,7 +19,7 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-// Gives the text in pieces of that size.
+// Feeds the text in pieces of the given size.
 std::vector<Seen> LinesOf(std::string_view text, size_t piece, size_t most = 100) {
   std::vector<Seen> seen;
   TextLines lines(most, [&](const TextLine& line) {

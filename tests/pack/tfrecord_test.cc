@@ -102,7 +102,7 @@ TEST_F(TfrecordSourceTest, CompressedShardsAreReadAtRandomToo) {
   EXPECT_TRUE(std::filesystem::is_empty(work.path()));
 }
 
-// The work folder does not exist: what is unpacked fails.
+// The work folder does not exist, so that unpacking fails.
 TEST_F(TfrecordSourceTest, FlushPointsOfTheIndexTakeThePlaceOfUnpacking) {
   std::vector<std::string> records;
   for (int i = 0; i < 200; ++i) records.push_back(LabelledRecord(i, std::string(20'000, 'a')));
@@ -150,7 +150,7 @@ TEST_F(TfrecordSourceTest, PayloadsNeedNotBeExamples) {
   const auto source = Open();
   EXPECT_EQ(source->splits()[0].name, "all");
   EXPECT_EQ(Payload(*source, 0, 0), "\xff\xff no example");
-  EXPECT_THAT(source->Notices(), ElementsAre(HasSubstr("1 records hold no")));
+  EXPECT_THAT(source->Notices(), ElementsAre(HasSubstr("1 records are not tf.train.Examples")));
   const Error unfiltered = ErrorOf([&] { Open({.filters = {"label=1"}}); });
   EXPECT_EQ(unfiltered.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(unfiltered.place().ordinal, 0u);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As it is before the manifest is written.
+// The state before the manifest is written.
 class UnfinishedTest : public ::testing::Test {
  protected:
   UnfinishedTest() {
@@ -50,7 +50,7 @@ TEST_F(UnfinishedTest, NothingIsMissingWhereAllShardsAreThereOrOthersMadeThem) {
   EXPECT_FALSE(FindUnfinished(FindLayout(out_)));
 }
 
-// There is no plan, and all the same the data would be less than all.
+// Without a plan, missing shards must still be detected.
 TEST_F(UnfinishedTest, AShardThatIsMissingByTheNamesOrTheIndexIsAnError) {
   fs::remove_all(out_ + "/.recpack");
   fs::remove(out_ + "/manifest.json");

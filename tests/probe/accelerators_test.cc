@@ -25,7 +25,7 @@ TEST(Accelerators, AreKnownByTheirFiles) {
   }
 }
 
-// udev makes them on machines that have none.
+// udev creates these on machines without accelerators.
 TEST(Accelerators, DriversWithoutDevicesAreNone) {
   for (const char* file : {"nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1", "vfio/vfio",
                            "vfio/devices/x", "null"}) {

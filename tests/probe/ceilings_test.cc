@@ -8,7 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "src/ceiling/pictures.h"
-#include "src/probe/doctor/show_machine.h"
+#include "src/probe/doctor/machine.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack::probe {
@@ -67,7 +67,7 @@ TEST(KeptCeilings, OfOtherMachinesAreNone) {
   EXPECT_FALSE(KeptCeilings(folder.path()));
 }
 
-// Cut, of another version, no JSON, of the wrong types.
+// Truncated files, other versions, invalid JSON, wrong types.
 TEST(KeptCeilings, DamagedFilesAreNone) {
   const TemporaryFolder folder;
   KeepCeilings(Made(), folder.path());
@@ -100,12 +100,12 @@ TEST(KeptCeilings, WhereNoneCanBeKeptItSaysWhere) {
 
 TEST(Ceilings, OfSomeThreadsLieBetweenOneAndAll) {
   const Ceilings ceilings = Made();
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 1), 10);
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 2), 14);
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 4), 22);
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 9), 22);
-  EXPECT_EQ(ceilings.RateOf(kKernelLaunch, 1), 0);
-  EXPECT_EQ(ceilings.RateOf("nothing of the kind", 1), 0);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 1), 10);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 2), 14);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 4), 22);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 9), 22);
+  EXPECT_EQ(ceilings.Rate(kKernelLaunch, 1), 0);
+  EXPECT_EQ(ceilings.Rate("nothing of the kind", 1), 0);
 }
 
 TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {

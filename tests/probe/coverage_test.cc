@@ -96,7 +96,7 @@ TEST_P(Coverage, IsWhatTheIntervalSays) {
   int held = 0, below = 0;
   double width = 0;
   for (int run = 0; run < kRuns; ++run) {
-    const Estimate share = ShareOf(process.make(random, process.steps));
+    const Estimate share = EstimateShare(process.make(random, process.steps));
     held += share.low <= process.truth && process.truth <= share.high ? 1 : 0;
     below += share.high < process.truth ? 1 : 0;
     width += share.high - share.low;

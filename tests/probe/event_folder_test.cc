@@ -22,17 +22,18 @@ class EventFolderTest : public testing::Test {
 };
 
 TEST_F(EventFolderTest, NoticesAreSaidOnce) {
-  EXPECT_THAT(NoticesIn(folder_.path()), IsEmpty());
+  EXPECT_THAT(ReadNotices(folder_.path()), IsEmpty());
   Write("1-python.notice", "no steps\n\nno waits\n");
   Write("2-python.notice", "no steps\n");
   Write("2-python.events", "no notice\n");
-  EXPECT_THAT(NoticesIn(folder_.path()), ElementsAre("no steps", "no waits"));
+  EXPECT_THAT(ReadNotices(folder_.path()), ElementsAre("no steps", "no waits"));
 }
 
 TEST_F(EventFolderTest, WhoseEventsAreNotWholeIsNamed) {
-  EXPECT_THAT(LostIn(folder_.path()), IsEmpty());
+  EXPECT_THAT(ReadLosses(folder_.path()), IsEmpty());
   Write("712-python.lost", "");
-  EXPECT_THAT(LostIn(folder_.path()), ElementsAre(HasSubstr("what process 712 told")));
+  EXPECT_THAT(ReadLosses(folder_.path()),
+              ElementsAre(HasSubstr("events of process 712 are incomplete")));
 }
 
 TEST_F(EventFolderTest, WhetherThereWereAcceleratorsIsKept) {
@@ -49,8 +50,8 @@ TEST_F(EventFolderTest, WhetherThereWereAcceleratorsIsKept) {
 }
 
 TEST_F(EventFolderTest, OfAFolderThatIsNotThereNothingIsSaid) {
-  EXPECT_THAT(NoticesIn("/no such folder"), IsEmpty());
-  EXPECT_THAT(LostIn("/no such folder"), IsEmpty());
+  EXPECT_THAT(ReadNotices("/no such folder"), IsEmpty());
+  EXPECT_THAT(ReadLosses("/no such folder"), IsEmpty());
 }
 
 }  // namespace

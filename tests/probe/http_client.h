@@ -1,4 +1,4 @@
-// The other side of a server that is tested.
+// HTTP client for tests of servers.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// Reports of trainings that never were.
+// Builds reports of made-up trainings.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/probe/report/kept_report.h"
-#include "src/probe/verdict/show.h"
+#include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 

@@ -142,9 +142,9 @@ TEST(MetricsServer, WhatIsNoAddress) {
   }
   EXPECT_EQ(ErrorOf([] { MetricsServer server("no.such.host.invalid:0"); }).kind(),
             ErrorKind::kNotFound);
-  // Of TEST-NET-1 (RFC 5737): nobody's.
+  // TEST-NET-1 (RFC 5737): no machine has this address.
   EXPECT_THAT(ErrorOf([] { MetricsServer server("192.0.2.1:0"); }).what(),
-              HasSubstr("no address of this machine"));
+              HasSubstr("an address of this machine"));
 }
 
 }  // namespace

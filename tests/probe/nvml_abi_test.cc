@@ -1,4 +1,4 @@
-// Our declarations against NVML's own, where its header is.
+// Compares our declarations with NVML's header, if it is installed.
 #include "src/probe/gpu/nvml_abi.h"
 
 #include <gtest/gtest.h>

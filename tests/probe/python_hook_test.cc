@@ -31,7 +31,7 @@ std::string Text(const fs::path& path) {
 TEST(PythonHook, TheFilesAreThoseOfTheSourceTree) {
   const TemporaryFolder folder;
   PreparePythonHook(folder.path(), "");
-  const fs::path source = fs::path(GoldenPath("../../src/probe/python"));
+  const fs::path source = fs::path(GoldenPath("../../src/probe/hook/python"));
   size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(source)) {
     if (entry.path().extension() != ".py") continue;

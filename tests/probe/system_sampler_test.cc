@@ -1,4 +1,4 @@
-// The sampler on this machine's own /proc and /sys.
+// Tests the sampler on this machine's /proc and /sys.
 #include "src/probe/procfs/system_sampler.h"
 
 #include <fcntl.h>
@@ -67,7 +67,7 @@ TEST(SystemSamplerTest, CountsTheWorkOfThreads) {
   EXPECT_GT(rates.own_cores, 0);
 }
 
-// What an unprivileged process sees of one of root's.
+// An unprivileged process samples one of root's.
 TEST(SystemSamplerTest, TellsWhatAnotherUsersProcessHides) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const Sleeper sleeper;

@@ -57,7 +57,7 @@ TEST(TimelineValues, OfAProgramThatIsHiddenOnlyTheMachineIsKnown) {
   rates.others_cores = 2;
   rates.own_cores = 0.007;
   rates.page_cache_read_bytes_per_second = 4096;
-  // Another's figures stay, whatever they are called.
+  // Values of others are kept, whatever their names.
   rates.network = {{.name = "others", .received_bytes_per_second = 8}};
   const auto seen = ValuesOf(rates, true), hidden = ValuesOf(rates, false);
   for (const auto& of_tree : {Value("cpu", "", "the program", 1.5), Value("cpu", "", "others", 2),

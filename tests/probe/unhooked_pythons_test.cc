@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// Something that is called python3, started without the hook's environment.
+// A program called python3, started without the hook's environment.
 class UnhookedPythonsTest : public testing::Test {
  protected:
   UnhookedPythonsTest() {

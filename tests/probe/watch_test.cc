@@ -7,7 +7,7 @@
 
 #include "recpack/base/event_record.h"
 #include "src/probe/causes/decide.h"
-#include "src/probe/evidence/lock_probes.h"
+#include "src/probe/events/hook_ranges.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/probe/scripted_nvml.h"
 #include "tests/probe/sleeper.h"

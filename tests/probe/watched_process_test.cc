@@ -67,8 +67,8 @@ TEST(WatchedProcessBadTest, NoSuchProcess) {
 }
 
 TEST(WatchedProcessBadTest, NoNumberOfAProcess) {
-  ExpectRefusal(0, ErrorKind::kInvalidArgument, "0 is no process number");
-  ExpectRefusal(-5, ErrorKind::kInvalidArgument, "-5 is no process number");
+  ExpectRefusal(0, ErrorKind::kInvalidArgument, "invalid process number 0");
+  ExpectRefusal(-5, ErrorKind::kInvalidArgument, "invalid process number -5");
 }
 
 TEST(WatchedProcessBadTest, AZombie) {

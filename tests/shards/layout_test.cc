@@ -45,7 +45,7 @@ std::vector<std::string> SplitsOf(const std::vector<std::string>& names, std::st
   return splits;
 }
 
-// As scripts of TensorFlow's users leave them.
+// Names as written by common TensorFlow scripts.
 TEST(LayoutTest, TellsSplitsByTheWordsInNames) {
   std::string notice;
   using Names = std::vector<std::string>;
@@ -57,7 +57,7 @@ TEST(LayoutTest, TellsSplitsByTheWordsInNames) {
                      &notice),
             (Names{"test", "train"}));
   EXPECT_EQ(notice, "");
-  // "constrain" and "latest" have the letters of such words, and are none.
+  // "constrain" and "latest" contain split words but are not split words.
   EXPECT_EQ(SplitsOf({"constrain_1.tfrecord", "constrain_2.tfrecord"}, &notice), (Names{"all"}));
   EXPECT_EQ(notice, "");
 }
@@ -91,13 +91,13 @@ TEST(LayoutTest, PartsOfAPatternMayOverlap) {
   EXPECT_EQ(layout.splits[0].shards.size(), 2u);
 }
 
-// What a folder holds that cannot be read would be missing without a word.
+// Otherwise the contents of an unreadable folder would be missing silently.
 TEST(LayoutTest, AFolderOfAPatternThatCannotBeReadIsAnError) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "a");
   Touch(folder / "a/x.tfrecord");
   EXPECT_EQ(FindLayout(folder / "{a,nothing}/*.tfrecord").splits.size(), 1u);
-  std::filesystem::create_symlink("b", folder / "b");  // goes round in circles
+  std::filesystem::create_symlink("b", folder / "b");  // loop
   try {
     FindLayout(folder / "{a,b}/*.tfrecord");
     FAIL();
@@ -139,7 +139,7 @@ class SurveyTest : public ::testing::Test {
     options.out = folder_ / "out";
     options.sync = false;
     options.plan.shards = 3;
-    packed_ = pack::Pack(FakeSource({{"test", 30}, {"train", 901}}), options).manifest;
+    packed_ = pack::Pack(pack::FakeSource({{"test", 30}, {"train", 901}}), options).manifest;
     PosixFiles().Remove(folder_ / "out/manifest.json");
   }
 
@@ -163,7 +163,7 @@ class SurveyTest : public ::testing::Test {
     }
   }
 
-  // Of the last record, which a sample of the first ones does not reach.
+  // The last record, which is not in a sample of the first ones.
   void DamageTheEnd(const std::string& shard) {
     const std::string path = folder_ / "out/" + shard;
     ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);

@@ -46,7 +46,7 @@ TEST(ManifestTest, SurvivesItsJson) {
 TEST(ManifestTest, SurvivesItsFile) {
   const TemporaryFolder folder;
   Manifest manifest = Sample();
-  for (uint64_t i = 0; i < 3000; ++i) {  // more than is read or written at once
+  for (uint64_t i = 0; i < 3000; ++i) {  // larger than the read and write buffers
     manifest.splits[0].shards.push_back(
         {.file = format("train-{:05}-of-03000", i), .records = i, .bytes = 2 * i});
   }

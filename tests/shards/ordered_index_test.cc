@@ -10,7 +10,7 @@
 namespace recpack {
 namespace {
 
-// Whichever thread is heard first, the user is told what happened.
+// The original error is reported, regardless of which thread fails first.
 TEST(OrderedIndex, WhoWaitsForAShardThatFailedThrowsItsFailure) {
   const TemporaryFolder folder;
   OrderedIndex index(PosixFiles(), folder / "train.recindex");

@@ -36,7 +36,7 @@ class CheckpointTest : public ::testing::Test {
     return ErrorOf([&] { ReadCheckpoint(files_, path_); });
   }
 
-  // The metadata of a checkpoint that is as it should be.
+  // The metadata of a valid checkpoint.
   ArrayMetadata Good() {
     Write(RunState(12));
     return ReadSafetensors(files_, path_).metadata;
@@ -112,7 +112,7 @@ TEST_F(CheckpointTest, OtherOptionsAreRefusedByName) {
   target.model_options = R"({"classes": 10, "width": 64})";
   EXPECT_THAT(Refusal(target).reason(), HasSubstr("classes: absent in the file, 10 here, "
                                                   "width: 16 in the file, 64 here"));
-  target.model_options = R"( {"width" : 16} )";  // the same in other words
+  target.model_options = R"( {"width" : 16} )";  // the same options in another spelling
   EXPECT_EQ(LoadCheckpoint(files_, path_, target).info, state.info);
 }
 
@@ -145,7 +145,7 @@ TEST_F(CheckpointTest, OtherArraysAreRefusedWithTheFirstDifferences) {
               HasSubstr("missing conv2.weight (f32 16x27), "
                         "bn1.running_mean is f32 16x27 in the file, f32 27x16 here, "
                         "optimizer.momentum/conv1.weight is f32 16x27 in the file, i32 16x27 here, "
-                        "surplus conv1.weight (f32 16x27)"));
+                        "unexpected conv1.weight (f32 16x27)"));
 }
 
 TEST_F(CheckpointTest, ManyDifferencesAreCounted) {

@@ -1,4 +1,4 @@
-// The GPU of this machine.
+// Access to this machine's GPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace recpack::train {
 
-// Null where there is none.
+// Null if there is none.
 inline std::unique_ptr<Ops> CudaOpsIfThere(const CudaOptions& options) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return nullptr;

@@ -36,7 +36,7 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
   if (!ops) GTEST_SKIP() << "no such device here";
   ops->Attach();
   const DeviceArray one = ops->Allocate(1 << 20);
-  const int64_t batch = 1 << 18;  // its errors are more than the workspace has room for
+  const int64_t batch = 1 << 18;  // its per-sample losses exceed the workspace
   const DeviceArray numbers = ops->Allocate(batch * sizeof(float));
   std::vector<uint8_t> host(1 << 20, 7);
   const std::function<void()> refused[] = {
@@ -58,7 +58,8 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
       FAIL() << "was captured";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
-      EXPECT_NE(std::string(error.what()).find("no CUDA graph"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("cannot be a CUDA graph"), std::string::npos)
+          << error.what();
     }
     ops->Upload(one.data(), host.data(), host.size());
     with_more();
@@ -71,7 +72,7 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
   }
 }
 
-// Few bytes go as arguments of kernels, more are copied.
+// Few bytes are passed as kernel arguments, more are copied.
 TEST(CudaOps, UploadsAnyNumberOfBytes) {
   const auto ops = CudaOpsIfThere({});
   if (!ops) GTEST_SKIP() << "no such device here";
@@ -97,7 +98,7 @@ TEST(CudaDevices, ThatAreNotThereAreRefused) {
   }
 }
 
-// Needs no device: cuDNN and cuBLASLt load without, where they are.
+// Needs no device: cuDNN and cuBLASLt load without one if they are installed.
 TEST(CudaLibraries, HaveTheFunctionsByTheirNames) {
   try {
     EXPECT_GE(LoadCudaLibraries().cudnn.GetVersion(), 90000u);

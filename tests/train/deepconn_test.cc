@@ -23,7 +23,7 @@ class Small : public SmallNetwork {
     }
     Give("rating", device().Raw(std::vector<float>{1, 5, 3, 4}));
     Build(MakeDeepconn({.ops = &ops(), .batch = 4, .type = type, .layout = layout}, kOptions));
-    // Factors and weights of a size that shows in the loss.
+    // Factors and weights large enough to affect the loss.
     for (size_t i = 0; i < variables().specs().size(); ++i) {
       if (variables().specs()[i].name.starts_with("fm.") ||
           variables().specs()[i].name.ends_with("embedding.weight")) {

@@ -28,8 +28,8 @@ TrainerOptions Options(const SmallReviews& data, const std::string& devices = "c
   return options;
 }
 
-// With nothing chosen but the data. The ratings' variance is about 1: who knows nothing of the
-// reviews is not below it.
+// With default options. The ratings' variance is about 1, so a model that learns nothing from the
+// reviews has a squared error of at least 1.
 TEST(DeepconnTraining, LearnsByDefaultWhatRatesReviewsThatItHasNotSeen) {
   const SmallReviews data(10'000);
   TrainerOptions options;

@@ -60,7 +60,7 @@ TEST(Evaluator, GivesTheScoreThatTheTrainingGave) {
         Options(predicts ? reviews.folder() : pictures.folder(), folder.path(), model);
     options.epochs = 2;
     const Score expected = Train(options).epochs.back().evaluation;
-    for (const uint32_t batch_size : {16U, 7U}) {  // of neither is the last one full
+    for (const uint32_t batch_size : {16U, 7U}) {  // with neither is the last batch full
       Evaluator evaluator(Of(folder.path(), batch_size));
       EXPECT_EQ(evaluator.checkpoint().model, model);
       EXPECT_EQ(evaluator.classifies(), !predicts);
@@ -186,7 +186,7 @@ TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
               HasSubstr("other"));
 }
 
-// A checkpoint without arrays, which says this of its model.
+// A checkpoint without arrays, with this model information.
 std::string MessageOfCheckpoint(const std::string& model, const std::string& options) {
   const TemporaryFolder folder;
   const std::string path = format("{}/made.safetensors", folder.path());

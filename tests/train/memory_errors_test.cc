@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr size_t kMuch = size_t{1} << 60;  // bytes, which no machine has
+constexpr size_t kMuch = size_t{1} << 60;  // bytes, more than any machine has
 
 class MemoryErrors : public testing::Test {
  protected:
@@ -64,7 +64,7 @@ TEST_F(MemoryErrors, SayWhichActivationItIs) {
 
 TEST_F(MemoryErrors, OfTheStandardLibraryAreToldAsWhatTheyAre) {
   EXPECT_THAT(TextOf([] { throw std::bad_alloc(); }),
-              StartsWith("the host's memory ended (std::bad_alloc), for batches of 32"));
+              StartsWith("out of host memory (std::bad_alloc), for batches of 32"));
 }
 
 TEST_F(MemoryErrors, OtherErrorsStayWhatTheyAre) {

@@ -1,4 +1,4 @@
-// Arrays between a test and a device.
+// Copies arrays between a test and a device.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace recpack::train {
 
-// Keeps what it was given on the device, as f32 or in the tensor's type and layout.
+// Keeps values on the device, as f32 or in the tensor's type and layout.
 class OnDevice {
  public:
   explicit OnDevice(Ops& ops) : ops_(ops) {}

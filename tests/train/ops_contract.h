@@ -1,4 +1,4 @@
-// What every backend's operations keep: each backend's tests instantiate these.
+// Contract tests for the operations of every backend; each backend's tests instantiate these.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ namespace recpack::train {
 
 struct OpsCase {
   std::string name;
-  std::function<std::unique_ptr<Ops>()> make;  // null: there is no such device here
+  std::function<std::unique_ptr<Ops>()> make;  // returns null without such a device
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
-  bool coarse = false;  // inputs of products of f32 are rounded
+  bool coarse = false;  // inputs of f32 products are rounded
 };
 
 inline std::ostream& operator<<(std::ostream& out, const OpsCase& one) { return out << one.name; }
@@ -40,7 +40,7 @@ class OpsContract : public testing::TestWithParam<OpsCase> {
   ValueType type() const { return GetParam().type; }
   ImageLayout layout() const { return GetParam().layout; }
   bool exact() const { return type() == ValueType::kF32 && !GetParam().coarse; }
-  // Of results that are sums of products.
+  // Tolerance for sums of products.
   double tolerance() const { return exact() ? 2e-3 : 4e-2; }
 
   Tensor Put(const std::vector<float>& values, const Shape& shape) {
@@ -48,7 +48,7 @@ class OpsContract : public testing::TestWithParam<OpsCase> {
   }
   Tensor Empty(const Shape& shape) { return device_->Empty(shape, type(), layout()); }
 
-  // Rounded as the device holds it.
+  // Rounded as the device stores it.
   std::vector<float> Values(const Shape& shape, uint64_t seed, float size = 1) {
     return device_->Back(
         Put(RandomValues(static_cast<size_t>(Elements(shape)), seed, size), shape));
@@ -164,7 +164,7 @@ TEST_P(OpsContract, ConvolutionAndItsGradients) {
   }
 }
 
-// By the definition, in double: y of x (NCHW), scale, shift and residual.
+// By the definition, in double: y from x (NCHW), scale, shift and residual.
 struct PlainNorm {
   const BatchNormSpec& spec;
   std::vector<double> mean, variance;
@@ -264,7 +264,7 @@ TEST_P(OpsContract, BatchNormAndItsGradients) {
   }
 }
 
-// Another device with the same samples changes the number of them, and nothing else.
+// Another device with the same samples changes their number, and nothing else.
 TEST_P(OpsContract, BatchNormOverDevices) {
   BatchNormSpec spec{.batch = 3,
                      .channels = 24,
@@ -320,7 +320,7 @@ TEST_P(OpsContract, BatchNormOverDevices) {
   ExpectNear(beside.d_residual, alone.d_residual, allowed, "gradient of the residual");
   ExpectNear(beside.d_scale, alone.d_scale, 1e-4, "gradient of the scale");
   ExpectNear(beside.d_shift, alone.d_shift, 1e-4, "gradient of the shift");
-  // Unbiased: n / (n - 1), of 3072 or 6144 pixels.
+  // Unbiased: n / (n - 1), for 3072 or 6144 pixels.
   std::vector<float> variance;
   for (const float value : alone.variance) {
     variance.push_back(1.8F + (value - 1.8F) * 3071 / 3072 * 6144 / 6143);
@@ -443,7 +443,7 @@ TEST_P(OpsContract, PoolingKeepsWhatIsNoNumber) {
     const Shape shape = {2, 16, 5, 3};
     auto x = Values(shape, 1);
     constexpr size_t kPlane = 20;
-    x[kPlane * 15] = -NAN;                                           // at 0, 0: of one window
+    x[kPlane * 15] = -NAN;                                           // at 0, 0: in one window
     for (size_t i = 0; i < 15; ++i) x[(kPlane + 1) * 15 + i] = NAN;  // all of a plane
     const auto operation = ops_->MakePooling(spec);
     const Tensor y = Empty(spec.out_shape());
@@ -591,7 +591,7 @@ TEST_P(OpsContract, SoftmaxCrossEntropyCountsWhatItShould) {
 TEST_P(OpsContract, EmbeddingAndItsGradient) {
   const Shape shape = {3, 16, 1, 5};
   const std::vector<int64_t> ids = {1, 6, 6, 2, 0, 0, 7, -1,
-                                    3, 1, 6, 1, 1, 5, 0};  // two are no ids
+                                    3, 1, 6, 1, 1, 5, 0};  // two are not valid ids
   const auto table = Values({7, 16, 1, 1}, 1), dy = Values(shape, 2);
   const auto plain = [&](const std::vector<float>& at) {
     std::vector<float> y;

@@ -67,7 +67,7 @@ TEST_F(PlacedTraining, GivesTheLossesOfOneDeviceWithTheCopiesOfTheGraph) {
   const struct {
     const char* devices;
     const char* place;
-    uint64_t copies;  // a step, counted by hand
+    uint64_t copies;  // per step, counted by hand
   } cases[] = {{"cpu:0,cpu:1", kTowers, 3},
                {"cpu:0,cpu:1", "alternate", 27},
                {"cpu:0,cpu:1", "fm=cpu:1", 5},

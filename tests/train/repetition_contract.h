@@ -1,4 +1,5 @@
-// What every backend keeps that lets the host run ahead: each backend's tests instantiate these.
+// Contract tests for captured and replayed work on every backend; each backend's tests instantiate
+// these.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@
 
 namespace recpack::train {
 
-// Null: there is no such device here.
+// Returns null without such a device.
 class RepetitionContract : public testing::TestWithParam<std::function<std::unique_ptr<Ops>()>> {
  protected:
   static constexpr size_t kCount = 1000;
@@ -56,14 +57,14 @@ TEST_P(RepetitionContract, CapturedWorkIsDoneByEachReplayAndNotBefore) {
     EXPECT_EQ(device_->Floats(sum.As<float>(), kCount),
               std::vector(kCount, static_cast<float>(1 + 2 * i)));
   }
-  // Other work may stand between.
+  // Other work may be enqueued in between.
   ops_->Zero(sum.data, kCount * sizeof(float));
   work->Replay();
   EXPECT_EQ(device_->Floats(sum.As<float>(), kCount), std::vector(kCount, 2.0F));
 }
 
-// Rates that the device's memory has are those that are given, bit for bit, in captured updates
-// that run beside other work too.
+// Captured updates use the rates in device memory, bit for bit, also when they run beside other
+// work.
 TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
   const Slots sgd = MakeSlots(), same_sgd = MakeSlots(), adam = MakeSlots(), same = MakeSlots();
   const DeviceArray sgd_rates = ops_->Allocate(sizeof(UpdateRates));
@@ -87,7 +88,7 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
     const AdamUpdate update{.rate = rate, .decay = 0.01F, .step = i};
     ops_->Adam(update, same.value, same.gradient, same.first, same.second, kCount);
 
-    const UpdateRates of_adam = RatesOf(update), of_sgd{.rate = rate};
+    const UpdateRates of_adam = ToRates(update), of_sgd{.rate = rate};
     ops_->Upload(adam_rates.data(), &of_adam, sizeof of_adam);
     ops_->Upload(sgd_rates.data(), &of_sgd, sizeof of_sgd);
     step->Replay();

@@ -1,4 +1,4 @@
-// What the network keeps on every backend: each backend's tests instantiate these.
+// Contract tests for the ResNet on every backend; each backend's tests instantiate these.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace recpack::train {
 
 constexpr int64_t kBatch = 4;
 
-using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // null: there is no such device here
+using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // returns null without such a device
 
 inline void PrintTo(const OpsFactory&, std::ostream* out) { *out << "a device for each test"; }
 
@@ -25,7 +25,7 @@ struct Form {
   bool fused = true;
 };
 
-// With pictures and labels.
+// With images and labels.
 class Small : public SmallNetwork {
  public:
   explicit Small(const OpsFactory& make, const Form& form = {}) : SmallNetwork(make()) {

@@ -1,4 +1,4 @@
-// What a run would save: arrays whose every value says of which step they are.
+// Arrays that a run would save; every value encodes its step.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ struct RunState {
   std::vector<NamedArray> arrays;
 };
 
-// The bytes of its arrays, one after the other.
+// The bytes of its arrays, concatenated.
 inline std::string Content(std::span<const NamedArray> arrays) {
   std::string content;
   for (const auto& array : arrays) {

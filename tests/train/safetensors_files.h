@@ -21,7 +21,7 @@ inline LoadedArrays ReadBytes(ByteBuffer bytes) {
   return ReadSafetensors(MemoryReadable(std::move(bytes), "a.safetensors"));
 }
 
-// A file of that header, with `data_bytes` bytes behind it.
+// A file with that header, followed by `data_bytes` bytes.
 inline ByteBuffer FileOf(const std::string& header, size_t data_bytes) {
   constexpr size_t kLengthBytes = 8;
   ByteBuffer bytes(kLengthBytes + header.size() + data_bytes, 7);

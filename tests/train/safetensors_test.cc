@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// One of every type, of odd sizes, and the two that have no dimension or no element.
+// One of every type, with odd sizes, a scalar and an empty one.
 struct Arrays {
   std::vector<uint8_t> bytes = std::vector<uint8_t>(8 * 30, 0xA5);
   std::vector<NamedArray> all;
@@ -75,7 +75,7 @@ TEST(Safetensors, LargerElementsComeFirstElseTheOrderIsTheCallers) {
   EXPECT_THAT(Names(loaded), ElementsAre("z", "a", "b"));
 }
 
-// The bytes of the form: docs/format/checkpoint.md has this file.
+// The bytes of the format: docs/format/checkpoint.md shows this file.
 TEST(Safetensors, TheFormIsFrozen) {
   const float values[] = {1, -2};
   const ByteBuffer bytes =
@@ -110,7 +110,7 @@ TEST(Safetensors, NothingIsAFileToo) {
   EXPECT_TRUE(ReadBytes(FileOf("{}", 0)).arrays.empty());
 }
 
-// But for the checksum's own name, where damage makes it a file without one.
+// Except in the checksum's own name, where damage gives a file without a checksum.
 TEST(Safetensors, AChangedBitIsNoticed) {
   const ByteBuffer whole = Written(Arrays().all, {{"step", "12"}});
   const size_t name = AsText(whole).find("recpack.sha256");
@@ -171,14 +171,14 @@ struct BadHeader {
 };
 
 const BadHeader kBadHeaders[] = {
-    {"NoJson", R"({"a":)", 0, "the header is no JSON"},
-    {"Empty", "", 0, "no JSON object"},
-    {"NoObject", "[]", 0, "no JSON object"},
-    {"SpacesBefore", " {}", 0, "no JSON object"},
-    {"TextBehind", "{} x", 0, "the header is no JSON"},
-    {"NotUtf8", "{\"\xff\":{}}", 0, "the header is no JSON"},
-    {"NumberBeyondAll", R"({"a":{"shape":[1e999]}})", 0, "the header is no JSON"},
-    {"Deep", R"({"a":{"shape":[[]]}})", 0, "nests deeper"},
+    {"NoJson", R"({"a":)", 0, "the header is not JSON"},
+    {"Empty", "", 0, "not a JSON object"},
+    {"NoObject", "[]", 0, "not a JSON object"},
+    {"SpacesBefore", " {}", 0, "not a JSON object"},
+    {"TextBehind", "{} x", 0, "the header is not JSON"},
+    {"NotUtf8", "{\"\xff\":{}}", 0, "the header is not JSON"},
+    {"NumberBeyondAll", R"({"a":{"shape":[1e999]}})", 0, "the header is not JSON"},
+    {"Deep", R"({"a":{"shape":[[]]}})", 0, "nested too deep"},
     {"EqualNames",
      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
@@ -186,8 +186,9 @@ const BadHeader kBadHeaders[] = {
     {"EqualMembers", R"({"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1,
      "has 'dtype' twice"},
     {"EqualMetadata", R"({"__metadata__":{"a":"1","a":"1"}})", 0, "has 'a' twice"},
-    {"MetadataNoObject", R"({"__metadata__":"a"})", 0, "metadata are no JSON object"},
-    {"MetadataNumber", R"({"__metadata__":{"a":1}})", 0, "give 'a' no text"},
+    {"MetadataNoObject", R"({"__metadata__":"a"})", 0, "the metadata is not a JSON object"},
+    {"MetadataNumber", R"({"__metadata__":{"a":1}})", 0,
+     "the metadata value of 'a' is not a string"},
     {"ArrayNoObject", R"({"a":1})", 0, "array 'a' lacks \"dtype\""},
     {"NoType", R"({"a":{"shape":[1],"data_offsets":[0,1]}})", 1, "lacks \"dtype\""},
     {"NoShape", R"({"a":{"dtype":"U8","data_offsets":[0,1]}})", 1, "lacks \"shape\""},
@@ -197,11 +198,11 @@ const BadHeader kBadHeaders[] = {
     {"TypeNoText", R"({"a":{"dtype":8,"shape":[1],"data_offsets":[0,1]}})", 1,
      "array 'a' has the type 8", ErrorKind::kUnsupported},
     {"NegativeSize", R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1,
-     "no list of sizes as \"shape\""},
+     "\"shape\" of array 'a' is not a list of sizes"},
     {"FractionalSize", R"({"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,1]}})", 1,
-     "no list of sizes as \"shape\""},
+     "\"shape\" of array 'a' is not a list of sizes"},
     {"ShapeNoList", R"({"a":{"dtype":"U8","shape":1,"data_offsets":[0,1]}})", 1,
-     "no list of sizes as \"shape\""},
+     "\"shape\" of array 'a' is not a list of sizes"},
     {"ThreeOffsets", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1,1]}})", 1,
      "not its begin and end"},
     {"EndBeforeBegin", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
@@ -210,26 +211,26 @@ const BadHeader kBadHeaders[] = {
      "of F32 x 3 has 8 bytes"},
     {"ElementsOverflow",
      R"({"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0,
-     "more elements than can be counted"},
+     "has too many elements"},
     {"SizeBeyondInt64",
      R"({"a":{"dtype":"U8","shape":[9223372036854775808],"data_offsets":[0,0]}})", 0,
-     "more elements than can be counted"},
+     "has too many elements"},
     {"BytesOverflow", R"({"a":{"dtype":"I64","shape":[2305843009213693952],"data_offsets":[0,0]}})",
      0, "of I64 x 2305843009213693952 has 0 bytes"},
     {"Hole",
      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
      R"("b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
-     3, "array 'b' begins at byte 2 of the data, the one before it ends at 1"},
+     3, "array 'b' begins at byte 2 of the data, but the one before it ends at 1"},
     {"HoleAtTheStart", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2,
      "array 'a' begins at byte 1"},
     {"Overlap",
      R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
      R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-     3, "array 'b' begins at byte 1 of the data, the one before it ends at 2"},
+     3, "array 'b' begins at byte 1 of the data, but the one before it ends at 2"},
     {"Cut", R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}})", 8,
-     "the arrays take 9 bytes, behind the header are 8"},
+     "the arrays take 9 bytes, but 8 follow the header"},
     {"Longer", R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}})", 10,
-     "the arrays take 9 bytes, behind the header are 10"},
+     "the arrays take 9 bytes, but 10 follow the header"},
 };
 
 void PrintTo(const BadHeader& bad, std::ostream* out) { *out << bad.what; }
@@ -265,7 +266,7 @@ TEST(Safetensors, AFileOfAnotherProgramHasAnyOrderOfNamesAndNoChecksum) {
   EXPECT_THAT(Names(loaded), ElementsAre("b", "a"));
 }
 
-// By safetensors 0.8 for Python.
+// Written by safetensors 0.8 for Python.
 TEST(Safetensors, AFileOfTheFormsOwnPackageIsRead) {
   const LoadedArrays loaded =
       ReadSafetensors(PosixFiles(), GoldenPath("safetensors/package.safetensors"));

@@ -1,6 +1,6 @@
-#include "src/train/run/schedule.h"
-
 #include <gtest/gtest.h>
+
+#include "src/train/ops/optimizer.h"
 
 namespace recpack::train {
 namespace {

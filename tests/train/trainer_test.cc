@@ -70,7 +70,7 @@ TEST(Trainer, RunsOfTheSameSeedAreTheSameBits) {
   EXPECT_NE(Train(Options(data)).losses, Train(other).losses);
 }
 
-// With batch statistics over all devices, D devices are one of D times the batch.
+// With batch statistics over all devices, D devices equal one with D times the batch.
 TEST(Trainer, DevicesTogetherGiveTheLossesOfOne) {
   const SmallCifar data(64);
   const auto alone = Train(Options(data, "cpu:0", 16)).losses;
@@ -121,7 +121,7 @@ TEST(Trainer, AsynchronousUpdatesLearnAsWell) {
   EXPECT_THAT(MessageOf(options), HasSubstr("parameter server"));
 }
 
-// A run that stops at a checkpoint and goes on is the run that did not stop, bit for bit.
+// A run that stops at a checkpoint and resumes equals an uninterrupted run, bit for bit.
 TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
   const SmallCifar data(80);
   for (const auto& [devices, strategy] : {std::pair("cpu:0", StrategyKind::kReplicated),
@@ -152,7 +152,7 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
   }
 }
 
-// What a run that begins anew leaves there it would go on with.
+// A new run would mix with the checkpoints that are there.
 TEST(Trainer, SaysThatItsFolderHasLaterCheckpoints) {
   const SmallCifar data(80);
   const TemporaryFolder folder;
@@ -173,7 +173,7 @@ TEST(Trainer, SaysThatItsFolderHasLaterCheckpoints) {
   EXPECT_EQ(notices(), "");
 }
 
-// Its epoch is not over. Without updates a loss is that of the batch alone.
+// Its epoch is not over. Without updates the loss depends on the batch only.
 TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   const SmallCifar data(80);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
@@ -199,7 +199,7 @@ TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   }
 }
 
-// The rate goes by the epochs, whether or not a run stops before.
+// The rate follows the epochs, even if a run stops earlier.
 TEST(Trainer, ARunThatStoppedAtItsMostStepsIsTheRunThatWentThrough) {
   const SmallCifar data(80);
   TrainerOptions options = Options(data, "cpu:0", 8);
@@ -219,7 +219,7 @@ TEST(Trainer, ARunThatStoppedAtItsMostStepsIsTheRunThatWentThrough) {
   }
 }
 
-// The next whole number behind 2^24 is none of a float's.
+// The next integer after 2^24 is not a float.
 TEST(Trainer, CountsMoreSamplesOfAnEpochThanAFloatCan) {
   constexpr uint64_t kBefore = (uint64_t{1} << 24) + 1;
   const SmallCifar data(80);
@@ -302,7 +302,7 @@ TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
   EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("stand alone"));
 }
 
-// Of the two that the devices have.
+// The two batches that the devices hold.
 TEST(Trainer, SaysThatAThreadCannotBeStarted) {
   if (!CanLimitAddressSpace()) GTEST_SKIP() << "address space has no limit here";
   const SmallCifar data(80);
@@ -358,7 +358,7 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
   refused("-3 channels", [](auto& o) { o.resnet.width = -3; });
 }
 
-// Whose steps are more than can be counted.
+// With more steps than can be counted.
 TEST(Trainer, TakesAnyNumberOfEpochs) {
   const SmallCifar data(32);
   TrainerOptions options = Options(data);

@@ -1,4 +1,4 @@
-// recpack completion: what a shell needs to complete commands, options and file names.
+// recpack completion: prints scripts that complete commands, options and file names.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ std::vector<const CLI::App*> VisibleCommands(const CLI::App& app) {
   return {commands.begin(), commands.end()};
 }
 
-std::string NamesOf(const std::vector<const CLI::App*>& commands) {
+std::string JoinNames(const std::vector<const CLI::App*>& commands) {
   std::string names;
   for (const CLI::App* command : commands) {
     names += (names.empty() ? "" : " ") + command->get_name();
@@ -24,7 +24,7 @@ std::string NamesOf(const std::vector<const CLI::App*>& commands) {
   return names;
 }
 
-std::string OptionsOf(const CLI::App& command) {
+std::string JoinOptions(const CLI::App& command) {
   std::string names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) {
@@ -34,12 +34,12 @@ std::string OptionsOf(const CLI::App& command) {
   return names;
 }
 
-// Of bash, and of zsh in its likeness. Files are left to the shell, which knows how to quote them.
+// Script for bash; zsh emulates it. File names are left to the shell, which can quote them.
 std::string BashScript(const CLI::App& app) {
   const auto commands = VisibleCommands(app);
   std::string cases;
   for (const CLI::App* command : commands) {
-    cases += format("    {}) options=\"{}\" ;;\n", command->get_name(), OptionsOf(*command));
+    cases += format("    {}) options=\"{}\" ;;\n", command->get_name(), JoinOptions(*command));
   }
   return format(R"(_recpack() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} options=""
@@ -56,7 +56,7 @@ std::string BashScript(const CLI::App& app) {
 }}
 complete -o default -F _recpack recpack
 )",
-                NamesOf(commands), cases);
+                JoinNames(commands), cases);
 }
 
 constexpr char kZshPreamble[] =
@@ -104,7 +104,8 @@ void AddCompletion(CLI::App& app, int& exit_code) {
       "Examples:\n  eval \"$(recpack completion bash)\"\n"
       "  eval \"$(recpack completion zsh)\"\n"
       "  recpack completion fish | source\n"
-      "In ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish it is there in every shell.");
+      "Put the line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to have it in every\n"
+      "shell.");
   completion->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

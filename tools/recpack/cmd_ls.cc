@@ -1,4 +1,4 @@
-// recpack ls: what a data set holds.
+// recpack ls: lists splits, shards, schema and classes of a data set.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -7,7 +7,6 @@
 #include "src/pack/check/survey.h"
 #include "src/shards/layout/layout.h"
 #include "tools/recpack/command.h"
-#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -49,7 +48,7 @@ void PrintHistogram(const ManifestSplit& split, const std::vector<std::string>& 
   size_t row = 0;
   for (const auto& [label, count] : split.class_counts) {
     if (++row > kMostRows) {
-      std::printf("  … %zu classes more\n", split.class_counts.size() - kMostRows);
+      std::printf("  … %zu more classes\n", split.class_counts.size() - kMostRows);
       return;
     }
     const bool named = label >= 0 && static_cast<size_t>(label) < names.size();
@@ -83,7 +82,7 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
     std::printf("%s skipped\n", Counted(manifest.skipped.size(), "item").c_str());
 }
 
-// Reading without a word for longer than a moment would look like hanging.
+// Announce reads of this size, which would otherwise look as if the program hangs [bytes].
 constexpr uint64_t kWorthAWord = 1'000'000'000;
 
 Manifest Find(const Layout& layout, const LsFlags& flags) {
@@ -94,7 +93,7 @@ Manifest Find(const Layout& layout, const LsFlags& flags) {
   const uint64_t bytes = pack::BytesToSurvey(layout, options);
   if (bytes >= kWorthAWord) {
     std::fprintf(stderr, "recpack: reading %s of shards: %s\n", HumanBytes(bytes).c_str(),
-                 flags.classes ? "the classes are to be counted"
+                 flags.classes ? "to count the classes"
                                : "there is neither a manifest nor an index that fits them "
                                  "(`recpack index` makes one)");
   }
@@ -102,13 +101,13 @@ Manifest Find(const Layout& layout, const LsFlags& flags) {
   bar.Clear();
   if (!survey.classes_counted) {
     std::fprintf(stderr,
-                 "note: there is no manifest, and the index does not tell the classes; "
+                 "note: there is no manifest, and the index has no classes; "
                  "--classes reads all records and counts them\n");
   }
   return std::move(survey.manifest);
 }
 
-// A note for each shard that is not the file which the manifest lists; returns how many.
+// Prints a note for each shard that differs from the manifest; returns their number.
 size_t NoteOtherShards(const Layout& layout) {
   constexpr size_t kMostNotes = 5;
   size_t others = 0;
@@ -121,19 +120,19 @@ size_t NoteOtherShards(const Layout& layout) {
       const uint64_t bytes = std::filesystem::file_size(path, missing);
       if (!missing && bytes == listed->bytes) continue;
       if (++others > kMostNotes) continue;
-      std::fprintf(stderr, "note: %s %s, but %s bytes by the manifest\n", path.c_str(),
-                   missing ? "is not there" : format("has {} bytes", bytes).c_str(),
+      std::fprintf(stderr, "note: %s %s, but should have %s bytes according to the manifest\n",
+                   path.c_str(), missing ? "is missing" : format("has {} bytes", bytes).c_str(),
                    std::to_string(listed->bytes).c_str());
     }
   }
   if (others > kMostNotes) {
     std::fprintf(stderr, "note: and %zu more such shards\n", others - kMostNotes);
   }
-  if (others > 0) std::fprintf(stderr, "note: recpack verify tells what else is damaged\n");
+  if (others > 0) std::fprintf(stderr, "note: recpack verify finds other damage\n");
   return others;
 }
 
-// Whether all shards that a manifest lists are there, and of their size.
+// Returns whether all shards in the manifest exist and have the right size.
 bool RunLs(const LsFlags& flags) {
   Layout layout = FindLayout(flags.path);
   const auto unfinished = NoteUnfinished(layout);
@@ -162,14 +161,14 @@ void AddLs(CLI::App& app, int& exit_code) {
   CLI::App* ls = app.add_subcommand("ls", "List splits, shards, records, schema and classes");
   auto flags = std::make_shared<LsFlags>();
   ls->footer(
-      "Exit code 1 where a shard that the manifest lists is missing or has another size.\n"
+      "Exit code 1 if a shard in the manifest is missing or has another size.\n"
       "Examples:\n  recpack ls shards\n  recpack ls shards --json\n"
       "  recpack ls 'others/*.tfrecord' --shards");
   ls->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   ls->add_option("--split", flags->split, "Only this split");
   ls->add_flag("--shards", flags->shards, "List every shard");
   ls->add_flag("--classes", flags->classes,
-               "Count the classes even where that means to read all records");
+               "Count the classes even if all records must be read for it");
   ls->add_flag("--json", flags->json, "Print one JSON object");
   ls->callback([flags, &exit_code] { exit_code = RunLs(*flags) ? kDone : kFinding; });
 }

@@ -48,9 +48,9 @@ void AddRepair(CLI::App& app, int& exit_code) {
   CLI::App* repair = app.add_subcommand("repair", "Save the intact records of damaged shards");
   auto flags = std::make_shared<Flags>();
   repair->footer(
-      "Exit code 1 where records were lost.\n"
+      "Exit code 1 if records were lost.\n"
       "Examples:\n  recpack repair damaged saved\n  recpack repair damaged saved --json");
-  repair->add_option("SRC", flags->path, "The damaged shards; they are not touched")->required();
+  repair->add_option("SRC", flags->path, "The damaged shards; they are not changed")->required();
   repair->add_option("OUT", flags->options.out, "A new folder")->required();
   repair->add_option("--threads", flags->options.threads, "Threads (default: all)")
       ->check(ThreadCount());

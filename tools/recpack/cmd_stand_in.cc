@@ -1,5 +1,5 @@
-// recpack stand-in: a drawn CIFAR-10, or made-up reviews, for demos and tests on machines without a
-// network. Hidden from --help.
+// recpack stand-in: writes a synthetic CIFAR-10 or synthetic reviews, for demos and tests on
+// machines without a network. Hidden from --help.
 #include <memory>
 
 #include "src/pack/sources/cifar/stand_in.h"
@@ -17,7 +17,7 @@ void AddStandIn(CLI::App& app, int& exit_code) {
     uint64_t records = pack::ReviewsStandInOptions().records;
     uint64_t seed = 0;
   };
-  CLI::App* command = app.add_subcommand("stand-in", "Make a stand-in for a data set");
+  CLI::App* command = app.add_subcommand("stand-in", "Write a synthetic data set");
   auto flags = std::make_shared<Flags>();
   command->group("");
   command->add_option("OUT", flags->out, "Folder for the files")->required();

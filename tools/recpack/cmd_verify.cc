@@ -1,4 +1,4 @@
-// recpack verify: checks every CRC, every parse and the manifest.
+// recpack verify: checks CRCs, Examples, index and manifest of a data set.
 #include <cstdio>
 #include <memory>
 
@@ -51,14 +51,14 @@ void AddVerify(CLI::App& app, int& exit_code) {
   CLI::App* verify = app.add_subcommand("verify", "Check all CRCs, parses, digests and images");
   auto flags = std::make_shared<Flags>();
   verify->footer(
-      "Exit code 1 where something was found.\n"
+      "Exit code 1 if there are findings.\n"
       "Examples:\n  recpack verify shards\n  recpack verify shards --decode --json");
   verify->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   verify->add_option("--split", flags->split, "Only this split");
   verify->add_option("--threads", flags->options.threads, "Threads (default: all)")
       ->check(ThreadCount());
-  verify->add_flag("--decode", flags->options.decode, "Decode the images, too");
-  verify->add_flag("--quiet", flags->quiet, "Print nothing: the exit code says it");
+  verify->add_flag("--decode", flags->options.decode, "Also decode the images");
+  verify->add_flag("--quiet", flags->quiet, "Print nothing; use the exit code");
   verify->add_flag("--json", flags->json, "Print one JSON object");
   verify->callback([flags, &exit_code] {
     Layout layout = FindLayout(flags->path);

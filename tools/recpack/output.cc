@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "recpack/base/error.h"
 #include "src/base/format.h"
 
 namespace recpack::tool {
@@ -17,6 +18,19 @@ double Now() {
 }
 
 }  // namespace
+
+std::optional<pack::UnfinishedPack> NoteUnfinished(const Layout& layout) {
+  try {
+    auto unfinished = pack::FindUnfinished(layout);
+    if (unfinished) {
+      std::fprintf(stderr, "note: %s %s\n", unfinished->plan.c_str(), unfinished->Reason().c_str());
+    }
+    return unfinished;
+  } catch (const Error& error) {  // the existing shards are still read
+    std::fprintf(stderr, "note: cannot tell whether the pack was finished: %s\n", error.what());
+    return {};
+  }
+}
 
 std::string Counted(uint64_t count, const std::string& noun) {
   return HumanCount(count) + " " + noun + (count == 1 ? "" : "s");
@@ -33,7 +47,7 @@ ProgressBar::ProgressBar(std::string what, bool quiet)
 
 ProgressBar::ProgressBar(std::string what, bool quiet, const Layout& layout)
     : ProgressBar(std::move(what), quiet) {
-  for (const auto& split : layout.splits) total_ += shown_ ? BytesOfShards(split) : 0;
+  for (const auto& split : layout.splits) total_ += shown_ ? ShardBytes(split) : 0;
 }
 
 void ProgressBar::Clear() {

@@ -29,15 +29,14 @@ int RunCompare(const Flags& flags) {
 
 void AddCompare(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
-      "compare", "Hold two reports side by side: what changed surely, what is within error.");
+      "compare", "Compare two reports: what surely changed, and what is within the error.");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("A", flags->a, "A report.json, or the folder that it lies in.")->required();
-  command.add_option("B", flags->b, "The one that is held against it.")->required();
+  command.add_option("A", flags->a, "A report.json, or its folder.")->required();
+  command.add_option("B", flags->b, "The report to compare with A.")->required();
   command.add_option_function<std::string>(
       "--fail-above", [flags](const std::string& text) { flags->fail_above = ParseShare(text); },
-      "Exit with 1 where B makes surely fewer steps a second than A, by more than this share (5% "
-      "or "
-      "0.05): the upper end of the interval is below it.");
+      "Exit with 1 if B surely makes fewer steps per second than A, by more than this share (5% or "
+      "0.05), judged by the upper end of the interval.");
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] { exit_code = RunCompare(*flags); });
 }

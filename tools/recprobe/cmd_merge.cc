@@ -24,12 +24,12 @@ int RunMerge(const Flags& flags) {
 void AddMerge(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("merge",
                                           "Join the reports of many ranks or jobs: hours lost to "
-                                          "input, cause, cure. Exits with 1 where "
+                                          "input, cause, cure. Exits with 1 if "
                                           "some had to be left out.");
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("folder", flags->folder,
-                  "The folder below which the reports (report.json, of run --report) lie.")
+                  "Folder that contains the reports (report.json, written by run --report).")
       ->required();
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] { exit_code = RunMerge(*flags); });

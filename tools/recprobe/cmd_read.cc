@@ -4,14 +4,12 @@
 #include <memory>
 
 #include "recpack/base/error.h"
-#include "recpack/base/plain_path.h"
+#include "recpack/base/folders.h"
 #include "src/probe/causes/decide.h"
-#include "src/probe/causes/trainings.h"
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/kineto_trace.h"
-#include "src/probe/evidence/told_ranks.h"
+#include "src/probe/evidence/hook_samples.h"
 #include "src/probe/steps/trace_summary.h"
-#include "src/probe/verdict/show.h"
 #include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
@@ -32,7 +30,7 @@ struct Told {
   std::vector<probe::TimedEvent> events;
   std::vector<std::string> unseen;
   probe::Job job;
-  bool accelerators = true;  // if in doubt
+  bool accelerators = true;  // default if unknown
 };
 
 Told ReadKineto(const std::string& path) {
@@ -47,7 +45,7 @@ Told ReadKineto(const std::string& path) {
   return told;
 }
 
-// A trace of PyTorch's profiler, or a folder of event files.
+// Reads a trace of PyTorch's profiler, or a folder of event files.
 Told Read(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return ReadKineto(path);
   probe::EventReader reader(path);
@@ -56,23 +54,23 @@ Told Read(const std::string& path) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},
                 "name a folder that `recprobe run --keep` wrote, or a trace of PyTorch's profiler");
   }
-  for (const auto& lines : {probe::NoticesIn(path), probe::LostIn(path)}) {
+  for (const auto& lines : {probe::ReadNotices(path), probe::ReadLosses(path)}) {
     told.unseen.insert(told.unseen.end(), lines.begin(), lines.end());
   }
   told.accelerators = probe::KeptAccelerators(path).value_or(true);
   return told;
 }
 
-probe::Evidence EvidenceOf(const Told& told, int64_t last) {
-  probe::ToldRanks ranks;
+probe::Evidence MakeEvidence(const Told& told, int64_t last) {
+  probe::ReportedRanks ranks;
   ranks.Add(told.events);
   probe::Evidence evidence{
-      .trainers = probe::StepsOf(told.events, last),
+      .trainers = probe::FindSteps(told.events, last),
       .ranks = ranks.All(),
       .accelerators = told.accelerators,
       .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
       .unseen = told.unseen};
-  probe::LeaveOneTraining(Training::kLongest, evidence);
+  probe::SelectTraining(probe::Training::kLongest, evidence);
   return evidence;
 }
 
@@ -84,7 +82,7 @@ void RunRead(const Flags& flags) {
     first = std::min(first, timed.event.begin);
     last = std::max({last, timed.event.begin, timed.event.end});
   }
-  const probe::Evidence evidence = EvidenceOf(told, last);
+  const probe::Evidence evidence = MakeEvidence(told, last);
   probe::Verdict verdict = probe::Decide(evidence);
   probe::TraceSummary summary = probe::Summarise(told.events);
   if (flags.json) {
@@ -108,16 +106,17 @@ void RunRead(const Flags& flags) {
 
 void AddRead(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
-      "read", "Say of a trace what `run` says: verdict, kernels, copies, gaps of the devices.");
+      "read", "Analyse a trace as `run` does: verdict, kernels, copies, gaps of the devices.");
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("trace", flags->trace,
                   "A trace of PyTorch's profiler (.json, .json.gz), or a folder of event files.")
       ->required();
-  command.add_option("--rows", flags->rows, "Of each table, for people.")->capture_default_str();
+  command.add_option("--rows", flags->rows, "Rows per table in text output.")
+      ->capture_default_str();
   command.add_flag("--json", flags->json, "Print one JSON object.");
   AddReportFlag(command, flags->report);
-  command.add_option("--job", flags->job, "What the report calls the job. Default: the trace.");
+  command.add_option("--job", flags->job, "Name of the job in the report. Default: the trace.");
   command.callback([flags, &exit_code] {
     RunRead(*flags);
     exit_code = kDone;

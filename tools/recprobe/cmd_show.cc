@@ -3,7 +3,7 @@
 #include <string>
 
 #include "src/probe/report/kept_report.h"
-#include "src/probe/verdict/show.h"
+#include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {
@@ -24,7 +24,7 @@ void RunShow(const Flags& flags) {
 }  // namespace
 
 void AddShow(CLI::App& app, int& exit_code) {
-  CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report once more.");
+  CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report.");
   const auto flags = std::make_shared<Flags>();
   command.add_option("report", flags->report, "The report's folder, or its report.json.")
       ->required();

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "recpack/base/error.h"
-#include "recpack/base/scratch_folder.h"
+#include "recpack/base/temporaries.h"
 #include "src/base/format.h"
 #include "src/probe/causes/decide.h"
 #include "src/probe/gain/rounds.h"
@@ -24,13 +24,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSampled(100);
-constexpr int kSignalled = 128;  // as a shell has it
+constexpr int kSignalled = 128;  // as in a shell
 
 struct Run {
   double steps_per_second = 0;
   probe::CommandEnd end;
   bool ended_here = false;
-  int interrupted = 0;  // by this signal; 0: none
+  int interrupted = 0;  // signal; 0: none
   std::string notes;
 };
 
@@ -69,15 +69,15 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   return run;
 }
 
-std::string RangeOf(const probe::Estimate& estimate, const char* unit) {
+std::string RangeText(const probe::Estimate& estimate, const char* unit) {
   return format("{:.3f}{} [{:.3f}, {:.3f}]", estimate.value, unit, estimate.low, estimate.high);
 }
 
-nlohmann::ordered_json JsonOf(const probe::Estimate& estimate) {
+nlohmann::ordered_json ToJson(const probe::Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
-// `rounds`: seconds a step of the command, and of the other one.
+// `rounds`: seconds per step of the command and of the other command.
 void Print(const probe::Rounds& rounds, bool json) {
   const auto rate = [](size_t kind) {
     return [kind](const std::vector<double>& means) { return 1 / means[kind]; };
@@ -90,18 +90,18 @@ void Print(const probe::Rounds& rounds, bool json) {
       probe::EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
   if (json) {
     const nlohmann::ordered_json all = {{"rounds", rounds.size()},
-                                        {"steps_per_s", JsonOf(own)},
-                                        {"against_steps_per_s", JsonOf(other)},
-                                        {"gain", JsonOf(gain)},
-                                        {"ratio", JsonOf(ratio)}};
+                                        {"steps_per_s", ToJson(own)},
+                                        {"against_steps_per_s", ToJson(other)},
+                                        {"gain", ToJson(gain)},
+                                        {"ratio", ToJson(ratio)}};
     std::printf("%s\n", all.dump().c_str());
     return;
   }
   std::fprintf(stderr,
                "gain against the other command: %s\n  %s times as fast, 95 %% intervals; %zu "
-               "rounds\n\nwhat each gave\n  the command        %s\n  the other command  %s\n",
-               RangeOf(gain, " steps/s").c_str(), RangeOf(ratio, "").c_str(), rounds.size(),
-               RangeOf(own, " steps/s").c_str(), RangeOf(other, " steps/s").c_str());
+               "rounds\n\nsteps per second\n  the command        %s\n  the other command  %s\n",
+               RangeText(gain, " steps/s").c_str(), RangeText(ratio, "").c_str(), rounds.size(),
+               RangeText(own, " steps/s").c_str(), RangeText(other, " steps/s").c_str());
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ int RunPairs(const PairedFlags& flags) {
                      round + 1);
         return run.end.exit_code;
       }
-      if (run.interrupted != 0) {  // the command took it for a reason to end well
+      if (run.interrupted != 0) {  // the command handled the signal and ended with exit code 0
         std::fprintf(stderr, "recprobe: stopped by signal %d in round %zu\n", run.interrupted,
                      round + 1);
         return kSignalled + run.interrupted;
@@ -128,7 +128,7 @@ int RunPairs(const PairedFlags& flags) {
       if (!(run.steps_per_second > 0)) {
         throw Error(ErrorKind::kNotFound,
                     format("no steps of {} were seen{}", names[which], run.notes), {},
-                    "compare programs that `recprobe run` sees the steps of");
+                    "compare programs whose steps `recprobe run` can see");
       }
       seconds[which] = 1 / run.steps_per_second;
       std::fprintf(stderr, "recprobe: round %zu of %zu: %s made %.3f steps/s\n", round + 1,

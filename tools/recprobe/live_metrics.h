@@ -1,4 +1,4 @@
-// --prometheus: the figures of a watch while it goes on.
+// Implements --prometheus: serves metrics of a watch while it runs.
 #pragma once
 
 #include <chrono>
@@ -14,20 +14,20 @@
 namespace recpack::tool {
 
 struct PrometheusFlags {
-  std::string address;  // empty: nobody is served
+  std::string address;  // empty: no server
   std::string job;      // empty: the program's name
 };
 
 void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags);
 
-// One thread. Where no address was given it does nothing.
+// Does nothing without an address. Not thread-safe.
 class LiveMetrics {
  public:
-  // Listens from here on, and says on stderr where. Throws Error as MetricsServer().
+  // Starts the server and prints its address to stderr. Throws Error like MetricsServer().
   LiveMetrics(const PrometheusFlags& flags, const probe::Job& job);
 
-  // To be called after each sample. Decides anew after 1, 2, 4, 8 seconds, then every 15; less
-  // often where that would take more than 0.2 % of a core.
+  // Call it after each sample. Updates the metrics after 1, 2, 4 and 8 seconds, then every 15; less
+  // often if that would use more than 0.2 % of a core.
   void Update(const probe::Watch& watch);
 
  private:

@@ -4,13 +4,13 @@
 #include <exception>
 
 #include "recpack/base/error.h"
-#include "src/probe/report/chrome_trace.h"
+#include "src/probe/report/report.h"
 
 namespace recpack::tool {
 
 void AddReportFlag(CLI::App& command, ReportFlag& flag) {
   command.add_option("--report", flag.folder,
-                     "New folder for report.html, report.json and trace.json (for Perfetto); "
+                     "New folder for report.html, report.json and trace.json (for Perfetto); see "
                      "docs/format/report.md.");
 }
 

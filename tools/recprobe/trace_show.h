@@ -1,4 +1,4 @@
-// What a trace adds up to, for people.
+// Formats the sums of a trace for people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace recpack::tool {
 
-// A paragraph for each device, then the tables, each up to so many rows.
+// Returns a paragraph per device, then the tables with at most `rows` rows each.
 std::string TraceText(const probe::TraceSummary& summary, size_t rows);
 
 }  // namespace recpack::tool

@@ -1,4 +1,4 @@
-// rectrain eval: what a trained network is worth.
+// rectrain eval: evaluates a trained network.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -100,7 +100,7 @@ void EvaluateQuantised(const EvalFlags& flags, train::Evaluator& evaluator) {
       result.int8_layers, result.f32_layers, static_cast<unsigned long long>(result.calibrated_on));
 }
 
-// A name a line; of the data set where the user gives no file; else none.
+// Names from the user's file, one per line, or from the data set; empty if there are none.
 std::vector<std::string> ClassNames(const EvalFlags& flags) {
   if (flags.names.empty()) {
     if (flags.split.data.empty()) return {};
@@ -128,9 +128,9 @@ void ClassifyImages(const EvalFlags& flags, train::Evaluator& evaluator) {
     if (!names.empty() && names.size() != shares.size()) {
       throw Error(
           ErrorKind::kInvalidArgument,
-          format("{} names are given, the network knows {} classes", names.size(), shares.size()),
+          format("there are {} names, but the network has {} classes", names.size(), shares.size()),
           {.path = flags.names.empty() ? flags.split.data : flags.names},
-          "give one a line, or leave them out");
+          "give one per line, or leave them out");
     }
     std::vector<size_t> order(shares.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -157,7 +157,7 @@ train::DeviceSpec OneDevice(const std::string& text) {
   const std::vector<train::DeviceSpec> devices = train::ParseDevices(text);
   if (devices.size() == 1) return devices[0];
   throw Error(ErrorKind::kInvalidArgument,
-              format("a network is evaluated on one device; '{}' are {}", text, devices.size()), {},
+              format("evaluation uses one device, but '{}' names {}", text, devices.size()), {},
               "name one of them");
 }
 
@@ -165,7 +165,7 @@ void RunEval(EvalFlags& flags) {
   flags.options.device = OneDevice(flags.devices);
   if (flags.split.data.empty() && flags.images.empty()) {
     throw Error(ErrorKind::kInvalidArgument, "there is nothing to evaluate on", {},
-                "name shards, or pictures with --image");
+                "name shards, or images with --image");
   }
   flags.options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
   if (flags.calibration_by == "percentile") flags.calibration.percentile = flags.percentile;
@@ -187,48 +187,52 @@ void RunEval(EvalFlags& flags) {
 
 void AddEval(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<EvalFlags>();
-  CLI::App& command = *app.add_subcommand(
-      "eval", "Score a trained network on a split, or show the classes of pictures.");
+  CLI::App& command =
+      *app.add_subcommand("eval", "Evaluate a trained network on a split, or classify images.");
   command.footer(kExamples);
-  command.add_option("DATA", flags->split.data,
-                     "Shards, as recpack batches takes them; with --image for class names alone.");
+  command.add_option(
+      "DATA", flags->split.data,
+      "Shards, as for recpack batches; with --image, only their class names are used.");
   command
       .add_option("--checkpoint", flags->options.checkpoint,
-                  "Checkpoint of rectrain train, or a folder of them: its latest.")
+                  "Checkpoint of rectrain train, or a folder, whose latest one is used.")
       ->required();
-  command.add_option("--split", flags->split.split,
-                     "Split to evaluate on; else the first there is of test, eval, validation.");
-  command.add_option("--batch-size", flags->options.batch_size, "Samples at a time.")
+  command.add_option(
+      "--split", flags->split.split,
+      "Split to evaluate on; default: the first of test, eval and validation that exists.");
+  command.add_option("--batch-size", flags->options.batch_size, "Samples per batch.")
       ->capture_default_str()
       ->check(Positive());
-  command.add_option("--devices", flags->devices, "One, such as cpu:0 or cuda:0.")
+  command.add_option("--devices", flags->devices, "Device to run on, such as cpu:0 or cuda:0.")
       ->capture_default_str();
-  command.add_option("--threads", flags->options.threads, "Of the CPU; 0: all there are.")
+  command.add_option("--threads", flags->options.threads, "CPU threads; 0: all available.")
       ->capture_default_str()
       ->check(NotNegative());
   command.add_option("--loader-threads", flags->options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
-  command.add_option("--type", flags->type, "Of activations.")
+  command.add_option("--type", flags->type, "Type of activations.")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "bf16"}));
-  command.add_option("--recipe", flags->options.recipe, "How pictures are read.")
+  command.add_option("--recipe", flags->options.recipe, "Recipe to read images with.")
       ->capture_default_str();
   CLI::Option* const int8 = command.add_flag(
-      "--int8", flags->int8, "Compute with 8-bit integers as well, beside f32 in turns.");
+      "--int8", flags->int8, "Evaluate a quantised 8-bit network too, in turn with f32.");
   command
       .add_option("--calibration-split", flags->calibration.split,
-                  "Split whose batches the integers' scales are found by.")
+                  "Split whose batches calibrate the 8-bit scales.")
       ->capture_default_str()
       ->needs(int8);
-  command.add_option("--calibration-batches", flags->calibration.batches, "How many of them.")
+  command
+      .add_option("--calibration-batches", flags->calibration.batches,
+                  "Number of calibration batches.")
       ->capture_default_str()
       ->check(Positive())
       ->needs(int8);
   auto& calibration =
       *command
            .add_option("--calibration", flags->calibration_by,
-                       "Where an activation's range ends: at its largest magnitude (max), or where "
-                       "--calibration-percentile of them are within.")
+                       "Range of an activation: up to its largest magnitude (max), or such that "
+                       "--calibration-percentile of them are within (percentile).")
            ->capture_default_str()
            ->check(CLI::IsMember({"max", "percentile"}))
            ->needs(int8);
@@ -238,11 +242,11 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->needs(&calibration);
   CLI::Option* const image =
-      command.add_option("--image", flags->images, "JPEGs and PNGs whose classes to show.")
-          ->excludes(int8);
-  command.add_option("--names", flags->names, "File with the names of the classes, one a line.")
+      command.add_option("--image", flags->images, "JPEGs and PNGs to classify.")->excludes(int8);
+  command.add_option("--names", flags->names, "File with the class names, one per line.")
       ->needs(image);
-  command.add_option("--top", flags->top, "Most probable classes to show of a picture.")
+  command
+      .add_option("--top", flags->top, "Number of classes to show per image, most probable first.")
       ->capture_default_str()
       ->check(Positive())
       ->needs(image);

@@ -1,4 +1,4 @@
-// rectrain sweep: many trainings, timed in turns, as one table.
+// rectrain sweep: times many trainings in turns and prints a table.
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -120,27 +120,27 @@ void Tell(const SweepReport& report, const train::SweepRun& run) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-// Returns what earlier runs left in `file`; refuses to write over them.
+// Returns the runs of an earlier sweep in `file`; refuses to overwrite it without --resume.
 std::vector<train::SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path& file,
                                    const SweepReport& report) {
   if (flags.resume && flags.out.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "there is nothing to go on from", {},
+    throw Error(ErrorKind::kInvalidArgument, "there is nothing to resume", {},
                 "name the folder with --out");
   }
   if (flags.out.empty()) return {};
   std::filesystem::create_directories(flags.out);
   if (!std::filesystem::exists(file)) return {};
   if (!flags.resume) {
-    throw Error(ErrorKind::kInvalidArgument, "there is a sweep already", {.path = file},
-                "go on with it with --resume, or name another folder");
+    throw Error(ErrorKind::kInvalidArgument, "the folder already contains a sweep", {.path = file},
+                "continue it with --resume, or name another folder");
   }
   return ReadRuns(file, report);
 }
 
 int RunSweepCommand(SweepFlags& flags) {
   FinishTrainingFlags(flags.base);
-  if (LaunchPlace::FromEnvironment().size > 1) {
-    throw Error(ErrorKind::kUnsupported, "a sweep is of one process", {},
+  if (train::LaunchPlace::FromEnvironment().size > 1) {
+    throw Error(ErrorKind::kUnsupported, "a sweep runs in one process", {},
                 "start it without a launcher");
   }
   const std::vector<train::SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
@@ -151,7 +151,7 @@ int RunSweepCommand(SweepFlags& flags) {
                                               {"input", flags.inputs},
                                               {"threads", ThreadChoices(flags.threads)},
                                               {"binding", flags.bindings}};
-  // As it is read again: names of files may be no UTF-8.
+  // Parsed again, so that it equals what is read from a file: file names may not be UTF-8.
   SweepReport report{.setting = Json::parse(JsonLine(SettingOf(flags, axes))),
                      .date = Today(),
                      .plan = train::PlanSweep(flags.base, axes),
@@ -186,23 +186,24 @@ void AddAxes(CLI::App& command, SweepFlags& flags) {
   };
   command
       .add_option("--devices-list", flags.devices,
-                  "Lists of devices as of rectrain train, separated by semicolons.")
+                  "Device lists, as for rectrain train, separated by semicolons.")
       ->capture_default_str();
-  axis(
-      "--strategies", flags.strategies, train::WholeStrategyChoices(),
-      "Who has the variables: a parameter server on the CPU, on the first device or spread; async: "
-      "one that waits for no device.");
-  axis("--layouts", flags.layouts, train::LayoutChoices(), "Of activations in memory.");
+  axis("--strategies", flags.strategies, train::WholeStrategyChoices(),
+       "Where the variables are: a replica per device, or a parameter server on the CPU, on the "
+       "first device or spread over all; async: a server that waits for no device.");
+  axis("--layouts", flags.layouts, train::LayoutChoices(), "Memory layout of activations.");
   axis("--norms", flags.norms, train::NormChoices(),
-       "Batch normalisation with ReLU and addition, or apart.");
-  axis("--types", flags.types, train::TypeChoices(), "Of activations; variables are f32.");
-  axis("--inputs", flags.inputs, train::InputChoices(), "What devices are fed with.");
-  command.add_option("--threads-list", flags.threads, "Of each CPU device; 0: its share of all.")
+       "Batch normalisation fused with ReLU and addition, or separate.");
+  axis("--types", flags.types, train::TypeChoices(), "Type of activations; variables are f32.");
+  axis("--inputs", flags.inputs, train::InputChoices(), "Source of the batches.");
+  command
+      .add_option("--threads-list", flags.threads,
+                  "Threads per CPU device; 0: an equal share of the processors.")
       ->delimiter(',')
       ->check(CLI::Range(0, 1024))
       ->default_str("0");
   axis("--bindings", flags.bindings, train::BindingChoices(),
-       "Whether threads stay on a processor each.");
+       "Bind each thread to a processor, or not.");
 }
 
 }  // namespace
@@ -210,23 +211,23 @@ void AddAxes(CLI::App& command, SweepFlags& flags) {
 void AddSweep(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<SweepFlags>();
   CLI::App& command =
-      *app.add_subcommand("sweep", "Time trainings that differ in some options, as one table.");
+      *app.add_subcommand("sweep", "Time trainings with different options and print a table.");
   command.footer(kExamples);
   AddTrainingFlags(command, flags->base);
   AddAxes(command, *flags);
-  command.add_option("--steps", flags->options.steps, "That are timed of each in a round.")
+  command.add_option("--steps", flags->options.steps, "Timed steps per combination and round.")
       ->capture_default_str()
       ->check(Positive());
   command
       .add_option("--rounds", flags->options.rounds,
-                  "In each, every combination has a training of its own; medians count.")
+                  "Rounds; each runs every combination once, and the result is the median.")
       ->capture_default_str()
       ->check(Positive());
   command.add_option("--out", flags->out,
-                     "Folder for sweep.json, sweep.md and sweep.svg; none: print only.");
+                     "Folder for sweep.json, sweep.md and sweep.svg; default: print only.");
   command.add_flag("--resume", flags->resume,
-                   "Go on with the sweep in --out; what failed is tried again.");
-  command.add_flag("--json", flags->json, "Print one JSON object in place of the table.");
+                   "Continue the sweep in --out; failed runs are tried again.");
+  command.add_flag("--json", flags->json, "Print one JSON object instead of the table.");
   command.callback([flags, &exit_code] { exit_code = RunSweepCommand(*flags); });
 }
 

@@ -1,4 +1,4 @@
-// What is told of an epoch.
+// Prints the results of an epoch.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,9 +8,9 @@
 
 namespace recpack::tool {
 
-// `accuracy`: the model tells classes apart.
+// `accuracy`: the model is a classifier.
 nlohmann::json EpochJson(const train::EpochReport& report, bool accuracy);
-// A line; `trained`: not by simulated devices.
+// One line; `trained`: false for simulated devices.
 std::string EpochText(const train::EpochReport& report, bool trained, bool accuracy);
 
 }  // namespace recpack::tool

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "recpack/base/markup.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "tools/human.h"
 #include "tools/rectrain/sweep_report.h"
@@ -8,7 +8,7 @@
 namespace recpack::tool {
 namespace {
 
-// In the picture's units.
+// In SVG units.
 constexpr int kRow = 24, kBar = 16, kTop = 36, kBars = 400, kFigure = 90, kLetter = 7;
 
 std::string Label(const SweepReport& report, const SweepRow& row) {

@@ -2,14 +2,14 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
-#include "tools/rectrain/timing_json.h"
+#include "tools/rectrain/input_report.h"
 
 namespace recpack::tool {
 namespace {
 
-StepTiming TimingOf(const Json& json) {
+train::StepTiming TimingOf(const Json& json) {
   return {.samples_per_second = json.at("samples_per_s"),
           .step_seconds = json.at("step_seconds"),
           .input_wait_seconds = json.at("input_wait_seconds"),
@@ -17,13 +17,13 @@ StepTiming TimingOf(const Json& json) {
           .exchange_bytes = json.at("exchange_bytes")};
 }
 
-Json NamesOf(const SweepPlan& plan, const SweepCase& of) {
+Json NamesOf(const train::SweepPlan& plan, const train::SweepCase& of) {
   Json names;
   for (size_t i = 0; i < plan.axes.size(); ++i) names[plan.axes[i]] = of.names[i];
   return names;
 }
 
-void AddRun(const Json& json, size_t of, std::vector<SweepRun>& runs) {
+void AddRun(const Json& json, size_t of, std::vector<train::SweepRun>& runs) {
   if (json.contains("error")) return;
   runs.push_back({.of = of, .round = json.at("round"), .timing = TimingOf(json)});
 }
@@ -35,8 +35,8 @@ std::vector<SweepRow> RowsOf(const SweepReport& report) {
   double first = 0;
   for (size_t of = 0; of < report.plan.cases.size(); ++of) {
     SweepRow row{.names = report.plan.cases[of].names};
-    std::vector<StepTiming> timings;
-    for (const SweepRun& run : report.runs) {
+    std::vector<train::StepTiming> timings;
+    for (const train::SweepRun& run : report.runs) {
       if (run.of != of) continue;
       if (run.error.empty())
         timings.push_back(run.timing);
@@ -44,7 +44,7 @@ std::vector<SweepRow> RowsOf(const SweepReport& report) {
         row.error = run.error;
     }
     if (timings.empty() && row.error.empty()) row.error = "not measured yet";
-    row.timing = MedianOf(timings);
+    row.timing = train::MedianOf(timings);
     if (row.error.empty()) {
       if (first == 0) first = row.timing.samples_per_second;
       row.ratio = row.timing.samples_per_second / first;
@@ -66,7 +66,7 @@ Json JsonOf(const SweepReport& report) {
       row["error"] = rows[of].error;
     }
     row["runs"] = Json::array();
-    for (const SweepRun& run : report.runs) {
+    for (const train::SweepRun& run : report.runs) {
       if (run.of != of) continue;
       Json each = {{"round", run.round}};
       each.update(run.error.empty() ? TimingJson<Json>(run.timing) : Json{{"error", run.error}});
@@ -78,12 +78,12 @@ Json JsonOf(const SweepReport& report) {
   return json;
 }
 
-std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& report) {
-  std::vector<SweepRun> runs;
+std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport& report) {
+  std::vector<train::SweepRun> runs;
   const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
   try {
     if (NestsTooDeep({reinterpret_cast<const char*>(text.data()), text.size()})) {
-      throw Error(ErrorKind::kInvalidArgument, "it is no sweep: it nests too deep", {.path = path},
+      throw Error(ErrorKind::kInvalidArgument, "not a sweep: it is nested too deep", {.path = path},
                   "take it away, or name another folder");
     }
     const Json json = Json::parse(text.begin(), text.end());
@@ -98,7 +98,7 @@ std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& repor
       for (const Json& run : rows.at(of).at("runs")) AddRun(run, of, runs);
     }
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::kInvalidArgument, format("it is no sweep: {}", error.what()),
+    throw Error(ErrorKind::kInvalidArgument, format("not a sweep: {}", error.what()),
                 {.path = path}, "take it away, or name another folder");
   }
   return runs;

@@ -21,7 +21,7 @@ std::string Share(double part, double whole) { return format("{:.1f} %", 100 * p
 
 std::vector<std::string> Cells(const SweepRow& row) {
   if (!row.error.empty()) return {"failed: " + row.error, "–", "–", "–", "–"};
-  const StepTiming& timing = row.timing;
+  const train::StepTiming& timing = row.timing;
   return {HumanCount(static_cast<uint64_t>(timing.samples_per_second + 0.5)),
           format("{:.2f}×", row.ratio), Share(timing.input_wait_seconds, timing.step_seconds),
           Share(timing.exchange_wait_seconds, timing.step_seconds),
@@ -32,7 +32,7 @@ std::string Text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// "resnet: width 16, classes 10; batch size 128; ...": the setting, without axes that have columns.
+// The setting, without axes that have columns: "resnet: width 16, classes 10; batch size 128; ...".
 std::string Common(const SweepReport& report) {
   const Json& setting = report.setting;
   std::string text = Text(setting.at("model"));

@@ -9,35 +9,34 @@ namespace recpack::tool {
 namespace {
 
 void AddModelFlags(CLI::App& command, train::TrainerOptions& options) {
-  command
-      .add_option("--model", options.model, "What is trained: docs/training.md says what each is.")
+  command.add_option("--model", options.model, "Model to train; docs/training.md describes each.")
       ->capture_default_str()
       ->check(CLI::IsMember({"resnet", "alexnet", "deepconn"}));
-  command.add_option("--width", options.resnet.width, "Of resnet: channels of the first stage.")
+  command.add_option("--width", options.resnet.width, "resnet: channels of the first stage.")
       ->capture_default_str()
       ->check(Positive());
-  command.add_option("--classes", options.resnet.classes, "Of resnet and alexnet: classes.")
+  command.add_option("--classes", options.resnet.classes, "resnet and alexnet: number of classes.")
       ->capture_default_str();
-  command.add_option("--dense", options.alexnet.dense, "Of alexnet: values of a hidden layer.")
+  command.add_option("--dense", options.alexnet.dense, "alexnet: size of a hidden layer.")
       ->capture_default_str()
       ->check(Positive());
   command
       .add_option("--max-tokens", options.deepconn.max_tokens,
-                  "Of deepconn: tokens that are read of a user's and of an item's reviews.")
+                  "deepconn: tokens read from a user's and from an item's reviews.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
   const auto size = [&command](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->capture_default_str()->check(Positive());
   };
   train::DeepconnOptions& deepconn = options.deepconn;
-  size("--dims", deepconn.dims, "Of deepconn: values of a token's vector.");
-  size("--filters", deepconn.filters, "Of deepconn: filters of a tower.");
-  size("--kernel", deepconn.kernel, "Of deepconn: tokens that a filter sees.");
-  size("--latent", deepconn.latent, "Of deepconn: values that a tower ends in.");
-  size("--factors", deepconn.factors, "Of deepconn: factors of the factorisation machine.");
+  size("--dims", deepconn.dims, "deepconn: size of a token's vector.");
+  size("--filters", deepconn.filters, "deepconn: filters of a tower.");
+  size("--kernel", deepconn.kernel, "deepconn: tokens that a filter spans.");
+  size("--latent", deepconn.latent, "deepconn: output size of a tower.");
+  size("--factors", deepconn.factors, "deepconn: factors of the factorisation machine.");
   command
       .add_option("--vocabulary", options.deepconn.vocabulary,
-                  "Of deepconn: number of tokens; 0: as vocabulary.txt beside the shards says.")
+                  "deepconn: number of tokens; 0: from vocabulary.txt beside the shards.")
       ->capture_default_str()
       ->check(NotNegative());
 }
@@ -84,18 +83,18 @@ void AddChoices(CLI::App& command, const std::string& name, train::TrainerChoice
 }
 
 void AddTrainingFlags(CLI::App& command, train::TrainerOptions& options) {
-  command.add_option("DATA", options.data, "Shards, as recpack batches takes them.")->required();
+  command.add_option("DATA", options.data, "Shards, as for recpack batches.")->required();
   command
       .add_option("--batch-size", options.batch_size,
-                  "Samples a step, of each device; 0: the model's own.")
+                  "Samples per step and device; 0: the model's default.")
       ->capture_default_str()
       ->check(NotNegative());
-  command.add_option("--seed", options.seed, "Of initial values, order and augmentation.")
+  command.add_option("--seed", options.seed, "Seed of initial values, order and augmentation.")
       ->capture_default_str();
   command.add_option("--loader-threads", options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
   AddChoice(command, "--bn", options, train::NormStatisticsChoices(),
-            "Batch statistics of each device's samples (local) or of all (sync).");
+            "Batch statistics over each device's samples (local) or over all devices' (sync).");
   AddModelFlags(command, options);
 }
 

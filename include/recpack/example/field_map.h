@@ -1,4 +1,4 @@
-// Which fields of somebody else's data set become which features (docs/sources.md).
+// Mapping from fields of a source data set to features (docs/sources.md).
 #pragma once
 
 #include <string>
@@ -7,22 +7,23 @@
 
 namespace recpack {
 
-// One feature to write. Target `image` stands for image/encoded with image/format, image/height and
-// image/width; target `label` for image/class/label. Any other target is the feature's name.
+// Rule for one feature to write.
 struct FieldRule {
+  // `image` stands for image/encoded with image/format, image/height and image/width; `label` for
+  // image/class/label. Any other target is a feature name.
   std::string target;
-  // A tar member's extension, a list's column or a record's feature. Several, separated by ';': the
-  // first one that an item has.
+  // Source field: a tar member's extension, a list's column or a record's feature. Alternatives are
+  // separated by ';': the first one that the item has is used.
   std::string from;
 };
 
-// Empty: every field is kept, under the name it has. Else only these.
+// If empty, all fields are kept under their own names; otherwise only those of the rules.
 using FieldMap = std::vector<FieldRule>;
 
-// Reads "image=jpg;jpeg,label=cls"; "" gives an empty map. Throws Error (kInvalidArgument).
+// Parses "image=jpg;jpeg,label=cls"; "" gives an empty map. Throws Error (kInvalidArgument).
 FieldMap ParseFieldMap(std::string_view text);
 
-// The fields of the rule, in the order in which they are looked for.
+// Returns the alternative source fields of a rule, in order of preference.
 std::vector<std::string> FieldsOf(const FieldRule& rule);
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// What an array of a batch holds.
+// Type and shape of an array in a batch.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ enum class ValueType : uint8_t { kU8, kI32, kI64, kF16, kBf16, kF32, kU64 };
 size_t ValueBytes(ValueType type) noexcept;
 const char* ValueTypeName(ValueType type);  // "u8", "i32", "i64", "f16", "bf16", "f32", "u64"
 
-// One array of every batch. Its first dimension is the batch size. Who declares one gives name,
-// type and shape; the loader works out the rest.
+// An array that every batch contains. Its first dimension is the batch size. The declarer sets
+// name, type and shape; the loader computes the rest.
 struct ArraySpec {
   std::string name;
   ValueType type = ValueType::kU8;
-  std::vector<uint32_t> shape = {};  // of one sample; empty: one value
+  std::vector<uint32_t> shape = {};  // per sample; empty: a single value
   size_t sample_bytes = 0;
-  size_t offset = 0;  // of the array in the slab, a multiple of 64
+  size_t offset = 0;  // of the array in the slab [bytes]; a multiple of 64
 
   bool operator==(const ArraySpec&) const = default;
 };

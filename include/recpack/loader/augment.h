@@ -1,4 +1,5 @@
-// What changes a picture's colours and shape on its way into a batch, beyond crop and flip.
+// Options for image augmentation beyond crop and flip: colour jitter, erasing, RandAugment,
+// TrivialAugmentWide.
 #pragma once
 
 #include <array>
@@ -6,11 +7,12 @@
 
 namespace recpack {
 
-// torchvision's ColorJitter with Pillow's arithmetic: the four in a random order, each by a factor
-// uniform in [max(0, 1 - x), 1 + x]; the hue turned by [-hue, hue] of the colour circle.
+// torchvision's ColorJitter with Pillow's arithmetic. The four operations run in random order.
+// Brightness, contrast and saturation are multiplied by a factor uniform in [max(0, 1 - x), 1 + x];
+// the hue is rotated by a share of the colour circle uniform in [-hue, hue].
 struct ColourJitter {
-  double probability = 1;  // of jittering a picture at all
-  double brightness = 0;   // 0: left as it is; also the two below
+  double probability = 1;  // of changing an image at all
+  double brightness = 0;   // 0: unchanged; the same for contrast and saturation
   double contrast = 0;
   double saturation = 0;
   double hue = 0;  // 0 to 0.5
@@ -18,30 +20,30 @@ struct ColourJitter {
   bool operator==(const ColourJitter&) const = default;
 };
 
-// torchvision's RandomErasing: with `probability` a rectangle of a random share of the picture and
-// a random aspect becomes 0 behind normalisation; in u8 results the value next to the mean.
+// torchvision's RandomErasing: with `probability`, sets a rectangle of random area and aspect to 0
+// after normalisation; for u8 results, to the value nearest to the mean.
 struct RandomErasing {
   double probability = 0;
-  std::array<double, 2> area = {0.02, 0.33};  // of the result's
+  std::array<double, 2> area = {0.02, 0.33};  // share of the result's area
   std::array<double, 2> aspect = {0.3, 3.3};  // height / width
 
   bool operator==(const RandomErasing&) const = default;
 };
 
-// How shears, shifts and turns take values between pixels; what comes from outside is 0.
+// Interpolation for shears, translations and rotations; pixels from outside the image are 0.
 enum class Interpolation : uint8_t {
-  kNearest,   // the default of torchvision's classes
-  kBilinear,  // what its reference training asks for
+  kNearest,   // default of torchvision's classes
+  kBilinear,  // used by torchvision's reference training
 };
 
 enum class AugmentPolicyKind : uint8_t {
   kNone,
-  kRandAugment,         // `operations` ones of 14, at one magnitude
-  kTrivialAugmentWide,  // one of 14, at a random magnitude
+  kRandAugment,         // `operations` of the 14 operations, at one magnitude
+  kTrivialAugmentWide,  // one of the 14 operations, at a random magnitude
 };
 
-// torchvision's RandAugment and TrivialAugmentWide: their operations and magnitudes (in 31 bins)
-// with Pillow's arithmetic.
+// torchvision's RandAugment and TrivialAugmentWide: same operations and magnitudes (31 bins), with
+// Pillow's arithmetic.
 struct AugmentPolicy {
   AugmentPolicyKind kind = AugmentPolicyKind::kNone;
   Interpolation interpolation = Interpolation::kNearest;
@@ -51,9 +53,9 @@ struct AugmentPolicy {
   bool operator==(const AugmentPolicy&) const = default;
 };
 
-// Done to the u8 picture of the result's size, once it is cropped and flipped, in this order, but
-// for erasing, which comes last. Each family draws its own numbers by (seed, epoch, position,
-// view): one more of them leaves the others, the crop and the flip as they are.
+// Applied to the u8 image of the result's size after crop and flip, in the order of the members;
+// erasing comes last, after normalisation. Each member draws from its own random stream, keyed by
+// (seed, epoch, position, view): enabling one does not change the others, the crop or the flip.
 struct ImageAugment {
   AugmentPolicy policy;
   ColourJitter colour;

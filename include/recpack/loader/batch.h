@@ -1,4 +1,4 @@
-// A batch in memory.
+// Batch of samples in host memory.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,9 @@
 
 namespace recpack {
 
-// What a loader made, in a slab that goes back to it with the batch. Move-only; any thread may hold
-// or destroy it, also after its loader, when it keeps its own slab and no other.
+// A batch made by a loader. Owns its slab, which goes back to the loader when the batch is
+// destroyed. Move-only. May be held and destroyed on any thread, also after the loader; it then
+// keeps only its own slab alive.
 class Batch {
  public:
   Batch() = default;
@@ -22,13 +23,15 @@ class Batch {
   Batch& operator=(Batch&&) noexcept = default;
 
   uint64_t epoch() const noexcept { return epoch_; }
-  uint64_t number() const noexcept { return number_; }  // in the epoch, from where this run began
-  // Samples there are, of this rank: the batch size but in a last batch that is kept short.
+  // In the epoch, counted from where this run began
+  uint64_t number() const noexcept { return number_; }
+  // Number of samples of this rank: the batch size, except in a short last batch
+  // (LastBatch::kKeep).
   uint32_t size() const noexcept { return size_; }
   const std::vector<ArraySpec>& arrays() const noexcept { return *arrays_; }
 
-  // size() samples of the array, one behind the other. Throws Error (kInvalidArgument) for a name
-  // that is not there.
+  // Returns the array's size() samples, contiguous. Throws Error (kInvalidArgument) if there is no
+  // array of that name.
   template <typename T>
   const T* Data(const std::string& name) const {
     return static_cast<const T*>(Raw(name));
@@ -36,26 +39,28 @@ class Batch {
   const void* Raw(const std::string& name) const;
   const void* Raw(size_t array) const noexcept { return slab_.get() + (*arrays_)[array].offset; }
 
-  // Off: an experiment asked for it (RequestMode(), recprobe gain), and it is repeated or made up.
+  // False if an experiment (RequestMode(), recprobe gain) asked for this batch; it is then repeated
+  // or synthetic.
   bool live() const noexcept { return live_; }
-  // In a run of recprobe gain: the block that it belongs to.
+  // The block that the batch belongs to in a run of recprobe gain; otherwise nullopt.
   const std::optional<GainPlan::Block>& gain_block() const noexcept { return gain_block_; }
 
-  // By sample: the record's ordinal in the split; of a substituted record, the one taken in its
-  // place.
+  // Per sample: ordinal of the record in the split; if the record was substituted, of its
+  // substitute.
   const std::vector<uint64_t>& ids() const noexcept { return *ids_; }
-  // By sample: which view of the mixture it is from, counted from 0.
+  // Per sample: index of its view in the mixture, from 0.
   const std::vector<uint32_t>& views() const noexcept { return *views_; }
-  // By sample: 0 where it only repeats another to fill the last batch (LastBatch::kPad).
+  // Per sample: 0 if it repeats another sample to fill the last batch (LastBatch::kPad), otherwise
+  // 1.
   const std::vector<uint8_t>& mask() const noexcept { return *mask_; }
 
-  // Where the consumer stands once it has used this batch: Loader::Options::resume takes it.
+  // Token of the position after this batch, for LoaderOptions::resume.
   const std::string& token() const noexcept { return token_; }
 
  private:
   friend class Loader;
 
-  std::shared_ptr<void> hold_;  // gives the slab back
+  std::shared_ptr<void> hold_;  // returns the slab to the loader on destruction
   std::shared_ptr<const uint8_t> slab_;
   std::shared_ptr<const std::vector<ArraySpec>> arrays_;
   const std::vector<uint64_t>* ids_ = nullptr;

@@ -1,4 +1,4 @@
-// What a loader keeps in memory from epoch to epoch.
+// Options and statistics of a loader's in-memory cache.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +7,29 @@ namespace recpack {
 
 enum class CacheKind : uint8_t {
   kNone,
-  // Records as they were read and checked. One that is there is neither read nor checked again.
+  // Records, after reading and checking. A cached record is neither read nor checked again.
   kRecords,
-  // Encoded pictures, whole, as their field's ImageDecoding has them: one that is there is not
-  // decoded again, its record is still read. Not of raw fields, nor of those that are decoded
-  // `scaled` or `resize_planes`, nor where a part of the file is damaged: these are made as without
-  // a cache. A picture is decoded whole to be kept, even where a part of it would have done.
+  // Decoded images. A cached image is not decoded again; its record is still read. Images are
+  // decoded whole, even if a crop would need only a part. Not cached: raw fields, fields with
+  // `scaled` or `resize_planes`, and images of damaged files; these are made as without a cache.
   kPictures,
 };
 
-// A cache changes no batch. It is filled as samples come, and when it is full what is in it stays,
-// for in an epoch each record is as likely as any other to come again; the rest is read or decoded
-// as without it. One a loader, for all of its threads and epochs.
+// The cache does not change batches. It fills as samples are read and never evicts: within an epoch
+// every record is equally likely to come again. When it is full, other samples are read or decoded
+// as without a cache. Each loader has one cache, shared by its threads and kept across epochs.
 struct CacheOptions {
   CacheKind what = CacheKind::kNone;
-  // Most bytes that it takes in memory, in whole pages, with all that is needed to find what is in
-  // it: 32 bytes each, and a table of at most an eighth. Taken as it fills, not at once.
+  // Upper limit of the cache's memory [bytes], in whole pages, including bookkeeping: 32 bytes per
+  // entry, and a table of at most an eighth of the budget. Memory is taken as the cache fills.
   uint64_t budget_bytes = 0;
 };
 
 struct CacheStats {
-  uint64_t hits = 0;    // records or pictures that were taken from memory
-  uint64_t misses = 0;  // that were read or decoded
-  uint64_t kept = 0;    // that are in memory now
-  uint64_t bytes = 0;   // that the cache takes now: at most the budget
+  uint64_t hits = 0;    // records or images found in the cache
+  uint64_t misses = 0;  // records or images that had to be read or decoded
+  uint64_t kept = 0;    // entries now
+  uint64_t bytes = 0;   // memory used now; at most the budget
 };
 
 }  // namespace recpack

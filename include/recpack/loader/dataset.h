@@ -1,4 +1,4 @@
-// A data set as a loader sees it: numbered records of one split.
+// Data set: the numbered records of one split.
 #pragma once
 
 #include <cstdint>
@@ -21,75 +21,77 @@ class Source;
 }
 
 struct DatasetOptions {
-  // Empty: "train", or the only split there is.
+  // Default: "train", or the only split.
   std::string split = {};
-  // Shards are read through it, but for mapped ones. Null: PosixFiles(); outlives the data set.
+  // File system to read shards with, except mapped ones. Null: PosixFiles(). Must outlive the data
+  // set.
   FileSystem* files = nullptr;
-  // Features that are found as others: "image=jpg;jpeg,label=cls" (ParseFieldMap()). Of shards,
-  // records stay as they are, a mapped feature is found under its target as well: `image` as
-  // image/encoded and image, `label` as image/class/label and label. Tars and lists make their
-  // records of these fields, as recpack pack does.
+  // Aliases of features: "image=jpg;jpeg,label=cls" (see ParseFieldMap()). For shards, records stay
+  // unchanged and a mapped feature is also found under its target: `image` as image/encoded and
+  // image, `label` as image/class/label and label. For tars and lists, records are made of these
+  // fields, as recpack pack makes them.
   FieldMap fields = {};
-  // The number of the first class, taken off every label: 1 for labels 1 to N.
+  // Number of the first class, subtracted from every label: 1 for labels 1 to N.
   int64_t label_offset = 0;
 };
 
-// Immutable; any number of threads; copies are cheap.
+// Immutable and thread-safe. Cheap to copy.
 class Dataset {
  public:
-  // `path`: shards, as a folder of them, a manifest, a shard, or a pattern such as "train-*" or
-  // "{a,b}/train-{00000..00003}-of-00004". Records are found by the split's index; one that is
-  // missing, damaged or not of these shards is made by scanning, in memory. A shard whose size is
-  // not the manifest's or the index's is an error, here or when it is opened to read a record,
-  // which LoaderOptions::on_bad_record may then replace.
+  // Opens a data set. `path` names shards: a folder, a manifest, a shard, or a pattern such as
+  // "train-*" or "{a,b}/train-{00000..00003}-of-00004". Records are located by the split's index;
+  // if it is missing, damaged or belongs to other shards, the shards are scanned and the index is
+  // kept in memory. A shard whose size differs from the manifest's or the index's is an error,
+  // thrown here or when the shard is opened to read a record; LoaderOptions::on_bad_record then
+  // applies.
   //
-  // Or what recpack pack recognises: a folder of class folders, uncompressed tar archives of
-  // samples ("x-{000..003}.tar"), a list (.csv, .tsv, .jsonl), CIFAR. Each sample is the record
-  // that packing it would write, byte for byte, made when it is read. Memory: what OpenFolder(),
-  // OpenTar() and OpenList() say, some tens of bytes a file. SourceOptions do not matter to these.
+  // Alternatively `path` names a source that recpack pack recognises: a folder of class folders,
+  // uncompressed tar archives of samples ("x-{000..003}.tar"), a list (.csv, .tsv, .jsonl), or
+  // CIFAR. Each sample is then made on reading, byte for byte as packing would write it. Memory: as
+  // stated at OpenFolder(), OpenTar() and OpenList(), some tens of bytes per file.
+  // RandomAccessOptions do not apply to these.
   //
-  // Throws Error: kNotFound, kIo, kCorrupt; kInvalidArgument for what is none of these;
-  // kUnsupported for shards and tars that are compressed as one stream, which have no random
-  // access.
+  // Throws Error: kNotFound, kIo, kCorrupt; kInvalidArgument if the path is none of these;
+  // kUnsupported for shards and tars compressed as one stream, which have no random access.
   static Dataset Open(const std::string& path, const DatasetOptions& options = {});
 
-  // Several as one data set: the split's shards in the order of the list, wherever they lie, or tar
-  // archives. Throws besides: kInvalidArgument for a shard or archive that is there twice, and for
-  // manifests whose class names differ; kUnsupported for anything else in a list.
+  // Opens several paths as one data set: the split's shards in the order of the list, or tar
+  // archives. Also throws kInvalidArgument if a shard or archive is listed twice or if the
+  // manifests' class names differ, and kUnsupported for other sources.
   static Dataset Open(const std::vector<std::string>& paths, const DatasetOptions& options = {});
 
-  // Items of any source, each as the record that packing it would write. Of the options, `split`
-  // and `label_offset` count.
+  // Makes a data set of a source's items; each sample is the record that packing would write. Uses
+  // only `split` and `label_offset` of the options.
   static Dataset OfSource(std::shared_ptr<const pack::Source> source, const std::string& path,
                           const DatasetOptions& options = {});
 
   const std::string& path() const noexcept { return path_; }
   const std::string& split() const noexcept { return split_; }
   uint64_t records() const noexcept;
-  uint64_t bytes() const noexcept;  // of shards; of items about what their records will have
+  uint64_t bytes() const noexcept;  // of the shards; for items, an estimate of their records' size
   const std::vector<std::string>& class_names() const noexcept { return class_names_; }
 
-  // Tells data sets apart by the names, sizes and record counts of their shards, or of classes,
-  // archives and their files, wherever they lie, never by their contents: 16 hexadecimal digits for
-  // all of it, then 4 for each eighth of the shards, classes or archives.
+  // Identifies the data set by the names, sizes and record counts of its shards (or classes,
+  // archives and their files), independent of their location and contents: 16 hexadecimal digits
+  // for the whole, then 4 for each eighth of the shards, classes or archives.
   const std::string& digest() const noexcept { return digest_; }
 
-  // Says which of them make this data set another than the one that had `digest`; empty: none.
+  // Describes how this data set differs from the one with `digest`; empty if it does not.
   std::string DifferenceFrom(const std::string& digest) const;
 
-  // A reader of its records, for one thread.
-  std::unique_ptr<SampleSource> NewSource(const SourceOptions& options = {}) const;
+  // Returns a reader of the records, for one thread.
+  std::unique_ptr<SampleSource> NewSource(const RandomAccessOptions& options = {}) const;
 
-  // Lets the features of a record be found as the options say; called on each that was parsed.
-  // Throws Error without a place: kNotFound where a mapped feature is missing, kCorrupt for a label
-  // below the offset, kUnsupported for a label that is no number.
+  // Applies the field map and the label offset to a parsed record. Throws Error without a place:
+  // kNotFound if a mapped feature is missing, kCorrupt if a label is below the offset, kUnsupported
+  // if a label is not a number.
   void MapFeatures(ExampleView& example) const;
 
-  // Where the record lies, for messages. Items of sources have a path only.
+  // Returns the record's location, for messages. Items of sources have a path only.
   Place PlaceOf(uint64_t ordinal) const;
 
-  // What the user should hear of, as of files that were left out, or whose names leave their split
-  // open.
+  // Returns notices for the user, such as files that were ignored or splits guessed from file
+  // names.
   std::vector<std::string> Notices() const;
 
  private:
@@ -103,7 +105,7 @@ class Dataset {
   std::shared_ptr<const SampleStore> store_;
   std::shared_ptr<const FeatureMapper> mapper_;
   std::string digest_;
-  std::vector<std::string> notices_;  // of the files' names
+  std::vector<std::string> notices_;  // about file names
 };
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// What a batch is made of: each field becomes one array.
+// Fields: each one describes an array of the batch.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,29 @@
 
 namespace recpack {
 
-// Numbers of an int64 or float feature. Fixed lists have exactly `length` values; ragged ones at
-// most, padded with `padding`, and an array NAME_length (i32) says how many there were.
+// Numbers from an int64 or float feature. A fixed list has exactly `length` values. A ragged list
+// has at most `length`, is filled up with `padding`, and gets an array NAME_length (i32) with the
+// number of values.
 struct NumbersField {
   std::string name;
-  std::string feature;               // empty: as the name
-  ValueType type = ValueType::kI64;  // kI64 or kI32 of int64 features, kF32 of float features
-  uint32_t length = 1;               // 1 and not ragged: one value a sample, shape (batch)
+  std::string feature;               // empty: same as the name
+  ValueType type = ValueType::kI64;  // kI64 or kI32 for int64 features, kF32 for float features
+  uint32_t length = 1;               // if 1 and not ragged, the shape is (batch)
   bool ragged = false;
-  bool truncate = false;  // ragged: cut what is longer; off: an error
+  bool truncate = false;  // ragged only: truncate longer lists; otherwise they are errors
   double padding = 0;
 };
 
-// Bytes as they are: of exactly this shape, or ragged like numbers (text).
+// Bytes, copied unchanged: exactly of this shape, or ragged (text).
 struct BytesField {
   std::string name;
-  std::string feature;  // empty: as the name
+  std::string feature;  // empty: same as the name
   std::vector<uint32_t> shape;
-  bool ragged = false;  // shape is one number, the most bytes
+  bool ragged = false;  // shape has one dimension, the maximum length
   bool truncate = false;
 };
 
-// The record's ordinal in the split, i64.
+// Ordinal of the record in the split, i64.
 struct IdField {
   std::string name = "id";
 };

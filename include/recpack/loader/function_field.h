@@ -1,4 +1,4 @@
-// Arrays that a function of the user fills, sample by sample.
+// Field whose arrays a user function fills for each sample.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@
 
 namespace recpack {
 
-// One sample, for the time of a call.
+// View of a sample, valid during a call.
 struct SampleView {
   const ExampleView& example;
-  uint64_t id;  // the record's ordinal in the split
+  uint64_t id;  // ordinal of the record in the split
   uint64_t epoch;
   uint64_t position;              // in the epoch, over all ranks
-  KeyedRandom random;             // by (seed, epoch, position) and the field's stream
-  std::span<uint8_t* const> out;  // by array of the field: sample_bytes to be written, all of them
-  PixelView picture;              // that of the field's `picture`, without gaps
+  KeyedRandom random;             // keyed by (seed, epoch, position) and the field's stream
+  std::span<uint8_t* const> out;  // per array: sample_bytes to write; all must be written
+  PixelView picture;              // made as the field's `picture` says, contiguous
 };
 
 struct FunctionField {
   std::vector<ArraySpec> arrays;  // at least one
-  // Called by several threads at once. What it throws reaches the consumer with the record's place,
-  // itself as the nested exception of an Error; an Error of kind kCorrupt may be substituted like a
-  // bad record, others never. What it writes must be a function of what it is given, or batches are
-  // not.
+  // Called by several threads at once. An exception reaches the consumer nested in an Error with
+  // the record's place. An Error of kind kCorrupt may be substituted like a bad record; other
+  // exceptions never are. The output must be a function of the input only, otherwise batches are
+  // not reproducible.
   std::function<void(SampleView&)> call;
-  uint32_t stream = 0;  // functions with the same number draw the same numbers; below 65536
-  // A picture that the function is given: cropped, resized, flipped and augmented as the field
-  // says, in u8 with channels interleaved; name, type, layout, mean and std are not looked at.
+  uint32_t stream = 0;  // functions with the same stream draw the same numbers; below 65536
+  // Image passed to the function: cropped, resized, flipped and augmented as the field says, in u8
+  // with interleaved channels. Ignores name, type, layout, mean and std.
   std::optional<ImageField> picture = {};
 };
 

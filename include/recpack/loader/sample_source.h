@@ -1,4 +1,4 @@
-// Where a loader's samples come from, whatever they lie in.
+// Interface of a reader of samples, independent of their storage.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,31 @@
 
 namespace recpack {
 
-// Samples of one split by ordinal, in any order. One thread at a time; any number of sources of one
-// data set side by side.
+// Reads the samples of one split by ordinal, in any order. Not thread-safe; use one source per
+// thread.
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
 
-  // Another source of the same samples, for another thread. What can be shared is: the files that
-  // are open are not more with more threads.
+  // Returns another source of the same samples, for another thread. Shares what it can: the number
+  // of open files does not grow with the number of threads.
   virtual std::unique_ptr<SampleSource> ForAnotherThread() const = 0;
 
-  // Whether Advise() has nothing to do for these samples, by a few of them: they are in memory.
+  // Checks a few of the samples; returns true if they are in memory, so that Advise() has nothing
+  // to do.
   virtual bool InMemory(std::span<const uint64_t> ids) = 0;
 
-  // Tells that these samples will be read soon, by whatever source. A hint: it does not wait,
-  // reports no errors and may do nothing.
+  // Announces that these samples will be read soon, by any source. A hint: does not block, reports
+  // no errors and may do nothing.
   virtual void Advise(std::span<const uint64_t> ids) = 0;
 
-  // Tells that this sample will be read by this source in a microsecond or two. A hint.
+  // Announces that this source will read the sample within a microsecond or two. A hint.
   virtual void Touch(uint64_t) noexcept {}
 
-  // The sample as a tf.train.Example in its wire format. The view is valid until the next Read(),
-  // or until `memory` is touched, in which it may lie; `memory` grows as needed and is used again.
-  // Throws Error with the sample's place: kInvalidArgument beyond the end; kNotFound, kIo; kCorrupt
-  // where what is there is damaged, or not what was there when the data set was opened.
+  // Returns the sample as a serialised tf.train.Example. The view is valid until the next Read() or
+  // until `memory`, where it may lie, is changed; `memory` grows as needed and is reused. Throws
+  // Error with the sample's place: kInvalidArgument if `id` is beyond the end; kNotFound, kIo;
+  // kCorrupt if the data is damaged or has changed since the data set was opened.
   virtual ByteView Read(uint64_t id, ByteBuffer& memory) = 0;
 };
 

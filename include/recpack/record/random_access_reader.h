@@ -1,4 +1,4 @@
-// Records of a split by ordinal, in any order.
+// Random access to the records of a split, by ordinal.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,39 @@
 
 namespace recpack {
 
-struct SourceOptions {
-  // How bytes come from the disk; docs/decisions/0002-random-access.md has the measurements.
+struct RandomAccessOptions {
+  // I/O backend; docs/decisions/0002-random-access.md has measurements.
   enum class Backend {
     kAutomatic,  // kPread
-    kPread,      // the kernel is told what Prefetch() names, or `threads` helpers read it
-    kIoUring,    // falls back to pread where the build or the kernel has none: see backend()
-    kMapped,     // copies from mappings of whole shards
+    kPread,      // Prefetch() advises the kernel, or `threads` helper threads read ahead
+    kIoUring,    // falls back to pread if the build or the kernel lacks it: see backend()
+    kMapped,     // copies from memory mappings of whole shards
   };
   Backend backend = Backend::kAutomatic;
-  // Check the CRCs of length and payload, and that the index's length is the file's. Off: only that
+  // Check the CRCs of length and payload, and the length against the index. Off: check only that
   // the file is long enough.
   bool verify = true;
-  // Helpers of kPread that serve Prefetch(). 0: it only tells the kernel what will be needed.
+  // Helper threads of kPread that serve Prefetch(). 0: Prefetch() only advises the kernel.
   int threads = 0;
-  // Most shards that are open, or mapped, at a time; shared by all sources made by
-  // ForAnotherThread(), each of which may hold eight more where this is at least 64. At least 1.
+  // Maximum number of shards open or mapped at a time, at least 1. Shared by all sources made by
+  // ForAnotherThread(); each of these may hold eight more if the limit is at least 64.
   size_t max_open_files = 256;
-  // Most payload bytes that prefetched records may hold; what is beyond is read by Get().
+  // Maximum payload bytes of prefetched records; records beyond are read by Get().
   size_t max_prefetched_bytes = size_t{64} << 20;
-  // Let Prefetch() also begin what is in the page cache already, judged by a sample: then Get()
-  // alone is faster.
+  // Let Prefetch() also start reads of records that are in the page cache, judged by a sample. Off
+  // by default, since Get() alone is faster for these.
   bool prefetch_cached = false;
-  // Longest stretch of a compressed shard, in uncompressed bytes and not counting its last record,
-  // that is inflated for one record. Ours have a flush point about every 1 MiB; foreign ones have
-  // none and are refused if longer.
+  // Maximum uncompressed bytes, not counting the last record, that are inflated to reach one record
+  // of a compressed shard. Shards of RecordWriter have a flush point about every 1 MiB; those of
+  // other writers have none and are refused if longer.
   size_t max_segment_bytes = size_t{16} << 20;
 };
 
-// Where the index's shard of this number lies. Called by any thread.
+// Returns the path of a shard, by its number in the index. Must be thread-safe.
 using ShardPath = std::function<std::string(size_t shard)>;
 
-// A payload and the memory it lies in. Cheap to copy; independent of its source, any thread.
+// Payload with shared ownership of its memory. Cheap to copy, independent of its source,
+// thread-safe.
 class OwnedRecord {
  public:
   OwnedRecord() = default;
@@ -59,60 +60,60 @@ class OwnedRecord {
   ByteView payload_;
 };
 
-// One thread at a time; ForAnotherThread() makes one for each further thread.
-class RecordSource {
+// Reads records by ordinal. Not thread-safe: use ForAnotherThread() to make one source per thread.
+class RandomAccessReader {
  public:
-  // The index's shards lie in `folder`. `files` outlives the source. Opens nothing yet.
-  RecordSource(Index index, std::string folder, SourceOptions options = {},
-               FileSystem& files = PosixFiles());
-  // The same for shards that lie anywhere.
-  RecordSource(Index index, ShardPath path_of, SourceOptions options = {},
-               FileSystem& files = PosixFiles());
-  ~RecordSource();
-  RecordSource(RecordSource&&) noexcept;
+  // The index's shards lie in `folder`. `files` must outlive the source. Opens no file yet.
+  RandomAccessReader(Index index, std::string folder, RandomAccessOptions options = {},
+                     FileSystem& files = PosixFiles());
+  // For shards at arbitrary paths.
+  RandomAccessReader(Index index, ShardPath path_of, RandomAccessOptions options = {},
+                     FileSystem& files = PosixFiles());
+  ~RandomAccessReader();
+  RandomAccessReader(RandomAccessReader&&) noexcept;
 
-  // Begins to read records (ordinals in the split) that Get() will ask for, in any order; records
-  // that lie together in a shard are read at once. Does not wait. A hint: reports no errors, may be
-  // left out, repeated or not made use of.
+  // Starts to read records (ordinals in the split) that Get() will be called for, in any order.
+  // Adjacent records of a shard are read together. Does not block. A hint: reports no errors, and
+  // is optional.
   void Prefetch(std::span<const uint64_t> ids);
 
-  // The record of this ordinal; takes what was prefetched for it. Throws Error: kInvalidArgument
-  // beyond the end; kNotFound, kIo; kCorrupt, with file, offset and ordinal in the shard, where a
-  // CRC or a length does not hold, or the file is shorter than the index says; kUnsupported for
-  // compressed shards without flush points.
+  // Returns the record with this ordinal, prefetched or read now. Throws Error: kInvalidArgument
+  // beyond the end; kNotFound, kIo; kCorrupt, with file, offset and ordinal in the shard, if a CRC
+  // or a length is wrong or the file is shorter than the index says; kUnsupported for compressed
+  // shards without flush points.
   OwnedRecord Get(uint64_t id);
 
-  // Whether these records (judged by a sample) need no disk, and SourceOptions::prefetch_cached
-  // does not ask for them all the same. False where nobody can tell.
+  // Tells whether these records, judged by a sample, are in the page cache. False if unknown or if
+  // RandomAccessOptions::prefetch_cached is set.
   bool InPageCache(std::span<const uint64_t> ids) noexcept;
 
-  // Tells the kernel that these records will be read soon, by whatever source: each shard's in the
-  // order in which they lie, neighbours as one. Nothing is held for them. A hint like Prefetch().
+  // Advises the kernel that these records will be read soon, by any source: in file order for each
+  // shard, adjacent records as one range. Holds no memory. A hint like Prefetch().
   void Advise(std::span<const uint64_t> ids);
 
-  // Brings the record towards this processor's caches, where it will be read in a microsecond or
-  // two: for kMapped, which else waits for memory at each record of a random order. A hint.
+  // Prefetches the record into the CPU caches; useful if it is read within a microsecond or two.
+  // For kMapped, where random order otherwise costs a cache miss per record. A hint.
   void Touch(uint64_t id) noexcept;
 
-  // As Get(), but into `memory`, which grows as needed and is used again: no memory is taken for a
-  // record. The view is valid until the next use of `memory`. Made for many small records.
+  // Like Get(), but reads into `memory`, which grows as needed, so that no memory is allocated per
+  // record. The view is valid until the next use of `memory`. For many small records.
   ByteView Read(uint64_t id, ByteBuffer& memory);
 
   uint64_t record_count() const noexcept;
 
-  // The backend at work: never kAutomatic.
-  SourceOptions::Backend backend() const noexcept;
+  // Returns the backend in use; never kAutomatic.
+  RandomAccessOptions::Backend backend() const noexcept;
 
-  // A source over the same index and the same open shards.
-  RecordSource ForAnotherThread() const;
+  // Makes a source that shares the index and the open shards.
+  RandomAccessReader ForAnotherThread() const;
 
  private:
   struct State;
-  explicit RecordSource(std::unique_ptr<State> state);
+  explicit RandomAccessReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
-// "pread", "io_uring", "mapped", "automatic".
-const char* BackendName(SourceOptions::Backend backend);
+// Returns "pread", "io_uring", "mapped" or "automatic".
+const char* BackendName(RandomAccessOptions::Backend backend);
 
 }  // namespace recpack

@@ -27,8 +27,8 @@ ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
 
 namespace {
 
-// "text 'hello, ...'", or the first bytes in hexadecimal.
-std::string BeginningOf(ByteView bytes) {
+// Describes the first bytes, as text or in hexadecimal.
+std::string DescribeStart(ByteView bytes) {
   if (bytes.empty()) return "it is empty";
   const ByteView first = bytes.first(std::min<size_t>(bytes.size(), 12));
   const auto is_text = [](uint8_t c) { return c >= 32 && c < 127; };
@@ -38,7 +38,7 @@ std::string BeginningOf(ByteView bytes) {
   return text;
 }
 
-// As Pillow's convert("L") has it: ITU-R 601-2 in 16 bits.
+// Replaces RGB by the luma of Pillow's convert("L"): ITU-R 601-2 in 16 bits.
 void KeepLuma(Image& image) {
   const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
   for (size_t i = 0; i < pixels; ++i) {
@@ -53,12 +53,12 @@ void KeepLuma(Image& image) {
 
 void RefuseNotDecoded(ByteView bytes, const ImageHeader& header) {
   if (header.format == ImageFormat::kUnknown) {
-    throw Error(ErrorKind::kCorrupt, "is not an image: " + BeginningOf(bytes), {},
+    throw Error(ErrorKind::kCorrupt, "is not an image: " + DescribeStart(bytes), {},
                 "leave it out; the loader can put another record in its place");
   }
   if (header.format != ImageFormat::kJpeg && header.format != ImageFormat::kPng) {
     throw Error(ErrorKind::kUnsupported,
-                format("is a picture of the format {}, and only JPEG and PNG are decoded",
+                format("is an image of the format {}; only JPEG and PNG are decoded",
                        ImageFormatName(header.format)),
                 {}, "convert it before packing");
   }
@@ -80,12 +80,12 @@ void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& o
     case ImageFormat::kPng:
       if (options.scale_denominator != 1) {
         throw Error(ErrorKind::kUnsupported, "PNGs cannot be decoded at a fraction of their size",
-                    {}, "set scale_denominator to 1 for them");
+                    {}, "set scale_denominator to 1");
       }
       DecodePng(bytes, options, out);
       break;
     default:
-      break;  // refused
+      break;  // refused above
   }
   if (options.layout == PixelLayout::kOne && out.channels == 3) KeepLuma(out);
   if (options.apply_orientation) out = ApplyOrientation(std::move(out), header.orientation);

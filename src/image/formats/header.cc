@@ -36,7 +36,7 @@ ImageHeader ReadImageHeader(ByteView bytes) {
   if (BeginsWith(bytes, "\x89PNG")) return ReadPngHeader(bytes);
   if (BeginsWith(bytes, "GIF87a") || BeginsWith(bytes, "GIF89a")) return ReadGifHeader(bytes);
   if (BeginsWith(bytes, "RIFF") && BeginsWith(bytes, "WEBP", 8)) return ReadWebpHeader(bytes);
-  // Two letters prove little: the four zero bytes that every BMP has make a chance hit unlikely.
+  // "BM" alone is too weak: also check the four zero bytes of every BMP.
   if (BeginsWith(bytes, "BM") && BeginsWith(bytes, std::string_view("\0\0\0\0", 4), 6)) {
     return ReadBmpHeader(bytes);
   }

@@ -1,4 +1,4 @@
-// GIF, BMP and WebP: formats that are packed as they are, with the size from their headers.
+// Header parsers for GIF, BMP and WebP, which are packed as they are.
 #include <cstdlib>
 #include <string_view>
 
@@ -19,7 +19,7 @@ uint32_t LittleEndian24(const uint8_t* from) {
   return LoadLittleEndian<uint16_t>(from) | uint32_t{from[2]} << 16;
 }
 
-// The three kinds of first chunk (RFC 9649, sections 2.5 to 2.7).
+// Parses the first chunk, of one of three kinds (RFC 9649, sections 2.5 to 2.7).
 ImageHeader ReadWebpChunk(ByteView bytes) {
   const std::string_view kind = AsText(bytes.subspan(12, 4));
   ImageHeader header{.format = ImageFormat::kWebp, .bit_depth = 8};
@@ -37,7 +37,7 @@ ImageHeader ReadWebpChunk(ByteView bytes) {
     header.height = static_cast<int>(LittleEndian24(&bytes[27])) + 1;
     header.channels = (bytes[20] & 0x10) != 0 ? 4 : 3;
   } else {
-    throw Error(ErrorKind::kCorrupt, "the WebP's first chunk is of no known kind", {.offset = 12});
+    throw Error(ErrorKind::kCorrupt, "the WebP's first chunk has an unknown type", {.offset = 12});
   }
   return header;
 }
@@ -60,7 +60,7 @@ ImageHeader ReadBmpHeader(ByteView bytes) {
   const bool old = info_bytes == 12;  // BITMAPCOREHEADER: 16-bit sizes
   const int64_t width =
       old ? LoadLittleEndian<uint16_t>(&bytes[18]) : LoadLittleEndian<int32_t>(&bytes[18]);
-  // A negative height means that the rows run from top to bottom.
+  // A negative height means that rows are stored from top to bottom.
   const int64_t height = old ? LoadLittleEndian<uint16_t>(&bytes[20])
                              : std::abs(int64_t{LoadLittleEndian<int32_t>(&bytes[22])});
   if (info_bytes < 12 || width <= 0 || height <= 0 || height > INT32_MAX) {

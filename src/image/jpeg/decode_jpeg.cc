@@ -9,7 +9,7 @@
 namespace recpack {
 namespace {
 
-// Rows offered to libjpeg at once; it fills at most one row of MCUs a call.
+// Rows passed to libjpeg at a time; it fills at most one row of MCUs per call.
 constexpr int kRowsPerCall = 16;
 
 void ReadRows(jpeg_decompress_struct& info, Image& out) {
@@ -30,15 +30,16 @@ void ReadCmykRows(jpeg_decompress_struct& info, uint8_t* cmyk, Image& out) {
   }
 }
 
-// Chooses the colours that libjpeg puts out and returns the channels that our pixels will have.
+// Selects libjpeg's output colour space and returns the number of channels of the result.
 int ChooseColours(jpeg_decompress_struct& info, PixelLayout layout) {
   if (info.num_components == 4) {
     info.out_color_space = JCS_CMYK;
     return 3;
   }
   if (info.num_components == 2 || info.num_components > 4) {
-    throw Error(ErrorKind::kUnsupported,
-                format("a JPEG with {} components has no known colours", info.num_components));
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("a JPEG with {} components has an unknown colour space", info.num_components));
   }
   const bool gray = info.num_components == 1 && layout == PixelLayout::kAsStored;
   info.out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
@@ -59,7 +60,7 @@ int SetUpJpeg(JpegReader& reader, const DecodeOptions& options) {
 }
 
 void CmykToRgb(const uint8_t* cmyk, size_t pixels, uint8_t* rgb) noexcept {
-  // Pillow's MULDIV255: a * b / 255, rounded.
+  // a * b / 255, rounded: Pillow's MULDIV255.
   const auto multiply = [](int a, int b) {
     const int product = a * b + 128;
     return ((product >> 8) + product) >> 8;

@@ -1,4 +1,4 @@
-// Decodes any JPEG by libjpeg, without turning it by its EXIF orientation.
+// JPEG decoder based on libjpeg; does not apply the EXIF orientation.
 #pragma once
 
 #include "recpack/image/decode.h"
@@ -6,17 +6,17 @@
 
 namespace recpack {
 
-// Any JPEG, by libjpeg; SequentialJpeg is faster for the usual ones. `scratch` is kept between
-// calls for rows that need conversion.
+// Decodes any JPEG; SequentialJpeg is faster for common ones. `scratch` is memory for rows that
+// need conversion, reused between calls.
 void DecodeJpeg(JpegReader& reader, ByteView bytes, const DecodeOptions& options,
                 ByteBuffer& scratch, Image& out);
 
-// Sets libjpeg up as the options say, after the header was read: output_width and output_height are
-// then known. Returns the channels that our pixels will have.
+// Sets up libjpeg as the options say. Call it after the header has been read; output_width and
+// output_height are valid afterwards. Returns the number of channels of the result.
 int SetUpJpeg(JpegReader& reader, const DecodeOptions& options);
 
-// `pixels` pixels of inverted CMYK to RGB: each of R, G, B is C' * K' / 255, rounded as Pillow
-// does.
+// Converts `pixels` pixels of inverted CMYK to RGB: each of R, G, B is C' * K' / 255, rounded as in
+// Pillow.
 void CmykToRgb(const uint8_t* cmyk, size_t pixels, uint8_t* rgb) noexcept;
 
 }  // namespace recpack

@@ -7,7 +7,7 @@ constexpr uint32_t kOrientationTag = 0x0112;
 constexpr uint32_t kShort = 3;
 constexpr size_t kEntryBytes = 12;
 
-// Numbers in the byte order that the structure declares.
+// Reads numbers in the byte order that the structure declares.
 class TiffReader {
  public:
   explicit TiffReader(ByteView bytes) : bytes_(bytes), little_(bytes[0] == 'I') {}

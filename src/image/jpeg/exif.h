@@ -1,13 +1,13 @@
-// The one thing of EXIF that matters to pixels.
+// Parser of the EXIF orientation.
 #pragma once
 
 #include "recpack/base/bytes.h"
 
 namespace recpack {
 
-// The orientation (1..8) in a TIFF structure, as EXIF carries it (tag 0x0112 of the first
-// directory); 1 where there is none or where the structure is broken: EXIF is often broken in files
-// that are fine otherwise, and every viewer shows them upright.
+// Returns the orientation (1..8) in a TIFF structure, as embedded in EXIF (tag 0x0112 of the first
+// directory). Returns 1 if there is none or the structure is damaged: EXIF is often damaged in
+// otherwise valid files, and viewers show them upright.
 int ExifOrientation(ByteView tiff) noexcept;
 
 }  // namespace recpack

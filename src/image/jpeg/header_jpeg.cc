@@ -31,14 +31,14 @@ ImageHeader ReadJpegHeader(ByteView bytes) {
     if (!IsStartOfFrame(segment.marker)) continue;
     const JpegFrame frame = ParseJpegFrame(segment);
     if (frame.height == 0) {
-      throw Error(ErrorKind::kUnsupported, "the JPEG gives its height only after the first scan",
+      throw Error(ErrorKind::kUnsupported, "the JPEG has its height after the first scan",
                   {.offset = segment.offset});
     }
     header.width = frame.width;
     header.height = frame.height;
     header.channels = frame.component_count;
     header.bit_depth = frame.precision;
-    // SOF2, 6, 10 and 14 are the progressive ones (T.81, table B.1).
+    // SOF2, 6, 10 and 14 are progressive (T.81, table B.1).
     header.progressive = (frame.marker & 3) == 2;
     return header;
   }

@@ -12,11 +12,11 @@
 namespace recpack {
 namespace {
 
-// Columns around the wanted ones that are turned into pixels too: libjpeg treats the edges of a
-// crop as edges of the image, and smooth upsampling reaches one chroma sample across.
+// Columns decoded on each side of the region: libjpeg treats the edges of a crop as edges of the
+// image, and smooth upsampling reads one more chroma sample.
 constexpr int kMargin = 2;
 
-// Whether libjpeg's own crop gives the pixels of the whole; tests hold it to these sampling
+// Tells whether libjpeg's crop gives the same pixels as a full decode. Tested for these sampling
 // factors.
 bool CanCrop(const jpeg_decompress_struct& info) {
   return !LeavesOutCoefficients(info) &&
@@ -26,12 +26,12 @@ bool CanCrop(const jpeg_decompress_struct& info) {
                      });
 }
 
-// Columns of libjpeg's rows.
+// Columns of the rows that libjpeg returns.
 struct Columns {
   JDIMENSION first, width;
 };
 
-// Asks libjpeg for the region's columns and what is around them; it takes whole MCUs.
+// Makes libjpeg decode the region's columns and the margin; it extends them to whole MCUs.
 Columns CropColumns(jpeg_decompress_struct& info, const Region& region) {
   const int first = std::max(0, region.x - kMargin);
   const int end = std::min(static_cast<int>(info.output_width), region.x + region.width + kMargin);
@@ -50,12 +50,13 @@ struct JpegRegionDecoder::State {
   double coded_share = 1;
   ByteBuffer file, scratch;
 
-  // Makes `file` from the segments that `region` needs: false where `jpeg` is not tiled.
+  // Writes the segments needed for `region` to the file buffer. Returns false if `jpeg` is not
+  // tiled.
   bool Cut(ByteView jpeg, const Region& region, int scale_denominator, Region& shown);
 
   void Decode(ByteView jpeg, const Region& region, const DecodeOptions& options, Image& out);
 
-  // Starts decompression so that the next row is the region's first; the columns a row will have.
+  // Starts decompression at the region's first row; returns the columns of the rows.
   Columns Start(const Region& region);
 
   void ReadRows(const Columns& columns, const Region& region, Image& out);
@@ -126,7 +127,7 @@ JpegRegionDecoder& JpegRegionDecoder::operator=(JpegRegionDecoder&&) noexcept = 
 void JpegRegionDecoder::Decode(ByteView jpeg, const Region& region, const DecodeOptions& options,
                                Image& out) {
   if (options.apply_orientation) {
-    throw Error(ErrorKind::kInvalidArgument, "regions are in pixels as stored", {},
+    throw Error(ErrorKind::kInvalidArgument, "regions must be in stored pixels", {},
                 "decode without the orientation and apply it to the region");
   }
   CheckScale(options);

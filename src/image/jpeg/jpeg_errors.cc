@@ -5,7 +5,7 @@
 
 #include "recpack/base/error.h"
 #include "src/image/jpeg/jpeg_session.h"
-// After jpeglib.h: names of libjpeg's messages.
+// Names of libjpeg's messages; must follow jpeglib.h.
 #include <jerror.h>
 
 namespace recpack {
@@ -15,8 +15,7 @@ JpegErrorManager& ErrorsOf(j_common_ptr info) { return *static_cast<JpegErrorMan
 
 [[noreturn]] void LeaveBody(j_common_ptr info) { std::longjmp(ErrorsOf(info).jump, 1); }
 
-// Warnings about comments, profiles and bytes between the header's segments say nothing about
-// pixels.
+// Warnings about comments, profiles and bytes between the header's segments do not concern pixels.
 bool TellsOfDamage(j_common_ptr info, int code) {
   if (code == JWRN_EXTRANEOUS_DATA && info->is_decompressor) {
     return reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > 0;
@@ -33,7 +32,7 @@ void NoteMessage(j_common_ptr info, int level) {
 
 void PrintNothing(j_common_ptr) {}
 
-// Valid JPEGs of kinds that this library does not read or write.
+// Error codes for valid JPEGs of kinds that this library does not read or write.
 bool IsUnsupported(int code) {
   constexpr int kCodes[] = {
       JERR_ARITH_NOTIMPL,        JERR_BAD_J_COLORSPACE,   JERR_BAD_PRECISION,

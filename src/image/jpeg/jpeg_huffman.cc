@@ -5,7 +5,7 @@
 namespace recpack {
 namespace {
 
-// Larger ones are none of baseline JPEG with 8 bits a sample (T.81, tables F.1 and F.2).
+// Limit for baseline JPEG with 8 bits per sample (T.81, tables F.1 and F.2).
 constexpr int kMaxDcBits = 11;
 constexpr int kMaxAcBits = 10;
 
@@ -16,7 +16,7 @@ constexpr HuffmanEntry MakeEntry(int bits, int forward, int value, HuffmanEntry 
 constexpr HuffmanEntry kInvalid = MakeEntry(0, kHuffmanBeyond, 0, kHuffmanInvalid);
 constexpr HuffmanEntry kLongCode = MakeEntry(0, 0, kHuffmanLongCode, kHuffmanPartial);
 
-// The value of an entry's `size` bits, which follow its code on top of `buffer`.
+// Adds to an entry the value of the `size` bits that follow its code in `buffer`.
 HuffmanEntry WithValue(HuffmanEntry entry, int size, uint64_t buffer) {
   const int code_bits = HuffmanBits(entry);
   const int bits = static_cast<int>(buffer << code_bits >> (64 - size));
@@ -25,15 +25,15 @@ HuffmanEntry WithValue(HuffmanEntry entry, int size, uint64_t buffer) {
 
 }  // namespace
 
-// Partial where the symbol has a value.
-HuffmanEntry JpegHuffmanTable::EntryOf(uint8_t symbol, int bits) const noexcept {
+// Returns a partial entry if the symbol has a value.
+HuffmanEntry JpegHuffmanTable::MakeSymbolEntry(uint8_t symbol, int bits) const noexcept {
   if (kind_ == Kind::kDc) {
     return symbol == 0 ? MakeEntry(bits, 0, 0) : MakeEntry(bits, 0, symbol, kHuffmanPartial);
   }
   const int size = symbol & 15, run = symbol >> 4;
   if (size > kMaxAcBits) return kInvalid;
   if (size > 0) return MakeEntry(bits, run + 1, size, kHuffmanPartial);
-  // What baseline JPEG has no meaning for ends the block, as in libjpeg.
+  // Symbols without a meaning in baseline JPEG end the block, as in libjpeg.
   return MakeEntry(bits, run == 15 ? 16 : kHuffmanEnd, 0);
 }
 
@@ -72,7 +72,7 @@ bool JpegHuffmanTable::Assign(Kind kind, const uint8_t counts[17], const uint8_t
     for (int i = 0; i < counts[length]; ++i, ++code, ++symbol) {
       if (kind == Kind::kDc && symbols_[symbol] > kMaxDcBits) return false;
       if (length <= kLookupBits) {
-        FillLookup(EntryOf(symbols_[symbol], length), code, length);
+        FillLookup(MakeSymbolEntry(symbols_[symbol], length), code, length);
       } else {
         lookup_[code >> (length - kLookupBits)] = kLongCode;
       }
@@ -90,7 +90,7 @@ HuffmanEntry JpegHuffmanTable::Complete(HuffmanEntry entry, uint64_t buffer) con
     while (length <= 16 && top >= limit_[length]) ++length;
     if (length > 16) return kInvalid;
     const int code = static_cast<int>(top >> (16 - length));
-    entry = EntryOf(symbols_[offset_[length] + code], length);
+    entry = MakeSymbolEntry(symbols_[offset_[length] + code], length);
     if ((entry & kHuffmanPartial) == 0) return entry;
   }
   return WithValue(entry, HuffmanValue(entry), buffer);

@@ -42,7 +42,7 @@ constexpr std::array<uint8_t, kBlockSize> kZigzagIndex = MakeZigzagIndex();
 
 bool InverseDctOfDc(int dc, uint8_t* to, size_t stride) {
   if (std::abs(dc) > kMaxBlockSum) return false;
-  // An eighth, rounded, around 128.
+  // dc / 8, rounded, plus 128.
   const int sample = std::clamp(((dc + 4) >> 3) + 128, 0, 255);
   for (int y = 0; y < kBlockSide; ++y, to += stride) std::memset(to, sample, kBlockSide);
   return true;

@@ -1,6 +1,6 @@
-// The inner loops that make pixels of a JPEG's coefficients, for each kind of CPU. All give the
-// bits of libjpeg-turbo's slow integer inverse DCT, smooth upsampling and colours; the scalar ones
-// define them.
+// Kernels that turn JPEG coefficients into pixels, for each CPU level. All are bit-identical to
+// libjpeg-turbo's slow integer inverse DCT, smooth upsampling and colour conversion; the scalar
+// ones are the reference.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace recpack {
 constexpr int kBlockSide = 8;
 constexpr int kBlockSize = 64;
 
-// Where the kernels want a coefficient, or its quantiser, of a block's row and column: pairs of
-// rows (0,4), (2,6), (1,3), (5,7) lie together, coefficient by coefficient, for VPMADDWD, and so do
-// the columns, which are rows of the second pass.
+// Index of a coefficient, or its quantiser, by row and column of the block. Pairs of rows (0,4),
+// (2,6), (1,3), (5,7) are interleaved for VPMADDWD, and columns are ordered likewise, since they
+// are rows of the second pass.
 constexpr int BlockIndex(int row, int column) {
   constexpr int kPlaces[kBlockSide] = {0, 4, 2, 5, 1, 6, 3, 7};
   return kPlaces[row] / 2 * 16 + kPlaces[column] * 2 + kPlaces[row] % 2;
@@ -24,49 +24,50 @@ constexpr int BlockIndex(int row, int column) {
 // BlockIndex() by place in zigzag order.
 extern const std::array<uint8_t, kBlockSize> kZigzagIndex;
 
-// Blocks whose dequantised coefficients have a larger sum of absolute values are refused: the
-// 16 bits of libjpeg's SIMD code might not hold them, and what it then puts out depends on the
-// CPU. Blocks of pixels stay below, but for noise of the extremes.
+// Blocks whose dequantised coefficients have a larger sum of absolute values are refused: they may
+// overflow the 16 bits of libjpeg's SIMD code, whose output then depends on the CPU. Blocks of real
+// images stay below, except for noise between the extremes.
 constexpr int kMaxBlockSum = 5900;
 
-// Of quantisers, with up to 10 bits of AC coefficients and 15 of DC: their sum fits into 32 bits.
+// Limit of quantisers: with up to 10 bits of AC coefficients and 15 of DC, sums fit into 32 bits.
 constexpr int kMaxQuantiser = 16383;
 
 // The inverse DCT is that of libjpeg's jidctint.c (Loeffler, Ligtenberg and Moschytz) with its
-// products multiplied out, which changes no bit: factors with kDctBits bits of fraction; columns
-// first, rounded to kDctPassBits bits of fraction, then rows.
+// products multiplied out, which gives identical results. Factors have kDctBits fractional bits;
+// columns are transformed first and rounded to kDctPassBits fractional bits, then rows.
 constexpr int kDctBits = 13;
 constexpr int kDctPassBits = 2;
-constexpr int16_t kDctEven[2][2] = {{10703, 4433}, {4433, -10704}};  // of 2 and 6
-constexpr int16_t kDctOdd[4][4] = {{11363, 9633, 6437, 2260},        // of 1, 3, 5 and 7
+constexpr int16_t kDctEven[2][2] = {{10703, 4433}, {4433, -10704}};  // for inputs 2 and 6
+constexpr int16_t kDctOdd[4][4] = {{11363, 9633, 6437, 2260},        // for inputs 1, 3, 5 and 7
                                    {9633, -2259, -11362, -6436},
                                    {6437, -11362, 2261, 9633},
                                    {2260, -6436, 9633, -11363}};
 
-// Bytes that kernels may read and write too many after a row's end. `to_rgb` writes none.
+// Bytes that kernels may read and write past the end of a row. `to_rgb` writes none.
 constexpr size_t kSamplePadding = 64;
 
 struct JpegKernels {
   const char* name;
 
-  // Pixels of a block, 8 rows of 8, and zeros for its coefficients. False where it is refused.
-  // Coefficients and quantisers are at BlockIndex(), the latter at most kMaxQuantiser.
+  // Computes the 8x8 pixels of a block and clears its coefficients. Returns false if the block is
+  // refused. Coefficients and quantisers are in the order of BlockIndex(); quantisers are at most
+  // kMaxQuantiser.
   bool (*inverse_dct)(int16_t* block, const int16_t* quantisers, uint8_t* to, size_t stride);
 
-  // Doubles `count` samples to the right; from[-1] and from[count] count in.
+  // Upsamples `count` samples horizontally by 2; also reads from[-1] and from[count].
   void (*widen)(const uint8_t* from, int count, uint8_t* to);
 
-  // Doubles samples to the right, and downwards for the one row that is near `near`.
+  // Upsamples horizontally and vertically by 2, for the output row that is nearer to `near`.
   void (*widen_between)(const uint8_t* near, const uint8_t* far, int count, uint8_t* to);
 
-  // YCbCr to RGB.
+  // Converts YCbCr to RGB.
   void (*to_rgb)(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, int pixels, uint8_t* rgb);
 };
 
-// A block with a DC coefficient alone.
+// Computes the pixels of a block that has only a DC coefficient.
 bool InverseDctOfDc(int dc, uint8_t* to, size_t stride);
 
-// Those that this process may use, the scalar ones first, the best last.
+// Returns the kernels that this process may use, scalar first, fastest last.
 std::span<const JpegKernels* const> AvailableJpegKernels() noexcept;
 
 extern const JpegKernels kScalarJpeg;

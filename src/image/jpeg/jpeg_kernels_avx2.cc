@@ -18,7 +18,7 @@ RECPACK_TARGET inline void Store16(void* to, __m128i bytes) {
   _mm_storeu_si128(static_cast<__m128i*>(to), bytes);
 }
 
-// Two factors for VPMADDWD, eight times.
+// Broadcasts two factors for VPMADDWD.
 RECPACK_TARGET inline __m256i Factors(int16_t even, int16_t odd) {
   return _mm256_set1_epi32(static_cast<uint16_t>(even) | odd * (1 << 16));
 }
@@ -27,8 +27,8 @@ RECPACK_TARGET inline __m256i Sum(__m256i pairs, __m256i factors) {
   return _mm256_madd_epi16(pairs, factors);
 }
 
-// Eight inverse DCTs side by side: pairs (0,4), (2,6), (1,3), (5,7) of 16-bit values to eight sums,
-// shifted right by kShift and rounded.
+// Computes eight inverse DCTs in parallel: from pairs (0,4), (2,6), (1,3), (5,7) of 16-bit values
+// to eight sums, shifted right by kShift and rounded.
 template <int kShift>
 RECPACK_TARGET inline void InverseDct8(const __m256i* pairs, __m256i* out) {
   const __m256i half = _mm256_set1_epi32(1 << (kShift - 1));
@@ -48,9 +48,9 @@ RECPACK_TARGET inline void InverseDct8(const __m256i* pairs, __m256i* out) {
   }
 }
 
-// Eight rows of eight columns, 32 bits each, to the pairs of columns that the second pass takes.
+// Transposes eight rows of eight 32-bit columns to the pairs of columns of the second pass.
 RECPACK_TARGET inline void Transpose(const __m256i* rows, __m256i* pairs) {
-  __m256i halves[4];  // row i and row i + 4, two columns in 32 bits
+  __m256i halves[4];  // rows i and i + 4, two columns in 32 bits
   for (int i = 0; i < 4; ++i) {
     halves[i] = _mm256_permute4x64_epi64(_mm256_packs_epi32(rows[i], rows[i + 4]), 0xD8);
   }
@@ -69,11 +69,11 @@ RECPACK_TARGET inline void StoreTwo(__m128i rows, uint8_t* to, size_t stride) {
   _mm_storeh_pd(reinterpret_cast<double*>(to + stride), _mm_castsi128_pd(rows));
 }
 
-// Eight columns of eight rows, 32 bits each, to rows of bytes.
+// Stores eight columns of eight 32-bit rows as rows of bytes.
 RECPACK_TARGET inline void StoreColumns(const __m256i* columns, uint8_t* to, size_t stride) {
   const __m256i by_row = _mm256_broadcastsi128_si256(
       _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  __m256i halves[2];  // four columns of all rows
+  __m256i halves[2];  // four columns each
   for (int i = 0; i < 2; ++i) {
     const __m256i* c = columns + 4 * i;
     const __m256i bytes =
@@ -112,12 +112,12 @@ RECPACK_TARGET bool InverseDct(int16_t* block, const int16_t* quantisers, uint8_
   return true;
 }
 
-// 16 bytes to 16 values of 16 bits.
+// Loads 16 bytes as 16 values of 16 bits.
 RECPACK_TARGET inline __m256i LoadWide(const uint8_t* from) {
   return _mm256_cvtepu8_epi16(Load16(from));
 }
 
-// Pairs of bytes from two times 16 values.
+// Interleaves two times 16 values and stores them as bytes.
 RECPACK_TARGET inline void StorePairs(__m256i even, __m256i odd, uint8_t* to) {
   const __m256i bytes = _mm256_or_si256(even, _mm256_slli_epi16(odd, 8));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bytes);
@@ -166,12 +166,12 @@ RECPACK_TARGET inline __m256i ScaledSum(__m256i pairs, __m256i factors) {
   return _mm256_srai_epi32(_mm256_add_epi32(Sum(pairs, factors), half), 16);
 }
 
-// 16 values to bytes.
+// Packs 16 values to bytes.
 RECPACK_TARGET inline __m128i Narrow(__m256i values) {
   return _mm_packus_epi16(_mm256_castsi256_si128(values), _mm256_extracti128_si256(values, 1));
 }
 
-// Where byte i of three times 16 comes from in R (0), G (1) or B (2).
+// Source of each byte of 48 interleaved bytes in R (0), G (1) or B (2).
 template <int kPart, int kColour>
 RECPACK_TARGET inline __m128i Spread(__m128i bytes) {
   alignas(16) static constexpr auto kFrom = [] {
@@ -195,7 +195,7 @@ RECPACK_TARGET inline void StorePart(__m128i r, __m128i g, __m128i b, uint8_t* t
 
 RECPACK_TARGET inline void ToRgb16(const uint8_t* y, const uint8_t* cb, const uint8_t* cr,
                                    uint8_t* rgb) {
-  // Factors of 16 bits: the rest of 1.402, 1.772 and 0.71414 is 1, 2 and 1.
+  // Fractions that fit 16 bits: 1.402, 1.772 and 0.71414 minus the integers 1, 2 and 1.
   constexpr int kRed = 91881 - 65536, kBlue = 116130 - 2 * 65536, kGreen = 65536 - 46802;
   const __m256i centre = _mm256_set1_epi16(128);
   const __m256i light = LoadWide(y);
@@ -220,7 +220,7 @@ RECPACK_TARGET void ToRgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr
     return;
   }
   for (int x = 0; x < pixels; x += 16) {
-    // The last 16 may overlap those before them.
+    // The last 16 may overlap the previous ones.
     const int at = x + 16 <= pixels ? x : pixels - 16;
     ToRgb16(y + at, cb + at, cr + at, rgb + 3 * at);
   }

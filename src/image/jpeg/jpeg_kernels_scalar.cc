@@ -6,7 +6,7 @@
 namespace recpack {
 namespace {
 
-// Eight values to eight sums with kDctBits more bits.
+// Transforms eight values to eight sums with kDctBits more bits.
 void InverseDct8(const int* in, int* out) {
   const auto sum2 = [&](int i, int k, const int16_t* c) { return in[i] * c[0] + in[k] * c[1]; };
   const int even04[2] = {(in[0] + in[4]) * (1 << kDctBits), (in[0] - in[4]) * (1 << kDctBits)};
@@ -45,7 +45,8 @@ bool InverseDct(int16_t* block, const int16_t* quantisers, uint8_t* to, size_t s
   return true;
 }
 
-// The nearer sample counts three times; ties go up and down by turns (libjpeg's jdsample.c).
+// Weights the nearer sample by 3/4; ties are rounded up and down alternately (libjpeg's
+// jdsample.c).
 void Widen(const uint8_t* from, int count, uint8_t* to) {
   for (int i = 0; i < count; ++i) {
     to[2 * i] = static_cast<uint8_t>((3 * from[i] + from[i - 1] + 1) >> 2);
@@ -61,7 +62,7 @@ void WidenBetween(const uint8_t* near, const uint8_t* far, int count, uint8_t* t
   }
 }
 
-// JFIF's colours with 16 bits of fraction (libjpeg's jdcolor.c).
+// Converts JFIF colours with 16 fractional bits (libjpeg's jdcolor.c).
 void ToRgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, int pixels, uint8_t* rgb) {
   constexpr int kHalf = 1 << 15;
   const auto clamp = [](int value) { return static_cast<uint8_t>(std::clamp(value, 0, 255)); };

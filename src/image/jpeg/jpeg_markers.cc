@@ -22,15 +22,14 @@ bool IsStartOfFrame(uint8_t marker) noexcept {
 
 JpegSegments::JpegSegments(ByteView bytes) : bytes_(bytes) {
   if (bytes.size() < 2 || bytes[0] != 0xFF || bytes[1] != kSoi) {
-    throw Error(ErrorKind::kCorrupt, "this is no JPEG: it does not begin with FF D8",
-                {.offset = 0});
+    throw Error(ErrorKind::kCorrupt, "not a JPEG: it does not begin with FF D8", {.offset = 0});
   }
 }
 
 JpegSegment JpegSegments::Next() {
   const size_t size = bytes_.size();
   size_t at = position_;
-  // A marker is FF and a byte that is neither 0 nor FF; any number of FF may come before it.
+  // A marker is FF followed by a byte other than 0 and FF; any number of FF may precede it.
   while (at + 1 < size && (bytes_[at] != 0xFF || bytes_[at + 1] == 0 || bytes_[at + 1] == 0xFF)) {
     ++at;
   }
@@ -41,7 +40,7 @@ JpegSegment JpegSegments::Next() {
     const size_t length = BigEndian16(&bytes_[at + 2]);
     if (length < 2) {
       throw Error(ErrorKind::kCorrupt,
-                  format("a JPEG segment ({:02X}) with an impossible length", segment.marker),
+                  format("a JPEG segment ({:02X}) has an impossible length", segment.marker),
                   {.offset = at});
     }
     segment.end = at + 2 + length;
@@ -67,14 +66,14 @@ JpegFrame ParseJpegFrame(const JpegSegment& segment) {
   if (frame.width == 0) throw corrupt("the JPEG's frame header gives a width of 0");
   if (frame.component_count == 0) throw corrupt("the JPEG's frame header has no components");
   if (p.size() != 6 + size_t{3} * p[5]) {
-    throw corrupt("the JPEG's frame header has not the length its components need");
+    throw corrupt("the length of the JPEG's frame header does not match its components");
   }
   for (int i = 0; i < frame.component_count && i < 4; ++i) {
     const uint8_t* c = &p[6 + 3 * i];
     frame.components[i] = {
         .id = c[0], .h = static_cast<uint8_t>(c[1] >> 4), .v = static_cast<uint8_t>(c[1] & 15)};
     const auto& [id, h, v] = frame.components[i];
-    if (h < 1 || h > 4 || v < 1 || v > 4) throw corrupt("the JPEG has bad sampling factors");
+    if (h < 1 || h > 4 || v < 1 || v > 4) throw corrupt("the JPEG has invalid sampling factors");
   }
   return frame;
 }

@@ -1,4 +1,4 @@
-// Walks the marker segments of a JPEG (ITU-T T.81, annex B) up to its first scan.
+// Parser of JPEG marker segments up to the first scan (ITU-T T.81, annex B).
 #pragma once
 
 #include <cstddef>
@@ -25,18 +25,18 @@ inline constexpr uint8_t kApp14 = 0xEE;
 inline constexpr uint8_t kTem = 0x01;
 }  // namespace jpeg_marker
 
-// Start-of-frame markers: C0..CF but for DHT, JPG and DAC, which share the range.
+// Tells whether this is a start-of-frame marker: C0..CF except DHT, JPG and DAC.
 bool IsStartOfFrame(uint8_t marker) noexcept;
 
 struct JpegSegment {
   uint8_t marker = 0;
-  size_t offset = 0;  // of the marker's FF
+  size_t offset = 0;  // offset of the marker's FF
   size_t end = 0;     // one past the segment's last byte
-  ByteView payload;   // what follows the length; empty for markers that have none
+  ByteView payload;   // data after the length; empty for markers without a length
 };
 
-// Segments in file order, from the one after SOI on. Throws Error (kCorrupt) where bytes do not
-// begin with SOI or end inside a segment. Bytes between segments are skipped, as libjpeg does.
+// Iterates over the segments after SOI, in file order. Throws Error (kCorrupt) if the bytes do not
+// begin with SOI or end inside a segment. Skips bytes between segments, as libjpeg does.
 class JpegSegments {
  public:
   explicit JpegSegments(ByteView bytes);
@@ -51,15 +51,15 @@ struct JpegFrame {
   struct Component {
     uint8_t id = 0, h = 1, v = 1;  // sampling factors 1..4
   };
-  uint8_t marker = 0;  // its SOF
-  int precision = 8;   // bits of a sample
+  uint8_t marker = 0;  // SOF marker
+  int precision = 8;   // bits per sample
   int width = 0;
-  int height = 0;  // 0: given only after the first scan
+  int height = 0;  // 0: follows the first scan
   int component_count = 0;
   Component components[4];  // the first four
 };
 
-// Reads an SOF segment. Throws Error (kCorrupt) where it is too short or contradicts itself.
+// Parses an SOF segment. Throws Error (kCorrupt) if it is too short or contradicts itself.
 JpegFrame ParseJpegFrame(const JpegSegment& segment);
 
 inline uint16_t BigEndian16(const uint8_t* from) noexcept {

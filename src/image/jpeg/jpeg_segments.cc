@@ -13,17 +13,18 @@ using namespace jpeg_marker;
 
 void Append(ByteBuffer& to, ByteView bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
 
-// JFIF and Adobe segments decide about colours; other APPn and comments about nothing here.
+// JFIF and Adobe segments determine the colour space; other APPn segments and comments are not
+// needed.
 bool IsNeeded(uint8_t marker) {
   const bool application = marker >= kApp0 && marker <= 0xEF;
   return (!application && marker != 0xFE) || marker == kApp0 || marker == kApp14;
 }
 
-// Fills the geometry; false where the restart interval does not divide a row.
+// Sets the geometry; returns false if the restart interval does not divide a row.
 bool SetGeometry(int interval, TiledJpeg& tiled) {
   const JpegFrame& frame = tiled.frame;
   int max_h = 1, max_v = 1;
-  // The MCU of a scan with one component is one block, whatever its factors.
+  // The MCU of a scan with one component is one block, regardless of its sampling factors.
   for (int c = 0; c < frame.component_count && frame.component_count > 1; ++c) {
     max_h = std::max<int>(max_h, frame.components[c].h);
     max_v = std::max<int>(max_v, frame.components[c].v);
@@ -38,21 +39,21 @@ bool SetGeometry(int interval, TiledJpeg& tiled) {
   return true;
 }
 
-// A frame that can be cut: sequential, Huffman coded, 8 bits, with a height.
+// Tells whether segments can be extracted: sequential, Huffman coded, 8 bits, with a height.
 bool IsCuttable(const JpegFrame& frame) {
   return (frame.marker == kSof0 || frame.marker == kSof1) && frame.precision == 8 &&
          frame.height > 0 && frame.component_count <= 4;
 }
 
-// Segments of a cut: columns and rows, both ends included.
+// Columns and rows of the extracted segments, both ends included.
 struct Cut {
   int first_column, last_column, first_row, last_row;
 };
 
-// Smooth upsampling mixes a pixel with chroma samples up to two pixels away (of scaled images one:
-// edges of regions and of segments are multiples of the scale), and libjpeg leaves it out
-// altogether where a component is less than three samples wide: a cut must show more than that
-// unless it shows whole rows.
+// Chooses the segments to extract. Smooth upsampling mixes a pixel with chroma samples up to two
+// pixels away (one for scaled images, since edges of regions and of segments are multiples of the
+// scale), and libjpeg disables it for components less than three samples wide: the result must be
+// wider than that unless it has whole rows.
 Cut ChooseCut(const TiledJpeg& tiled, const Region& wanted) {
   const int margin_x = tiled.mcu_width > 8 ? 2 : 0;
   const int margin_y = tiled.mcu_height > 8 ? 2 : 0;
@@ -82,7 +83,8 @@ Region ShownBy(const TiledJpeg& tiled, const Cut& cut) {
           .height = std::min(tiled.frame.height, (cut.last_row + 1) * tiled.mcu_height) - y};
 }
 
-// The offset of the next marker at or after `at` (FF00 is a data byte); size() where there is none.
+// Returns the offset of the next marker at or after `at` (FF00 is a data byte); size() if there is
+// none.
 size_t NextMarker(ByteView bytes, size_t at) {
   while (at + 1 < bytes.size()) {
     const void* found = std::memchr(&bytes[at], 0xFF, bytes.size() - 1 - at);
@@ -94,8 +96,9 @@ size_t NextMarker(ByteView bytes, size_t at) {
   return bytes.size();
 }
 
-// boundaries[k] is where segment k begins, for k <= count; the last is the end of segment count - 1
-// and two bytes more, as if a restart marker followed. False where markers are not as they should.
+// Sets boundaries[k] to the start of segment k, for k <= count; the last one is two bytes after the
+// end of segment count - 1, as if a restart marker followed. Returns false if markers are missing
+// or out of order.
 bool FindSegments(ByteView jpeg, const TiledJpeg& tiled, size_t count,
                   std::vector<size_t>& boundaries) {
   const size_t all = static_cast<size_t>(tiled.rows) * static_cast<size_t>(tiled.segments_per_row);
@@ -165,7 +168,7 @@ bool CutSegments(ByteView jpeg, const TiledJpeg& tiled, const Region& wanted, in
   for (int row = cut.first_row; row <= cut.last_row; ++row) {
     const size_t first = static_cast<size_t>(row) * per_row + cut.first_column;
     const size_t end = static_cast<size_t>(row) * per_row + cut.last_column + 1;
-    // With the marker after the row's last segment, so that every segment has one to renumber.
+    // Includes the marker after the row's last segment, so that every segment has one to renumber.
     const size_t base = file.size() - boundaries[first];
     Append(file, jpeg.subspan(boundaries[first], boundaries[end] - boundaries[first]));
     for (size_t k = first + 1; k <= end; ++k) {

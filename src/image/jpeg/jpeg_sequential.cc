@@ -22,7 +22,7 @@ bool HasUsualOptions(const DecodeOptions& options) {
          options.scale_denominator == 1;
 }
 
-// One scan of all components in the frame's order, each coefficient whole.
+// Tells whether the file has one scan of all components in frame order, with full coefficients.
 bool HasOneScan(const jpeg_decompress_struct& info) {
   if (info.progressive_mode || info.arith_code || info.data_precision != 8) return false;
   if (info.Ss != 0 || info.Se != 63 || info.Ah != 0 || info.Al != 0) return false;
@@ -33,8 +33,8 @@ bool HasOneScan(const jpeg_decompress_struct& info) {
   return true;
 }
 
-// One component, whatever its factors; or three with the sampling that we upsample. The smooth way
-// is not libjpeg's for components of less than three samples a row.
+// Tells whether the file has one component, with any factors, or three with a supported sampling.
+// libjpeg does not upsample smoothly if a component has less than three samples per row.
 bool HasUsualSampling(const jpeg_decompress_struct& info) {
   if (info.num_components == 1) return info.jpeg_color_space == JCS_GRAYSCALE;
   if (info.num_components != 3) return false;
@@ -104,7 +104,7 @@ bool SequentialJpeg::Start(ByteView jpeg, const Region* region, const DecodeOpti
   return true;
 }
 
-// What can be said of the file where decoding stopped.
+// Checks the state of the file where decoding stopped.
 bool SequentialJpeg::IsWellBehaved(bool at_end) {
   if (at_end) return stream_.IsAtEnd(bits_) && stream_.FindMarker() == jpeg_marker::kEoi;
   return !stream_.IsBeyondEnd(bits_) && !stream_.is_cut();
@@ -146,7 +146,7 @@ bool SequentialJpeg::SetUpTables(const jpeg_decompress_struct& info, int compone
   const JHUFF_TBL* dc = info.dc_huff_tbl_ptrs[from.dc_tbl_no];
   const JHUFF_TBL* ac = info.ac_huff_tbl_ptrs[from.ac_tbl_no];
   if (quantisers == nullptr || dc == nullptr || ac == nullptr) return false;
-  // libjpeg keeps them in the natural order.
+  // libjpeg keeps quantisers in natural order.
   for (int i = 0; i < kBlockSize; ++i) {
     const int value = quantisers->quantval[i];
     if (value > kMaxQuantiser) return false;
@@ -160,7 +160,7 @@ bool SequentialJpeg::SetUpTables(const jpeg_decompress_struct& info, int compone
          ac_codes.Assign(JpegHuffmanTable::Kind::kAc, ac->bits, ac->huffval);
 }
 
-// Blocks that hold the region's samples and those that smooth upsampling mixes with them.
+// Selects the blocks with the region's samples and those that smooth upsampling mixes with them.
 void SequentialJpeg::SetUpRegion(const Region& region) {
   region_ = region;
   const auto blocks = [](int first, int size, int factor, int samples) {
@@ -190,7 +190,7 @@ void SequentialJpeg::SetUpRegion(const Region& region) {
   }
 }
 
-// A row of pixels is put out when the samples below it are there.
+// A row of pixels is written once the samples below it are decoded.
 template <typename Put>
 bool SequentialJpeg::DecodeRows(Put&& put_out) {
   int done = 0;
@@ -258,7 +258,7 @@ template <bool kWanted>
 bool SequentialJpeg::RunMcus(int row, int column, int count) {
   if (bits_.next == nullptr) bits_.next = stream_.Open();
   coded_ += count;
-  JpegBits bits = bits_;  // in registers
+  JpegBits bits = bits_;  // a local copy stays in registers
   for (const int end = column + count; column < end; ++column) {
     if (!stream_.Prepare(bits)) return false;
     for (int i = 0; i < component_count_; ++i) {
@@ -291,7 +291,7 @@ inline bool SequentialJpeg::DecodeBlock(JpegBits& bits, Component& c, int x, int
   return kernels_->inverse_dct(block_, c.quantisers, to, c.stride);
 }
 
-// Samples beside the image are those of its edge.
+// Replicates the edge samples beside the image.
 void SequentialJpeg::PadRows(int mcu_row) {
   if (mcu_width_ == kBlockSide) return;
   for (int i = 1; i < component_count_; ++i) {
@@ -342,7 +342,7 @@ void SequentialJpeg::PutOutPlanes(int first, int end, JpegPlanes& planes) {
   }
 }
 
-// The region's samples of row `y` of the image, smoothly upsampled.
+// Returns the region's samples of image row `y`, smoothly upsampled.
 const uint8_t* SequentialJpeg::ChromaRow(int component, int y) {
   Component& c = components_[component];
   if (mcu_width_ == kBlockSide) return c.At(region_.x, y);

@@ -1,8 +1,8 @@
-// Our decoder for the usual kind of JPEG: sequential, Huffman coded, 8 bits, one scan of one
-// component or three, not subsampled, or chroma to half the width or to half of both sides.
+// Fast decoder for common JPEGs: sequential, Huffman coded, 8 bits, one scan of one or three
+// components, with 4:4:4, 4:2:2 or 4:2:0 sampling.
 //
-// Its pixels are libjpeg-turbo's, bit for bit. It refuses everything else, and every file that is
-// not as it should be: those are libjpeg's.
+// Bit-identical to libjpeg-turbo. It refuses all other files, including damaged ones, which are
+// left to libjpeg.
 #pragma once
 
 #include <array>
@@ -15,30 +15,30 @@
 
 namespace recpack {
 
-// The planes of a colour picture's region as they are stored.
+// Stored planes of a region of a colour image.
 struct JpegPlanes {
-  std::array<Image, 3> samples;  // Y, Cb, Cr: those that hold the region's pixels
-  int step_x = 1, step_y = 1;    // pixels for which Cb and Cr have a sample
+  std::array<Image, 3> samples;  // Y, Cb, Cr samples that cover the region
+  int step_x = 1, step_y = 1;    // pixels per sample of Cb and Cr
 };
 
-// Decodes one JPEG after another and keeps its buffers. One thread at a time.
+// Decodes JPEGs. Reuse it: it keeps its buffers. Not thread-safe.
 class SequentialJpeg {
  public:
-  // Uses `kernels`, or the best for this CPU.
+  // Uses `kernels`, or by default the best for this CPU.
   explicit SequentialJpeg(const JpegKernels* kernels = nullptr);
 
-  // Decodes `region` of `jpeg`, or all of it with its end checked. `reader` reads the header.
-  // False, with undefined pixels in `out`, where this is a task for libjpeg: also where that will
-  // find an error. Throws Error (kInvalidArgument) for a region that is not inside the image.
+  // Decodes `region` of `jpeg`, or if null all of it, checking its end. `reader` parses the header.
+  // Returns false, with undefined pixels in `out`, if libjpeg must decode the file, possibly to
+  // report an error. Throws Error (kInvalidArgument) for a region that is not inside the image.
   bool Decode(ByteView jpeg, const Region* region, const DecodeOptions& options, JpegReader& reader,
               Image& out);
 
-  // The same, before the colours are widened to the size of Y and converted. False besides for
-  // other colours than YCbCr.
+  // Like Decode(), but without upsampling and colour conversion. Also returns false for colour
+  // spaces other than YCbCr.
   bool DecodePlanes(ByteView jpeg, const Region& region, const DecodeOptions& options,
                     JpegReader& reader, JpegPlanes& planes);
 
-  // Of the picture decoded last: the share of its MCUs whose coefficients were read, wanted or not.
+  // Returns the fraction of the MCUs of the last image whose coefficients were read, wanted or not.
   double coded_share() const noexcept {
     const double all = static_cast<double>(mcus_per_row_) * mcu_rows_;
     return all > 0 ? coded_ / all : 1;
@@ -50,12 +50,12 @@ class SequentialJpeg {
     bool Has(int i) const noexcept { return i >= first && i < end; }
   };
 
-  // What one component of the scan needs. A plane holds its blocks of two rows of MCUs, those of
-  // an even row first.
+  // State of one component of the scan. `plane` holds the blocks of two rows of MCUs, those of the
+  // even row first.
   struct Component {
-    int h = 1, v = 1;           // blocks of an MCU
+    int h = 1, v = 1;           // blocks per MCU
     int width = 0, height = 0;  // samples
-    Range columns, rows;        // blocks whose samples are wanted
+    Range columns, rows;        // blocks whose samples are needed
     const JpegHuffmanTable* dc_codes = nullptr;
     const JpegHuffmanTable* ac_codes = nullptr;
     alignas(32) int16_t quantisers[kBlockSize];
@@ -63,8 +63,8 @@ class SequentialJpeg {
     std::vector<uint8_t> plane;
     size_t stride = 0;
 
-    // The sample in column `x` and row `y` of the whole component; kSamplePadding more are beside
-    // the wanted columns.
+    // Returns the address of the sample in column `x` and row `y` of the component. kSamplePadding
+    // bytes are allocated on both sides of the needed columns.
     uint8_t* At(int x, int y) noexcept {
       const int row = y % (2 * v * kBlockSide);
       return plane.data() + static_cast<size_t>(row) * stride + kSamplePadding +
@@ -72,22 +72,22 @@ class SequentialJpeg {
     }
   };
 
-  // Reads the header and gets ready to decode; `channels` of the pixels.
+  // Parses the header and prepares decoding; sets `channels`.
   bool Start(ByteView jpeg, const Region* region, const DecodeOptions& options, JpegReader& reader,
              int& channels);
   bool IsWellBehaved(bool at_end);
   bool SetUp(const jpeg_decompress_struct& info);
   bool SetUpTables(const jpeg_decompress_struct& info, int component);
   void SetUpRegion(const Region& region);
-  // `put_out` gets the rows of the region, by first and end, when what they are made of is there.
+  // Calls put_out(first, end) for rows of the region once their samples are decoded.
   template <typename Put>
   bool DecodeRows(Put&& put_out);
 
-  // Goes on by `count` MCUs, which are in row `row`, or anywhere. Segments of which nothing is
-  // wanted any more are left at once.
+  // Decode or skip `count` MCUs. The rest of a segment that is not needed is skipped without
+  // decoding.
   bool DecodeMcus(int row, int column, int count);
   bool SkipMcus(int count);
-  // The same within one segment.
+  // Decodes (kWanted) or skips MCUs within one segment.
   template <bool kWanted>
   bool RunMcus(int row, int column, int count);
   bool DecodeBlock(JpegBits& bits, Component& c, int x, int y);
@@ -112,11 +112,11 @@ class SequentialJpeg {
   bool is_ycc_ = false;
   int mcu_width_ = 0, mcu_height_ = 0;  // pixels
   int mcus_per_row_ = 0, mcu_rows_ = 0;
-  int interval_ = 0;           // MCUs of a segment; 0: all
-  int left_in_segment_ = 0;    // where interval_ > 0
+  int interval_ = 0;           // MCUs per segment; 0: one segment
+  int left_in_segment_ = 0;    // MCUs left, if interval_ > 0
   int next_restart_ = 0;       // number of the marker after the segment, 0..7
-  bool is_abandoned_ = false;  // the segment's rest is not wanted
-  double coded_ = 0;           // MCUs read, of this picture
+  bool is_abandoned_ = false;  // the rest of the segment is not needed
+  double coded_ = 0;           // MCUs read of this image
   Region region_;
   Range mcu_columns_, wanted_rows_;  // MCUs
   alignas(32) int16_t block_[kBlockSize] = {};

@@ -12,13 +12,13 @@
 namespace recpack {
 namespace {
 
-// A small progressive file can ask for any number of passes over a large image.
+// Limit on scans: a small progressive file can require any number of passes over a large image.
 constexpr int kMaxScans = 500;
 
 void LimitScans(j_common_ptr info) {
   const auto* reader = reinterpret_cast<j_decompress_ptr>(info);
   if (reader->input_scan_number > kMaxScans) {
-    FailJpeg(info, "the JPEG has more than 500 scans: made to waste time");
+    FailJpeg(info, "the JPEG has more than 500 scans");
   }
 }
 
@@ -35,8 +35,8 @@ void JpegReader::Open(ByteView bytes) {
   bytes_ = bytes;
   errors_.damaged = false;
   errors_.own_reason = nullptr;
-  // A new object: one that is used again keeps tables, and a file that lacks its own would decode
-  // with those of the file before.
+  // Recreate the object: a reused one keeps its tables, and a file without tables would be decoded
+  // with those of the previous file.
   Run([&] {
     jpeg_destroy_decompress(&info_);
     jpeg_create_decompress(&info_);
@@ -59,7 +59,7 @@ void JpegReader::ThrowIfDamaged() const {
   throw Error(ErrorKind::kCorrupt, std::string("libjpeg: ") + errors_.damage, {.offset = Offset()});
 }
 
-// Where libjpeg was reading; at a cut end it reads from a buffer of its own.
+// Returns the offset that libjpeg was reading at. At a truncated end it reads from its own buffer.
 uint64_t JpegReader::Offset() const noexcept {
   if (info_.src == nullptr) return 0;
   const JOCTET* at = info_.src->next_input_byte;
@@ -95,7 +95,7 @@ void JpegWriter::StartFile(j_compress_ptr info) {
   to.free_in_buffer = to.file.size();
 }
 
-// libjpeg calls this when the buffer is full, whatever free_in_buffer says.
+// libjpeg calls this when the buffer is full; free_in_buffer may be wrong.
 boolean JpegWriter::GrowFile(j_compress_ptr info) {
   auto& to = *static_cast<Destination*>(info->dest);
   const size_t used = to.file.size();

@@ -1,7 +1,7 @@
-// libjpeg without its traps: errors become exceptions, warnings are counted, memory is freed.
+// Wrappers of libjpeg objects: errors become exceptions, warnings are recorded, memory is freed.
 //
-// libjpeg reports errors by longjmp. Every call of it happens inside Run(), whose body must own
-// nothing that needs a destructor; what outlives the body lives outside it.
+// libjpeg reports errors by longjmp. Call it only inside Run(); the body must not own objects with
+// destructors.
 #pragma once
 
 #include <csetjmp>
@@ -17,21 +17,21 @@ namespace recpack {
 
 struct JpegErrorManager : jpeg_error_mgr {
   jmp_buf jump;
-  bool damaged = false;              // a warning told of lost or wrong pixels
-  char damage[JMSG_LENGTH_MAX];      // the first such warning
-  const char* own_reason = nullptr;  // an error of ours, not in libjpeg's table
+  bool damaged = false;              // a warning reported lost or wrong pixels
+  char damage[JMSG_LENGTH_MAX];      // first such warning
+  const char* own_reason = nullptr;  // error of FailJpeg(), not in libjpeg's table
 };
 
-// Puts our functions into `errors` and returns what belongs into a jpeg object's `err`.
+// Installs the handlers in `errors` and returns the value for a jpeg object's `err`.
 jpeg_error_mgr* SetUpJpegErrors(JpegErrorManager& errors);
 
-// Leaves the running body with `reason`, a text that lives for ever.
+// Leaves the running body with `reason`, which must have static lifetime.
 [[noreturn]] void FailJpeg(j_common_ptr info, const char* reason);
 
-// Throws what the longjmp brought.
+// Throws the error reported by the longjmp.
 [[noreturn]] void ThrowJpegError(j_common_ptr info, uint64_t offset);
 
-// A decompressor that can be used for one JPEG after another.
+// Reusable decompressor.
 class JpegReader {
  public:
   JpegReader();
@@ -39,7 +39,7 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Begins a file: gives up what was being read, forgets warnings. `bytes` must stay alive.
+  // Starts a file: aborts the previous one and clears warnings. `bytes` must stay alive.
   void Open(ByteView bytes);
 
   template <typename Body>
@@ -48,10 +48,10 @@ class JpegReader {
     body();
   }
 
-  // jpeg_read_header, with a limit on the image's size (kUnsupported).
+  // Calls jpeg_read_header(). Throws Error (kUnsupported) if the image is larger than `max_pixels`.
   void ReadHeader(uint64_t max_pixels);
 
-  // Throws Error (kCorrupt) with the first warning that told of damage, if there was one.
+  // Throws Error (kCorrupt) with the first warning about damage, if there was one.
   void ThrowIfDamaged() const;
 
   bool is_damaged() const noexcept { return errors_.damaged; }
@@ -68,7 +68,7 @@ class JpegReader {
   ByteView bytes_;
 };
 
-// A compressor that writes into memory.
+// Compressor that writes to memory.
 class JpegWriter {
  public:
   JpegWriter();
@@ -82,8 +82,9 @@ class JpegWriter {
     body();
   }
 
-  // The file, after jpeg_finish_compress. `expected_bytes` sizes the buffer; it grows as needed.
+  // `expected_bytes` is the initial size of the buffer, which grows as needed.
   void Open(size_t expected_bytes);
+  // Returns the file. Call it after jpeg_finish_compress().
   ByteBuffer TakeFile();
 
   jpeg_compress_struct& info() noexcept { return info_; }

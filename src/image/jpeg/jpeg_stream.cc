@@ -6,8 +6,8 @@
 namespace recpack {
 namespace {
 
-constexpr size_t kPiece = size_t{1} << 15;  // bytes to copy at once
-constexpr size_t kRefillBytes = 8;          // that a reader may be ahead of what it consumed
+constexpr size_t kPiece = size_t{1} << 15;  // bytes copied at a time
+constexpr size_t kRefillBytes = 8;          // lead of a reader over the bits it has consumed
 
 }  // namespace
 
@@ -23,7 +23,7 @@ const uint8_t* JpegStream::Open() {
   return buffer_.data();
 }
 
-// Drops the bytes before `keep_from` and copies more behind the rest.
+// Drops the bytes before `keep_from` and appends more.
 void JpegStream::Fill(size_t keep_from) {
   if (buffer_.empty()) buffer_.resize(kPiece + 2 * kReach);
   uint8_t* to = buffer_.data();

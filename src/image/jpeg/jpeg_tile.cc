@@ -26,7 +26,7 @@ void KeepMarkers(JpegReader& reader) {
 }
 
 jvirt_barray_ptr* ReadSource(JpegReader& reader, ByteView jpeg, uint64_t max_pixels) {
-  if (ReadImageHeader(jpeg).format != ImageFormat::kJpeg) ThrowUnsupported("this is no JPEG");
+  if (ReadImageHeader(jpeg).format != ImageFormat::kJpeg) ThrowUnsupported("not a JPEG");
   reader.Open(jpeg);
   KeepMarkers(reader);
   reader.ReadHeader(max_pixels);
@@ -40,7 +40,8 @@ jvirt_barray_ptr* ReadSource(JpegReader& reader, ByteView jpeg, uint64_t max_pix
   return blocks;
 }
 
-// Of the one scan of all components: a single component's MCU is one block, whatever its factors.
+// Returns the MCU width of a single scan with all components. The MCU of a single component is one
+// block, with any factors.
 int McuWidth(const jpeg_decompress_struct& info) {
   return info.num_components == 1 ? DCTSIZE : DCTSIZE * info.max_h_samp_factor;
 }
@@ -64,7 +65,7 @@ ByteBuffer WriteTiled(JpegReader& reader, jvirt_barray_ptr* blocks, size_t expec
     to.optimize_coding = TRUE;
     to.restart_interval =
         static_cast<unsigned>(ChooseRestartInterval(mcus, mcu_width, target_pixels));
-    // The source's own are among the markers kept.
+    // The source's JFIF header is copied with its other markers.
     to.write_JFIF_header = FALSE;
     to.write_Adobe_marker = FALSE;
     jpeg_write_coefficients(&to, blocks);
@@ -74,8 +75,8 @@ ByteBuffer WriteTiled(JpegReader& reader, jvirt_barray_ptr* blocks, size_t expec
   return writer.TakeFile();
 }
 
-// The width's distance from the target as a ratio of at least 1.
-double Farness(int width, int target) {
+// Returns the ratio between width and target, at least 1.
+double DistanceRatio(int width, int target) {
   return width > target ? static_cast<double>(width) / target : static_cast<double>(target) / width;
 }
 
@@ -83,15 +84,15 @@ double Farness(int width, int target) {
 
 int ChooseRestartInterval(int mcus_per_row, int mcu_width, int target_pixels) noexcept {
   int best = mcus_per_row;
-  double best_farness = 0;  // 0: none found yet
+  double best_ratio = 0;  // 0: none found yet
   for (int divisor = mcus_per_row; divisor >= 1; --divisor) {
     const int width = divisor * mcu_width;
     const bool near = 2 * width >= target_pixels && width <= 4 * target_pixels;
     if (mcus_per_row % divisor != 0 || !near) continue;
-    const double farness = Farness(width, target_pixels);
-    if (best_farness == 0 || farness < best_farness) {
+    const double ratio = DistanceRatio(width, target_pixels);
+    if (best_ratio == 0 || ratio < best_ratio) {
       best = divisor;
-      best_farness = farness;
+      best_ratio = ratio;
     }
   }
   return best;

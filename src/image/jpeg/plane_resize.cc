@@ -14,21 +14,21 @@ SampleGrid GridOf(const Region& part, int step_x, int step_y) {
   return {step_x, step_y, part.x % step_x, part.y % step_y};
 }
 
-// The pixels of one direction, of `whole`, that `count` pixels from `first` on and the samples of a
-// grid hold.
+// Sets `first` and `count` to the pixels, along one axis of length `whole`, that are covered by
+// them or by the samples of a grid.
 void Widen(int whole, int step, int phase, int samples_first, int samples, int& first, int& count) {
   const int end = std::max(first + count, (samples_first + samples) * step - phase);
   first = std::max(0, std::min(first, samples_first * step - phase));
   count = std::min(whole, end) - first;
 }
 
-// The pixels of the part whose samples the window is made of, colours with two pixels a sample or
-// one.
-Region NeededOf(const Region& part, const ResizeWindow& window, ResizeFilter filter) {
-  Region needed = SourceOf(window, filter);
+// Returns the pixels of the part whose samples the window depends on, with one or two pixels per
+// chroma sample.
+Region NeededRegion(const Region& part, const ResizeWindow& window, ResizeFilter filter) {
+  Region needed = SourceRegion(window, filter);
   ResizeWindow colours = window;
   colours.grid = GridOf(part, 2, 2);
-  const Region samples = SourceOf(colours, filter);
+  const Region samples = SourceRegion(colours, filter);
   Widen(part.width, 2, colours.grid.phase_x, samples.x, samples.width, needed.x, needed.width);
   Widen(part.height, 2, colours.grid.phase_y, samples.y, samples.height, needed.y, needed.height);
   return needed;
@@ -56,10 +56,10 @@ bool JpegPlaneResizer::Resize(ByteView jpeg, const Region& part, const ResizeWin
                               ResizeFilter filter, const DecodeOptions& options, Image& out) {
   if (window.whole != ImageSize{part.width, part.height} || window.grid != SampleGrid{}) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("the window is one of {}x{} pixels, the part has {}x{}", window.whole.width,
+                format("the window belongs to {}x{} pixels, the part has {}x{}", window.whole.width,
                        window.whole.height, part.width, part.height));
   }
-  const Region needed = NeededOf(part, window, filter);
+  const Region needed = NeededRegion(part, window, filter);
   const Region decoded{part.x + needed.x, part.y + needed.y, needed.width, needed.height};
   auto& [kernels, reader, decoder, planes, of_luma, of_colours, resized] = *state_;
   if (!decoder.DecodePlanes(jpeg, decoded, options, reader, planes)) return false;

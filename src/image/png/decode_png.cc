@@ -10,7 +10,7 @@
 namespace recpack {
 namespace {
 
-// One file being read. libpng's structures cannot be used for a second one.
+// Reader of one file; libpng's structures cannot be reused.
 class PngReader {
  public:
   explicit PngReader(ByteView bytes) : rest_(bytes) {
@@ -52,16 +52,16 @@ class PngReader {
   png_infop info_;
 };
 
-// Text, profiles and the like say nothing about pixels, and are where damage that does not matter
-// and decompression bombs live.
-void SkipWhatIsNotPixels(png_structp png) {
+// Ignores text, profiles and similar chunks: they do not affect pixels, and may contain irrelevant
+// damage or decompression bombs.
+void SkipAncillaryChunks(png_structp png) {
   constexpr png_byte kChunks[] = "iCCP\0zTXt\0iTXt\0tEXt\0eXIf\0sPLT\0hIST\0tIME\0gAMA\0cHRM\0sRGB";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kChunks, sizeof kChunks / 5);
 }
 
 void PngReader::ReadHeader(uint64_t max_pixels) {
   Run([&] {
-    SkipWhatIsNotPixels(png_);
+    SkipAncillaryChunks(png_);
     png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);
     png_read_info(png_, info_);
   });
@@ -74,8 +74,8 @@ void PngReader::ReadHeader(uint64_t max_pixels) {
 
 void PngReader::Transform(PixelLayout layout) {
   if (layout == PixelLayout::kOne && png_get_bit_depth(png_, info_) == 16) {
-    throw Error(ErrorKind::kUnsupported, "the PNG has 16 bits a value, of which 8 would be lost",
-                {}, "store values below 256, or decode it in a function of yours");
+    throw Error(ErrorKind::kUnsupported, "the PNG has 16 bits per value, of which 8 would be lost",
+                {}, "store values below 256, or decode it with your own function");
   }
   Run([&] {
     const png_byte type = png_get_color_type(png_, info_);

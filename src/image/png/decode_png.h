@@ -1,4 +1,4 @@
-// Decodes PNGs, without turning them by their EXIF orientation.
+// PNG decoder based on libpng; does not apply the EXIF orientation.
 #pragma once
 
 #include "recpack/base/bytes.h"

@@ -44,7 +44,7 @@ class PngWriter {
     } catch (const std::bad_alloc&) {
       appended = false;
     }
-    if (!appended) png_error(png, "no memory for the PNG's bytes");
+    if (!appended) png_error(png, "out of memory for the PNG's bytes");
   }
 
   PngMessages messages_;

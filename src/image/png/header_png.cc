@@ -11,13 +11,14 @@ namespace {
 constexpr std::string_view kSignature("\x89PNG\r\n\x1A\n", 8);
 constexpr size_t kHeaderEnd = 8 + 8 + 13 + 4;  // signature, IHDR with length, name and CRC
 
-// Channels of PNG colour types 0, 2, 3 (palette), 4, 6; 0 for a type that does not exist.
-int ChannelsOf(uint8_t colour_type) {
+// Returns the channels of PNG colour types 0, 2, 3 (palette), 4 and 6; 0 for unknown types.
+int CountChannels(uint8_t colour_type) {
   constexpr int kChannels[] = {1, 0, 3, 3, 2, 0, 4};
   return colour_type < 7 ? kChannels[colour_type] : 0;
 }
 
-// The orientation in an eXIf chunk that comes before the pixels, as far as the bytes go.
+// Returns the orientation in an eXIf chunk before the pixels, within the given bytes; 1 if there is
+// none.
 int FindOrientation(ByteView bytes) {
   size_t at = kHeaderEnd;
   while (at + 12 <= bytes.size()) {
@@ -38,12 +39,12 @@ ImageHeader ReadPngHeader(ByteView bytes) {
   }
   if (!AsText(bytes).starts_with(kSignature)) {
     throw Error(ErrorKind::kCorrupt,
-                "the PNG's signature is damaged, as by a transfer that changed line ends",
+                "the PNG's signature is damaged, as by a transfer that changed line endings",
                 {.offset = 0});
   }
   const uint32_t width = BigEndian32(&bytes[16]);
   const uint32_t height = BigEndian32(&bytes[20]);
-  const int channels = ChannelsOf(bytes[25]);
+  const int channels = CountChannels(bytes[25]);
   constexpr uint32_t kMaxSide = 0x7FFFFFFF;
   if (AsText(bytes.subspan(12, 4)) != "IHDR" || width == 0 || height == 0 || width > kMaxSide ||
       height > kMaxSide || channels == 0) {

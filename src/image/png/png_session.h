@@ -1,4 +1,4 @@
-// libpng's errors as exceptions; the rules of jpeg_session.h hold here too.
+// Conversion of libpng's errors to exceptions, with the same rules as jpeg_session.h.
 #pragma once
 
 #include <png.h>
@@ -11,11 +11,11 @@ namespace recpack {
 
 struct PngMessages {
   jmp_buf jump;
-  char error[128] = "";   // why the body was left
-  char damage[128] = "";  // the first warning about pixel data, if any
+  char error[128] = "";   // error that ended the body
+  char damage[128] = "";  // first warning about pixel data, if any
 };
 
-// For png_create_*_struct, with a PngMessages as the error pointer.
+// Handlers for png_create_*_struct(), with a PngMessages as the error pointer.
 [[noreturn]] void OnPngError(png_structp png, png_const_charp text);
 void OnPngWarning(png_structp png, png_const_charp text);
 

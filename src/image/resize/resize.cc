@@ -42,8 +42,8 @@ ResizeAxis LinesOf(const ResizeWindow& window, int shown = 0) {
           .phase = window.grid.phase_y};
 }
 
-// The samples that the outputs of one direction are made of.
-void SourceOfAxis(const ResizeAxis& axis, ResizeFilter filter, int& first, int& count) {
+// Finds the samples that the outputs of one direction depend on.
+void FindSourceRange(const ResizeAxis& axis, ResizeFilter filter, int& first, int& count) {
   if (!axis.scales()) {
     first = axis.begin;
     count = axis.size;
@@ -60,8 +60,8 @@ void CheckWindow(const ResizeWindow& window) {
   if (grid.phase_x < 0 || grid.phase_x >= grid.step_x || grid.phase_y < 0 ||
       grid.phase_y >= grid.step_y) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("no grid has a sample for {}x{} pixels that begins {}, {} early",
-                       grid.step_x, grid.step_y, grid.phase_x, grid.phase_y));
+                format("invalid grid: {}x{} pixels per sample with phase {}, {}", grid.step_x,
+                       grid.step_y, grid.phase_x, grid.phase_y));
   }
   if (whole.width < 1 || whole.height < 1 || resized.width < 1 || resized.height < 1) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -85,8 +85,8 @@ void CheckShown(const PixelView& from, const Region& shown, const Region& needed
 
 }  // namespace
 
-// Rows of the region are resized in width when the first output row needs them, into a ring that
-// holds as many as one output row is made of.
+// Rows of the region are resized horizontally when the first output row needs them, into a ring
+// buffer with the source rows of one output row.
 struct Resizer::State {
   const ResizeKernels& kernels;
 
@@ -95,7 +95,7 @@ struct Resizer::State {
   ByteBuffer padded = {};
   std::vector<const uint8_t*> rows = {};
 
-  // Of the call: the first pixel that is made use of, and where the memory ends.
+  // Source of the current call, starting at the first pixel used, and the end of its memory.
   PixelView from = {};
   const uint8_t* end = nullptr;
   bool scales_columns = false, scales_rows = false;
@@ -119,7 +119,7 @@ void Resizer::State::Start(const PixelView& shown, const ResizeAxis& columns,
   scales_columns = columns.scales();
   if (scales_columns) {
     column_weights.Set(columns, filter, kernels.pack_columns);
-    reach = ReachOf(column_weights, from.channels);
+    reach = ColumnsReach(column_weights, from.channels);
     const size_t row_bytes = static_cast<size_t>(column_weights.padded()) * from.channels;
     ring_stride = (row_bytes + kRowPadding + kCacheLine - 1) / kCacheLine * kCacheLine;
   } else {
@@ -147,7 +147,7 @@ void Resizer::State::ResizeColumns(int y, uint8_t* to) {
   kernels.columns(row, column_weights, from.channels, to);
 }
 
-// The region's row `y` in the width wanted. Rows are asked for in order, but for going back to
+// Returns the region's row `y`, resized horizontally. Rows must be requested in order, except for
 // those of the last output row.
 const uint8_t* Resizer::State::Row(int y) {
   if (!scales_columns) return from.row(y);
@@ -203,20 +203,21 @@ void Resizer::Resize(const PixelView& from, const Region& region, ResizeFilter f
 void Resizer::Resize(const PixelView& from, const Region& shown, const ResizeWindow& window,
                      ResizeFilter filter, const PixelSpan& to) {
   CheckSizes(from, to);
-  CheckShown(from, shown, SourceOf(window, filter));
+  CheckShown(from, shown, SourceRegion(window, filter));
   const Region& part = window.window;
   if (to.width != part.width || to.height != part.height) {
-    throw Error(ErrorKind::kInvalidArgument, format("a window of {}x{} pixels is to fill {}x{}",
-                                                    part.width, part.height, to.width, to.height));
+    throw Error(ErrorKind::kInvalidArgument,
+                format("a window of {}x{} pixels does not fit a result of {}x{}", part.width,
+                       part.height, to.width, to.height));
   }
   state_->Make(from, ColumnsOf(window, shown.x), LinesOf(window, shown.y), filter, to);
 }
 
-Region SourceOf(const ResizeWindow& window, ResizeFilter filter) {
+Region SourceRegion(const ResizeWindow& window, ResizeFilter filter) {
   CheckWindow(window);
   Region source;
-  SourceOfAxis(ColumnsOf(window), filter, source.x, source.width);
-  SourceOfAxis(LinesOf(window), filter, source.y, source.height);
+  FindSourceRange(ColumnsOf(window), filter, source.x, source.width);
+  FindSourceRange(LinesOf(window), filter, source.y, source.height);
   return source;
 }
 
@@ -230,16 +231,17 @@ Image Resize(const Image& image, const ResizeOptions& options) {
 ImageSize ScaleShorterSide(ImageSize size, int shorter) {
   if (size.width < 1 || size.height < 1) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("a picture of {} x {} has no size to scale", size.width, size.height));
+                format("cannot scale an image of {} x {}", size.width, size.height));
   }
   const auto scale = [&](int longer, int by) {
     const int64_t scaled = int64_t{shorter} * longer / by;
     if (scaled > std::numeric_limits<int>::max()) {
-      throw Error(ErrorKind::kUnsupported,
-                  format("a picture of {} x {} is too narrow: with a shorter side of {} its longer "
-                         "one has {} pixels",
-                         size.width, size.height, shorter, scaled),
-                  {}, "leave it out, or cut it before");
+      throw Error(
+          ErrorKind::kUnsupported,
+          format("an image of {} x {} is too narrow: with a shorter side of {} its longer side "
+                 "would have {} pixels",
+                 size.width, size.height, shorter, scaled),
+          {}, "leave it out, or crop it first");
     }
     return std::max(1, static_cast<int>(scaled));
   };

@@ -1,5 +1,6 @@
-// Pixels are widened to pairs of 16 bits for VPMADDWD; a weight of 22 bits is two factors for it,
-// high * 2^14 + low. Sums of either may wrap: their total, modulo 2^32, is exact.
+// AVX2 resize kernels. Pixels are widened to pairs of 16 bits for VPMADDWD; a 22-bit weight is
+// split into two factors, high * 2^14 + low. Sums of either may wrap: their total, modulo 2^32, is
+// exact.
 #include "src/image/resize/resize_kernels.h"
 #include "src/image/resize/resize_shuffles.h"
 
@@ -15,15 +16,15 @@ namespace {
 
 constexpr int kLowBits = 14;
 
-// Factors of two taps, as VPMADDWD takes them.
+// Pack the factors of two taps for VPMADDWD.
 int32_t HighPair(const int32_t* w) { return w[0] >> kLowBits | (w[1] >> kLowBits) << 16; }
 int32_t LowPair(const int32_t* w) {
   constexpr int32_t kMask = (1 << kLowBits) - 1;
   return (w[0] & kMask) | (w[1] & kMask) << 16;
 }
 
-// Two taps fill a half of a register, one factor for each channel. Where no pixel has more, two
-// pixels share a register; else its halves are taps 0, 1 and 2, 3 of one pixel.
+// Two taps fill half a register, with one factor per channel. If no pixel has more than two taps,
+// two pixels share a register; otherwise its halves are taps 0, 1 and 2, 3 of one pixel.
 bool IsTwoTaps(const ResizeWeights& weights) { return weights.taps <= 2; }
 
 void PackColumns(ResizeWeights& weights) {
@@ -32,7 +33,7 @@ void PackColumns(ResizeWeights& weights) {
   int32_t* to = weights.packed.data();
   for (int pair = 0; pair < weights.padded() * pairs; ++pair) {
     const int32_t* weight = weights.of(pair / pairs) + pair % pairs * 2;
-    // Registers of high and low factors take turns; a pair fills half of each.
+    // Registers of high and low factors alternate; a pair of taps fills half of each.
     int32_t* half = to + pair / 2 * 16 + pair % 2 * 4;
     std::fill_n(half, 4, HighPair(weight));
     std::fill_n(half + 8, 4, LowPair(weight));
@@ -51,9 +52,9 @@ void PackRows(ResizeWeights& weights) {
   }
 }
 
-// Two taps of a pixel, from tap kFirst on, to pairs of 16 bits, one a channel.
+// Shuffles two taps of a pixel, from tap kFirst on, to pairs of 16 bits, one pair per channel.
 template <int kFirst>
-constexpr auto kPairsOfChannels = ShufflesOf([](int i, int channels) {
+constexpr auto kPairsOfChannels = MakeShuffles([](int i, int channels) {
   return i % 2 == 0 && i / 4 < channels ? (kFirst + i % 4 / 2) * channels + i / 4 : -1;
 });
 
@@ -74,7 +75,7 @@ RECPACK_TARGET inline __m256i Shift(__m256i sum) {
   return _mm256_srai_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(kHalfWeight)), kWeightBits);
 }
 
-// Pixels a, b, c, d of four sums each, as [a b] and [c d], to 16 bytes.
+// Packs pixels a, b, c, d of four sums each, given as [a b] and [c d], to 16 bytes.
 RECPACK_TARGET inline __m128i NarrowPixels(__m256i ab, __m256i cd) {
   const __m256i words = _mm256_packs_epi32(Shift(ab), Shift(cd));  // a c b d
   const __m256i bytes = _mm256_packus_epi16(words, words);
@@ -86,7 +87,7 @@ RECPACK_TARGET inline __m256i SumOfHalves(__m256i a, __m256i b) {
                           _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-// Two pixels of two taps.
+// Computes two pixels of two taps.
 RECPACK_TARGET inline __m256i TwoPixels(const uint8_t* a, const uint8_t* b, __m256i expand,
                                         const int32_t* packed) {
   const __m256i pixels = _mm256_shuffle_epi8(Join(Load(a), Load(b)), expand);
@@ -94,7 +95,7 @@ RECPACK_TARGET inline __m256i TwoPixels(const uint8_t* a, const uint8_t* b, __m2
                _mm256_madd_epi16(pixels, Load2(packed + 8)));
 }
 
-// One pixel of `steps` times four taps; its halves are still to be added.
+// Computes one pixel of `steps` times four taps; the caller adds its halves.
 RECPACK_TARGET inline __m256i OnePixel(const uint8_t* from, __m256i expand, int steps,
                                        int step_bytes, const int32_t* packed) {
   __m256i high = _mm256_setzero_si256(), low = _mm256_setzero_si256();
@@ -151,7 +152,7 @@ void Avx2Columns(const uint8_t* from, const ResizeWeights& weights, int channels
   columns(from, weights, channels, to);
 }
 
-// 32 bytes of a row, from `at` on.
+// Computes 32 bytes of a row, from `at` on.
 RECPACK_TARGET inline __m256i RowBytes(const uint8_t* const* from, int count, const int32_t* packed,
                                        size_t at) {
   const __m256i zero = _mm256_setzero_si256();
@@ -181,7 +182,7 @@ RECPACK_TARGET void Avx2Rows(const uint8_t* const* from, const ResizeWeights& we
   const int32_t* packed = weights.packed.data() + static_cast<ptrdiff_t>(y) * weights.stride;
   const int count = weights.count[y];
   for (size_t at = 0; at < bytes; at += kStep) {
-    // The last step goes back over bytes that are done.
+    // The last step overlaps bytes that are done.
     const size_t place = std::min(at, bytes - kStep);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + place),
                         RowBytes(from, count, packed, place));

@@ -1,11 +1,12 @@
-// Four taps at once by VPDPBUSD; a weight of 22 bits is three signed bytes for it, first + second *
-// 2^8 + third * 2^16. Sums of each may wrap: their total, modulo 2^32, is exact.
+// AVX-512 resize kernels. VPDPBUSD processes four taps at once; a 22-bit weight is split into three
+// signed bytes, first + second * 2^8 + third * 2^16. Sums of each may wrap: their total, modulo
+// 2^32, is exact.
 #include "src/image/resize/resize_kernels.h"
 #include "src/image/resize/resize_shuffles.h"
 
 #if defined(__x86_64__)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-// GCC 12 warns of its own intrinsics (its bug 105593).
+// GCC 12 warns about its own intrinsics (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -20,18 +21,19 @@ namespace {
 
 constexpr int kDigits = 3;
 
-// The digit of `place` of four weights, a byte each.
+// Returns digit `place` of four weights, one byte each.
 int32_t Quad(const int32_t* weights, int place) {
   uint32_t quad = 0;
   for (int k = 0; k < 4; ++k) {
-    // A digit is at least -128: what it is less than its byte, the next one gets.
+    // Digits are signed: carry into the next digit.
     const int32_t carried = weights[k] + (place > 0 ? 0x80 : 0) + (place > 1 ? 0x8000 : 0);
     quad |= static_cast<uint32_t>((carried >> (8 * place)) & 255) << (8 * k);
   }
   return static_cast<int32_t>(quad);
 }
 
-// A register of each digit for four taps of four pixels; a pixel fills a quarter, once a channel.
+// Makes one register per digit for four taps of four pixels; a pixel fills a quarter, repeated for
+// each channel.
 void PackColumns(ResizeWeights& weights) {
   const int steps = RoundUp(weights.taps, 4) / 4;
   weights.packed.Reserve(static_cast<size_t>(weights.padded()) * static_cast<size_t>(steps) *
@@ -60,8 +62,8 @@ void PackRows(ResizeWeights& weights) {
   }
 }
 
-// Four taps of a pixel to a word a channel.
-constexpr auto kTapsOfChannels = ShufflesOf(
+// Shuffles four taps of a pixel to one word per channel.
+constexpr auto kTapsOfChannels = MakeShuffles(
     [](int i, int channels) { return i / 4 < channels ? i % 4 * channels + i / 4 : -1; });
 
 RECPACK_TARGET inline __m128i Load(const void* from) {
@@ -104,7 +106,7 @@ RECPACK_TARGET void Avx512Columns(const uint8_t* from, const ResizeWeights& weig
   }
 }
 
-// The bytes of a row from `at` on that `mask` tells of.
+// Computes the bytes of a row from `at` on that are set in `mask`.
 RECPACK_TARGET inline __m512i RowBytes(const uint8_t* const* from, int count, const int32_t* packed,
                                        size_t at, __mmask64 mask) {
   Sums sums[4] = {};

@@ -9,9 +9,9 @@
 namespace recpack {
 namespace {
 
-// Tap kTap of a pixel to a word a channel.
+// Shuffles tap kTap of a pixel to one word per channel.
 template <int kTap>
-constexpr auto kWordsOfChannels = ShufflesOf([](int i, int channels) {
+constexpr auto kWordsOfChannels = MakeShuffles([](int i, int channels) {
   return i % 4 == 0 && i / 4 < channels ? kTap * channels + i / 4 : -1;
 });
 
@@ -45,7 +45,7 @@ void NeonColumns(const uint8_t* from, const ResizeWeights& weights, int channels
   }
 }
 
-// 16 bytes of a row, from `at` on.
+// Computes 16 bytes of a row, from `at` on.
 inline uint8x16_t RowBytes(const uint8_t* const* from, const int32_t* weight, int count,
                            size_t at) {
   int32x4_t sums[4];
@@ -67,7 +67,7 @@ void NeonRows(const uint8_t* const* from, const ResizeWeights& weights, int y, s
   constexpr size_t kStep = 16;
   if (bytes < kStep) return kScalarResize.rows(from, weights, y, bytes, to);
   for (size_t at = 0; at < bytes; at += kStep) {
-    // The last step goes back over bytes that are done.
+    // The last step overlaps bytes that are done.
     const size_t place = std::min(at, bytes - kStep);
     vst1q_u8(to + place, RowBytes(from, weights.of(y), weights.count[y], place));
   }

@@ -1,4 +1,4 @@
-// Byte shuffles of 16 bytes for the kernels of a resize, by the number of channels.
+// Byte shuffle masks for the resize kernels, by the number of channels.
 #pragma once
 
 #include <array>
@@ -6,13 +6,14 @@
 
 namespace recpack {
 
-// What to put at each place: the index of a byte, or kShuffleZero.
+// Source index of each byte, or kShuffleZero.
 using Shuffle = std::array<uint8_t, 16>;
 constexpr uint8_t kShuffleZero = 255;
 
-// One for each of 1 to 4 channels; source(i, channels) is the index for place i, or -1 for a zero.
+// Makes one mask for each of 1 to 4 channels; source(i, channels) returns the source index of byte
+// i, or -1 for zero.
 template <typename Source>
-constexpr std::array<Shuffle, 4> ShufflesOf(Source source) {
+constexpr std::array<Shuffle, 4> MakeShuffles(Source source) {
   std::array<Shuffle, 4> shuffles{};
   for (int channels = 1; channels <= 4; ++channels) {
     for (int i = 0; i < 16; ++i) {
@@ -24,8 +25,8 @@ constexpr std::array<Shuffle, 4> ShufflesOf(Source source) {
   return shuffles;
 }
 
-// Four pixels of four channels to their own count.
-constexpr std::array<Shuffle, 4> kNarrowPixels = ShufflesOf(
+// Packs four pixels of four channels to four pixels of `channels` channels.
+constexpr std::array<Shuffle, 4> kNarrowPixels = MakeShuffles(
     [](int i, int channels) { return i < 4 * channels ? i / channels * 4 + i % channels : -1; });
 
 }  // namespace recpack

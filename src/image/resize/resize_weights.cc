@@ -27,7 +27,7 @@ double ResizeSupport(const ResizeAxis& axis, ResizeFilter filter) {
 void ResizeWeights::SetOne(int i, double centre, double support, double narrowing) {
   int begin = std::max(0, static_cast<int>(centre - support + 0.5));
   int end = std::min(axis_.samples(), static_cast<int>(centre + support + 0.5));
-  if (filter_ == ResizeFilter::kNearest) {  // one, also where rounding makes these two or none
+  if (filter_ == ResizeFilter::kNearest) {  // exactly one, also if rounding gives two or none
     begin = std::min(static_cast<int>(centre), axis_.samples() - 1);
     end = begin + 1;
   }
@@ -53,7 +53,7 @@ void ResizeWeights::SetOne(int i, double centre, double support, double narrowin
 void ResizeWeights::Set(const ResizeAxis& axis, ResizeFilter filter, Pack pack) {
   if (axis == axis_ && filter == filter_) return;
   axis_ = axis, filter_ = filter;
-  axis_.size = 0;  // in case memory runs out on the way
+  axis_.size = 0;  // invalidates the weights in case an allocation throws
   const double narrowing = 1.0 / Widening(axis, filter);
   const double support = ResizeSupport(axis, filter);
   stride = RoundUp(static_cast<int>(std::ceil(support)) * 2 + 1, 4);

@@ -17,14 +17,14 @@ void BatchMemories::Reserve() {
     }
     free_.reserve(made_ + 1);
   }
-  // Not under the lock: pinned memory takes its time.
+  // Allocate without the lock: pinning memory is slow.
   auto memory = std::make_shared<BatchMemory>();
   memory->slab = slabs_.Allocate(slab_bytes_);
   memory->ids.resize(samples_);
   memory->views.resize(samples_);
   memory->mask.resize(samples_);
   const std::lock_guard lock(mutex_);
-  free_.insert(free_.begin(), std::move(memory));  // those that were used before come first
+  free_.insert(free_.begin(), std::move(memory));  // used memory is preferred
   ++reserved_;
   told_.store(++made_, std::memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
-// What a batch lies in: a slab, and what is said of each sample in it. It goes along with a batch
-// that leaves the ring.
+// Memory of a batch: its slab and per-sample metadata. A batch that leaves the ring takes its
+// memory with it.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,22 @@ struct BatchMemory {
   uint8_t* bytes() const noexcept { return static_cast<uint8_t*>(slab.get()); }
 };
 
-// All that a ring uses. Made for the most that are in use at once, and used again: first the one
-// that came back last, which is still in the processor's caches. Where the consumer keeps up few
-// are in use, however many there are.
+// Pool of a ring's batch memory. Allocates for the maximum in use at once, and reuses what came
+// back last, which is still in the CPU's caches: if the consumer keeps up, only few are in use.
 class BatchMemories {
  public:
-  // Of batches of `samples` samples in `slab_bytes` bytes. Counts them on the page.
+  // For batches of `samples` samples in slabs of `slab_bytes` bytes. Counts slabs on the page.
   BatchMemories(size_t slab_bytes, uint32_t samples, SlabAllocator& slabs, StatsPage& page);
 
-  // One more may be in use at once. One thread at a time, as the allocator wants it. Throws what
-  // the allocator throws, and is then as before.
+  // Raises the number that may be in use at once by one. Not thread-safe, for the allocator's sake.
+  // On failure throws what the allocator throws and changes nothing.
   void Reserve();
-  // One fewer.
+  // Lowers it by one.
   void Unreserve() noexcept;
 
-  // Any thread: there is one where no more are in use than are reserved.
+  // Thread-safe. Never fails while no more are in use than reserved.
   std::shared_ptr<BatchMemory> Take() noexcept;
-  // Any thread: nobody reads it any more.
+  // Thread-safe. The memory must no longer be in use.
   void Give(std::shared_ptr<BatchMemory> memory) noexcept;
 
  private:
@@ -49,7 +48,7 @@ class BatchMemories {
   std::mutex mutex_;
   size_t made_ = 0;
   size_t reserved_ = 0;
-  std::vector<std::shared_ptr<BatchMemory>> free_;  // the one used last is last; has room for all
+  std::vector<std::shared_ptr<BatchMemory>> free_;  // most recently used last; capacity for all
 };
 
 }  // namespace recpack

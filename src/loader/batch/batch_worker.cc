@@ -57,7 +57,7 @@ std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char*
 }
 
 uint32_t FunctionStream(RandomStream family, uint32_t number) {
-  if (number < kMostStreams) return StreamOf(family, number);
+  if (number < kMostStreams) return ToStream(family, number);
   throw Error(ErrorKind::kInvalidArgument, format("there is no stream {}", number), {},
               format("streams are numbered below {}", kMostStreams));
 }

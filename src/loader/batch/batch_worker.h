@@ -1,4 +1,4 @@
-// One step of a whole batch, ready to run.
+// Executable form of a BatchStep.
 #pragma once
 
 #include <memory>
@@ -9,32 +9,34 @@
 
 namespace recpack {
 
-// Immutable; any number of threads, each with a batch of its own.
+// Immutable and thread-safe; each thread works on its own batch.
 class BatchWorker {
  public:
   virtual ~BatchWorker() = default;
 
-  // That it adds, without offsets.
+  // The arrays that the step adds, without offsets.
   virtual std::vector<ArraySpec> Arrays() const = 0;
 
   virtual uint32_t stream() const = 0;
 
-  // Throws what goes wrong.
+  // Throws if the step fails.
   virtual void Work(BatchView& batch) const = 0;
 };
 
-// `arrays`: those there are before. Throws Error (kInvalidArgument) for a step that makes no sense.
+// `arrays`: existing arrays of the batch. Throws Error (kInvalidArgument) for an invalid step.
 std::unique_ptr<BatchWorker> MakeBatchWorker(const BatchStep& step,
                                              const std::vector<ArraySpec>& arrays);
 std::unique_ptr<BatchWorker> MakeMixer(const MixImages& mix, const std::vector<ArraySpec>& arrays);
 
-// `what` says whose arrays they are. Fills in sample_bytes; throws as above.
+// Checks declared arrays and fills in sample_bytes. `what` names their owner in messages. Throws
+// Error (kInvalidArgument).
 std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char* what);
 
-// The array, or Error (kInvalidArgument) that lists those there are.
+// Returns the array. Throws Error (kInvalidArgument) that lists the arrays if it is missing.
 const ArraySpec& FindArray(const std::vector<ArraySpec>& arrays, const std::string& name);
 
-// Throws Error (kInvalidArgument) for a stream that there is none of.
+// Returns the random stream of a user's stream number. Throws Error (kInvalidArgument) if the
+// number is too large.
 uint32_t FunctionStream(RandomStream family, uint32_t number);
 
 }  // namespace recpack

@@ -1,19 +1,19 @@
-// Forks since the process began, seen from the child.
+// Detects in a child process that objects were inherited by fork.
 #pragma once
 
 #include <cstdint>
 
 namespace recpack {
 
-// 0 in the process that was started, more in each child by fork.
+// Number of forks between the original process and this one: 0 in the process itself, +1 per fork.
 uint64_t ForksBehind() noexcept;
 
-// Made with an object whose threads a forked child does not have.
+// Member of an object whose threads do not exist in a forked child.
 class ForkMark {
  public:
   ForkMark() noexcept : made_(ForksBehind()) {}
 
-  // Whether this process is a child forked since.
+  // Returns true in a child that was forked after construction.
   bool inherited() const noexcept { return ForksBehind() != made_; }
 
  private:

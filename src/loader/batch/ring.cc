@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "recpack/base/patience.h"
+#include "recpack/base/clock.h"
 
 namespace recpack {
 namespace {
@@ -22,7 +22,7 @@ Ring::Ring(size_t slots, size_t slab_bytes, uint32_t samples, uint32_t chunks, S
     memories_.Reserve();
     slot->turn = i;
     slot->unfinished = chunks + 1;
-    if (memory == Memory::kOfSlot) Furnish(*slot);  // in their order
+    if (memory == Memory::kOfSlot) AssignMemory(*slot);  // in order
     slots_.push_back(std::move(slot));
   }
 }
@@ -32,7 +32,7 @@ Ring::Turn Ring::WaitForRoom(uint64_t batch) {
     const uint32_t seen = changes_.load(std::memory_order_acquire);
     if (stopped_) return Turn::kStop;
     if (!paused_ && slot(batch).turn.load(std::memory_order_acquire) == batch) {
-      Furnish(slot(batch));
+      AssignMemory(slot(batch));
       return Turn::kRoom;
     }
     if (TakeExtra()) return Turn::kExtra;
@@ -40,7 +40,7 @@ Ring::Turn Ring::WaitForRoom(uint64_t batch) {
   }
 }
 
-void Ring::Furnish(RingSlot& at) noexcept {
+void Ring::AssignMemory(RingSlot& at) noexcept {
   if (at.has_memory.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(at.mutex);
   if (at.memory) return;
@@ -80,7 +80,7 @@ bool Ring::FinishChunk(uint64_t batch) {
 void Ring::Publish(uint64_t batch) {
   slot(batch).unfinished.store(0, std::memory_order_release);
   page_->blocks().ring.written.fetch_add(1, std::memory_order_relaxed);
-  // Taken and left, so that a consumer that looked just before is already waiting.
+  // Locks once, so that a consumer that has just checked is already waiting.
   { const std::lock_guard lock(mutex_); }
   ready_.notify_one();
 }
@@ -120,14 +120,14 @@ void Ring::Replace(uint64_t batch) {
   RingSlot& at = slot(batch);
   if (at.held.load(std::memory_order_relaxed) != batch + 1) return;
   memories_.Reserve();
-  if (!EndHolding(batch)) return memories_.Unreserve();  // let go of meanwhile
+  if (!EndHolding(batch)) return memories_.Unreserve();  // released meanwhile
   LeaveMemory(at);
   Reopen(batch);
 }
 
-// Not counted as held any more once its memory can be had: the next one then needs no new memory.
+// Counted as released before its memory is available, so that the next one needs no new memory.
 void Ring::Release(uint64_t batch, std::shared_ptr<BatchMemory> memory) noexcept {
-  if (mark_.inherited()) return;  // the page and the workers are the parent's
+  if (mark_.inherited()) return;  // page and workers belong to the parent
   page_->blocks().ring.released.fetch_add(1, std::memory_order_relaxed);
   if (!EndHolding(batch)) {
     memories_.Give(std::move(memory));
@@ -142,13 +142,14 @@ void Ring::Release(uint64_t batch, std::shared_ptr<BatchMemory> memory) noexcept
   held_.fetch_sub(1, std::memory_order_release);
 }
 
-// The slot's next batch is written elsewhere.
+// The slot's next batch gets other memory.
 void Ring::LeaveMemory(RingSlot& at) noexcept {
   at.memory.reset();
   at.has_memory.store(false, std::memory_order_relaxed);
 }
 
-// Whether the batch was held and in the ring. True for one caller, who reopens its slot.
+// Returns true if the batch was held and in the ring: for exactly one caller, which reopens the
+// slot.
 bool Ring::EndHolding(uint64_t batch) noexcept {
   uint64_t mine = batch + 1;
   return slot(batch).held.compare_exchange_strong(mine, 0, std::memory_order_acq_rel);
@@ -160,7 +161,7 @@ void Ring::Reopen(uint64_t batch) noexcept {
   at.delivered_sum = {};
   at.unfinished.store(chunks_ + 1, std::memory_order_relaxed);
   uint64_t mine = batch;
-  // Not where Stop() was there before.
+  // Not if Stop() came first.
   at.turn.compare_exchange_strong(mine, batch + slots_.size(), std::memory_order_acq_rel);
   WakeWorkers();
 }

@@ -16,7 +16,7 @@ namespace recpack {
 namespace {
 
 constexpr uint64_t kAlignment = 16;
-constexpr uint64_t kTableShare = 8;  // the table is at most this part of the budget
+constexpr uint64_t kTableShare = 8;  // the table takes at most 1/8 of the budget
 
 // A bijection that spreads neighbours (the finaliser of SplitMix64).
 uint64_t Spread(uint64_t number) noexcept {
@@ -36,7 +36,7 @@ uint64_t WholePages(uint64_t bytes) {
 
 }  // namespace
 
-// The bytes follow.
+// Header of an entry; its bytes follow.
 struct SampleCache::Entry {
   CacheKey key;
   uint64_t size;
@@ -76,7 +76,7 @@ SampleCache::Entry* SampleCache::EntryAt(uint64_t offset) const noexcept {
   return std::launder(reinterpret_cast<Entry*>(memory_ + offset));
 }
 
-// A quarter of the table stays free, so that a search ends soon.
+// A quarter of the table stays free to keep searches short.
 uint64_t SampleCache::Limit() const noexcept { return mask_ + 1 - (mask_ + 4) / 4; }
 
 std::optional<ByteView> SampleCache::Find(const CacheKey& key) const noexcept {
@@ -109,7 +109,7 @@ void SampleCache::Keep(const CacheKey& key, ByteView bytes) noexcept {
   entries_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Not where another thread was faster with the same key.
+// Returns false if another thread inserted the same key first.
 bool SampleCache::Insert(uint64_t offset) noexcept {
   const CacheKey& key = EntryAt(offset)->key;
   for (uint64_t at = Hash(key) & mask_;; at = (at + 1) & mask_) {
@@ -132,7 +132,7 @@ std::optional<uint64_t> SampleCache::Reserve(uint64_t bytes) noexcept {
   return now;
 }
 
-// Where it was the last reserved; else it stays unused, which is rare.
+// Frees the memory if it was reserved last; otherwise it stays unused, which is rare.
 void SampleCache::GiveBack(uint64_t offset, uint64_t bytes) noexcept {
   uint64_t end = offset + bytes;
   used_.compare_exchange_strong(end, offset, std::memory_order_acq_rel, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Bytes by what they are of, within a budget.
+// Cache of byte strings with a memory budget.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@
 namespace recpack {
 
 struct CacheKey {
-  uint32_t view = 0;     // of the mixture
+  uint32_t view = 0;     // in the mixture
   uint64_t id = 0;       // ordinal of the record
-  uint64_t picture = 0;  // which one of the record; 0: the record itself
+  uint64_t picture = 0;  // identifies the image in the record; 0: the record itself
 
   bool operator==(const CacheKey&) const = default;
 };
 
-// Any number of threads, without locks: a table that is only ever added to, in one reservation of
-// memory as large as the budget, which the kernel backs as it is written. What was found stays
-// valid as long as the cache.
+// Thread-safe and lock-free: an append-only table in one reservation of address space as large as
+// the budget, which the kernel backs as it is written. Found entries stay valid for the lifetime of
+// the cache.
 class SampleCache {
  public:
-  // For at most `entries` of rarely less than `least_bytes` each. Throws Error (kInvalidArgument)
-  // for a budget that the system does not reserve.
+  // For at most `entries` entries, rarely smaller than `least_bytes`. Throws Error
+  // (kInvalidArgument) if the system refuses to reserve the budget.
   SampleCache(uint64_t budget_bytes, uint64_t entries, uint64_t least_bytes);
   ~SampleCache();
   SampleCache(const SampleCache&) = delete;
@@ -32,10 +32,10 @@ class SampleCache {
 
   std::optional<ByteView> Find(const CacheKey& key) const noexcept;
 
-  // Whether Keep() would keep so many bytes, if no other thread is faster.
+  // Returns true if Keep() would keep an entry of this size, unless another thread takes the room.
   bool HasRoom(uint64_t bytes) const noexcept;
 
-  // Keeps a copy where there is room and nothing of that key.
+  // Keeps a copy if there is room and the key is new.
   void Keep(const CacheKey& key, ByteView bytes) noexcept;
 
   // Without hits and misses.
@@ -50,15 +50,15 @@ class SampleCache {
   std::optional<uint64_t> Reserve(uint64_t bytes) noexcept;
   void GiveBack(uint64_t offset, uint64_t bytes) noexcept;
 
-  uint64_t capacity_;           // the budget in whole pages
-  uint8_t* memory_ = nullptr;   // null where the budget is below a page
+  uint64_t capacity_;           // budget, rounded to whole pages
+  uint8_t* memory_ = nullptr;   // null if the budget is below a page
   uint64_t* table_ = nullptr;   // offsets of entries, 0: free; open addressing; at memory_
-  uint64_t mask_ = 0;           // of the table's slots, a power of two
+  uint64_t mask_ = 0;           // number of table slots (a power of two), minus 1
   std::atomic<uint64_t> used_;  // bytes of memory_
   std::atomic<uint64_t> entries_ = 0;
 };
 
-// One thread's, which alone counts; any thread reads.
+// Hits and misses of one thread. Only that thread counts; any thread may read.
 class alignas(64) CacheCounts {
  public:
   void Count(bool hit) noexcept {

@@ -7,9 +7,9 @@
 namespace recpack {
 namespace {
 
-constexpr uint64_t kDearSample = 50'000;      // ns: from here on all samples are timed
-constexpr uint32_t kPeriod = 17;              // prime to the sizes of chunks
-constexpr uint64_t kShortRead = 20'000;       // ns: not looked at further
+constexpr uint64_t kDearSample = 50'000;      // ns: slower samples are all timed
+constexpr uint32_t kPeriod = 17;              // coprime to chunk sizes
+constexpr uint64_t kShortRead = 20'000;       // ns: shorter reads are not examined
 constexpr uint64_t kRemembered = 10'000'000;  // ns of timed samples
 
 constexpr size_t At(Stage stage) { return static_cast<size_t>(stage); }
@@ -46,10 +46,10 @@ void StageClock::Time() noexcept {
   until_timed_ = period_;
   timed_ = true;
   mark_ = sources_.now();
-  SetStage(Stage::kPlan);  // nothing yet
+  SetStage(Stage::kPlan);  // nothing published yet
 }
 
-// Ends the present stage. A long read in which the thread went to sleep was a wait for input.
+// Ends the current stage. A long read in which the thread slept counts as waiting for input.
 void StageClock::Close() noexcept {
   const uint64_t now = sources_.now();
   Stage stage = stage_;
@@ -71,7 +71,7 @@ void StageClock::EndTimed() noexcept {
   for (size_t i = 0; i < kStages; ++i) recent_[i] += sample_[i];
   if (period_ == 1) {
     for (size_t i = 0; i < kStages; ++i) times_[i] += sample_[i];
-    // What lay between the samples.
+    // The time between the samples.
     const uint64_t own = std::accumulate(sample_.begin(), sample_.end(), uint64_t{0});
     times_[At(Stage::kPlan)] += mark_ - published_ - own;
     Publish(mark_);

@@ -1,4 +1,4 @@
-// Where a worker's time goes, at the price of a few clock reads a chunk of samples.
+// Measures a worker's time per stage with a few clock reads per chunk of samples.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace recpack {
 
-// Switches of the calling thread that it made itself, by waiting.
+// Number of voluntary context switches of the calling thread.
 uint64_t VoluntarySwitches() noexcept;
 
-// One worker thread. Samples that take long are all timed; of short ones a part, and the chunk's
-// exact time is shared out among the stages by what these took.
+// Used by one worker thread. All slow samples are timed; of fast ones only some, and the exact time
+// of the chunk is distributed among the stages in proportion.
 class StageClock {
  public:
   struct Sources {
@@ -24,8 +24,8 @@ class StageClock {
   explicit StageClock(WorkerBlock& block) : StageClock(block, Sources{}) {}
   StageClock(WorkerBlock& block, Sources sources);
 
-  // A worker goes round: (waits for room), BeginChunk, (plans), BeginSamples, (BeginSample,
-  // Enter..., EndSample)*, EndChunk. A sample that failed has no end.
+  // Call sequence: (wait for room), BeginChunk, (plan), BeginSamples, (BeginSample, Enter...,
+  // EndSample)*, EndChunk. EndSample is not called for a failed sample.
   void BeginChunk() noexcept;
   void BeginSamples() noexcept;
   void BeginSample(uint64_t view, uint64_t record) noexcept {
@@ -34,13 +34,13 @@ class StageClock {
     if (--until_timed_ == 0) Time();
     Enter(Stage::kRead);
   }
-  // The next stage of the sample, with the bytes that it works on.
+  // Enters the next stage of the sample, which processes `bytes` bytes.
   void Enter(Stage stage, uint64_t bytes = 0) noexcept {
     Resume(stage);
     ++counts_[static_cast<size_t>(stage)];
     AddBytes(stage, bytes);
   }
-  // Back to a stage that the sample was in before: not counted again.
+  // Returns to an earlier stage of the sample, without counting it again.
   void Resume(Stage stage) noexcept {
     if (timed_) Close();
     SetStage(stage);
@@ -57,7 +57,7 @@ class StageClock {
     if (timed_) EndTimed();
   }
   void EndChunk() noexcept;
-  // Behind a chunk: the worker is busy with its whole batch, kBatch.
+  // After a chunk: enters kBatch, for the whole batch.
   void BeginBatch() noexcept { SetStage(Stage::kBatch); }
   void EndBatch() noexcept;
 
@@ -76,17 +76,17 @@ class StageClock {
 
   WorkerBlock& block_;
   const Sources sources_;
-  Stage stage_ = Stage::kRoom;  // the block's, too
+  Stage stage_ = Stage::kRoom;  // also in the block
   bool timed_ = false;
-  uint32_t period_ = 1;  // one in so many samples is timed
+  uint32_t period_ = 1;  // one of `period_` samples is timed
   uint32_t until_timed_ = 1;
-  uint64_t mark_ = 0;   // end of what is accounted for in the timed sample
-  uint64_t published_;  // end of what is accounted for in times_
+  uint64_t mark_ = 0;   // end of the accounted time in the timed sample
+  uint64_t published_;  // end of the time accounted for in times_
   uint64_t chunk_begun_ = 0;
   uint64_t chunk_first_ = 0;  // samples before the chunk
   uint64_t switches_ = 0;
   Times sample_ = {};  // of the timed sample
-  Times recent_ = {};  // of timed samples, older ones forgotten by and by
+  Times recent_ = {};  // of timed samples, decaying
   Times times_ = {};
   Times counts_ = {};
   Times bytes_ = {};

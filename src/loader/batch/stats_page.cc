@@ -20,7 +20,7 @@ std::atomic<uint32_t> loaders_made = 0;
 StatsPage::StatsPage(const Sizes& sizes)
     : bytes_(sizeof(StatsBlocks) + sizes.workers * sizeof(WorkerBlock)) {
   if (!Map()) {
-    constexpr size_t kLine = 64;  // the blocks keep to lines
+    constexpr size_t kLine = 64;  // blocks are aligned to cache lines
     heap_ = std::make_unique<std::byte[]>(bytes_ + kLine);
     void* begin = heap_.get();
     size_t space = bytes_ + kLine;
@@ -41,8 +41,8 @@ StatsPage::StatsPage(const Sizes& sizes)
   header.magic.store(kStatsMagic, std::memory_order_release);
 }
 
-// Memory of a new file is 0. It is taken at once: a machine that has none left kills who writes to
-// a page that it cannot back.
+// A new file reads as 0. Its memory is allocated at once: if the machine runs out of memory later,
+// writing to an unbacked page would kill the process.
 bool StatsPage::Map() {
   const auto take = [](int file, off_t size) {
     int failed = -1;

@@ -1,4 +1,4 @@
-// The page that a loader writes its stats to: docs/format/stats.md.
+// Shared-memory page with a loader's statistics; layout in docs/format/stats.md.
 #pragma once
 
 #include <sys/types.h>
@@ -39,7 +39,7 @@ struct StatsHeader {
 
 struct ControlBlock {
   PageWord request;
-  uint64_t reserved[7];  // what others write lies on a line of its own
+  uint64_t reserved[7];  // words written by other processes have their own cache line
   PageWord mode;
   PageWord held;
   PageWord given;
@@ -90,14 +90,14 @@ struct StatsBlocks {
   RingBlock ring;
   ConsumerBlock consumer;
 
-  // The workers lie behind.
+  // The workers' blocks follow.
   WorkerBlock& worker(size_t i) noexcept { return reinterpret_cast<WorkerBlock*>(this + 1)[i]; }
 };
 static_assert(sizeof(StatsHeader) == 128 && sizeof(ControlBlock) == 128 &&
               sizeof(RingBlock) == 64 && sizeof(ConsumerBlock) == 64 &&
               sizeof(WorkerBlock) == 320 && sizeof(StatsBlocks) == 384);
 
-// Stores of one thread that readers see all or none of.
+// Sequence lock for one writer: readers see all stores of its lifetime or none.
 class PageWrite {
  public:
   explicit PageWrite(PageWord& sequence) noexcept : sequence_(sequence) {
@@ -108,7 +108,7 @@ class PageWrite {
   }
   PageWrite(const PageWrite&) = delete;
 
-  // Release: who sees the value sees the odd sequence before it.
+  // Release order: a reader that sees the value also sees the odd sequence number.
   static void Set(PageWord& word, uint64_t value) noexcept {
     word.store(value, std::memory_order_release);
   }
@@ -120,7 +120,8 @@ class PageWrite {
   PageWord& sequence_;
 };
 
-// Owns the memory; in an anonymous file where the system gives one, else only this process sees it.
+// Owns the page, in an anonymous file (memfd) if the system has them, otherwise in private memory
+// that only this process sees.
 class StatsPage {
  public:
   struct Sizes {
@@ -137,7 +138,7 @@ class StatsPage {
   size_t bytes() const noexcept { return bytes_; }
   bool published() const noexcept { return descriptor_ >= 0; }
 
-  // Other processes find it no more; the memory stays.
+  // Hides the page from other processes; the memory stays valid.
   void Unpublish() noexcept;
 
  private:
@@ -149,7 +150,7 @@ class StatsPage {
   std::unique_ptr<std::byte[]> heap_;
 };
 
-// The stats in `bytes` bytes of a page, with open waits counted up to `now`. `blocks` was checked.
+// Reads the statistics from a checked page, counting open waits up to `now`.
 LoaderStats Snapshot(StatsBlocks& blocks, uint64_t now);
 
 }  // namespace recpack

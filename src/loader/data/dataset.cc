@@ -20,8 +20,7 @@ namespace {
 
 constexpr char kTrain[] = "train";
 
-// The kind of what are no shards, else empty. A folder that says what it is need not be looked
-// into.
+// Returns the kind of source; empty for shards. A folder with one of these files is not searched.
 std::string RecogniseOthers(const std::string& path) {
   for (const char* sign : {"/manifest.json", "/.recpack"}) {
     if (PosixFiles().Exists(path + sign)) return {};
@@ -30,7 +29,7 @@ std::string RecogniseOthers(const std::string& path) {
   return kind == "tfrecord" ? "" : kind;
 }
 
-// Which of the splits is opened.
+// Returns the index of the split to open.
 size_t Choose(const std::vector<std::string>& splits, const std::string& path,
               const std::string& wanted) {
   std::string names;
@@ -47,38 +46,37 @@ size_t Choose(const std::vector<std::string>& splits, const std::string& path,
               {.path = path}, "name one of: " + names);
 }
 
-// What kind of source all paths are; empty: shards, or nothing that is known.
-std::string KindOf(const std::vector<std::string>& paths) {
+// Returns the common kind of source of all paths; empty: shards, or unknown.
+std::string FindKind(const std::vector<std::string>& paths) {
   std::string kind = RecogniseOthers(paths.front());
   for (const std::string& path : paths) {
     if (RecogniseOthers(path) == kind) continue;
     throw Error(ErrorKind::kUnsupported,
-                format("is no {}, as is the first of the list", kind.empty() ? "shard" : kind),
+                format("is not a {}, unlike the first of the list", kind.empty() ? "shard" : kind),
                 {.path = path}, "open them one by one and mix them");
   }
   return kind;
 }
 
-// What the user should hear of the files: which split is whose, where only names tell it.
-std::vector<std::string> NoticesOf(const Layout& layout, const LayoutSplit& taken, bool asked) {
+// Returns notices for the user, if splits were derived from file names only.
+std::vector<std::string> MakeNotices(const Layout& layout, const LayoutSplit& taken, bool asked) {
   std::vector<std::string> notices = layout.notices;
   if (layout.manifest || asked || layout.splits.size() < 2) return notices;
   std::string names;
   for (const LayoutSplit& split : layout.splits) {
     names += (names.empty() ? "" : ", ") + format("{} ({})", split.name, split.shards.size());
   }
-  notices.push_back(
-      format("the names of the files tell these splits (and files of each): {}; {} is taken", names,
-             taken.name));
+  notices.push_back(format("splits found by file names (and their number of files): {}; using {}",
+                           names, taken.name));
   return notices;
 }
 
-std::string NameOf(const std::vector<std::string>& paths) {
+std::string MakeName(const std::vector<std::string>& paths) {
   if (paths.size() == 1) return paths.front();
   return format("{} and {} more", paths.front(), paths.size() - 1);
 }
 
-// Labels of all have to mean the same; what has no manifest has no say.
+// Labels must have the same meaning in all data sets; those without a manifest are not checked.
 std::vector<std::string> ClassNames(const std::vector<Layout>& layouts,
                                     const std::vector<std::string>& paths) {
   std::vector<std::string> names;
@@ -110,7 +108,7 @@ Dataset::Dataset(std::string path, std::string split, std::vector<std::string> c
     throw Error(ErrorKind::kInvalidArgument, format("the split '{}' has no records", split_),
                 {.path = path_});
   }
-  digest_ = DigestOf(*store_);
+  digest_ = MakeDigest(*store_);
 }
 
 Dataset Dataset::Open(const std::string& path, const DatasetOptions& options) {
@@ -122,8 +120,8 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
     throw Error(ErrorKind::kInvalidArgument, "no path of a data set is given", {},
                 "name a folder of shards, a shard, or a pattern");
   }
-  const std::string name = NameOf(paths);
-  if (const std::string kind = KindOf(paths); !kind.empty()) {
+  const std::string name = MakeName(paths);
+  if (const std::string kind = FindKind(paths); !kind.empty()) {
     return OfSource(OpenItems(kind, paths, options), name, options);
   }
   std::vector<Layout> layouts;
@@ -139,7 +137,7 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files),
                  std::make_shared<FeatureMapper>(options.fields, options.label_offset),
-                 NoticesOf(layout, split, !options.split.empty()));
+                 MakeNotices(layout, split, !options.split.empty()));
 }
 
 Dataset Dataset::OfSource(std::shared_ptr<const pack::Source> source, const std::string& path,
@@ -147,7 +145,7 @@ Dataset Dataset::OfSource(std::shared_ptr<const pack::Source> source, const std:
   std::vector<std::string> splits;
   for (const pack::SourceSplit& split : source->splits()) splits.push_back(split.name);
   const size_t split = Choose(splits, path, options.split);
-  // Names of a folder's items are relative to it.
+  // Item names of a folder are relative to it.
   const std::string root = source->kind() == "folder" ? path + "/" : "";
   return Dataset(path, splits[split], source->class_names(), MakeItemStore(source, split, root),
                  std::make_shared<FeatureMapper>(FieldMap(), options.label_offset), {});
@@ -161,7 +159,7 @@ std::string Dataset::DifferenceFrom(const std::string& digest) const {
   return DigestDifference(*store_, digest_, digest);
 }
 
-std::unique_ptr<SampleSource> Dataset::NewSource(const SourceOptions& options) const {
+std::unique_ptr<SampleSource> Dataset::NewSource(const RandomAccessOptions& options) const {
   return store_->NewSource(options);
 }
 

@@ -11,12 +11,12 @@ constexpr size_t kWholeDigits = 16;
 constexpr size_t kPartDigits = 4;
 constexpr size_t kParts = 8;
 
-// The first of the groups that part `part` is about.
+// First group of part `part`.
 size_t PartBegin(size_t groups, size_t part) { return groups * part / kParts; }
 
 }  // namespace
 
-std::string DigestOf(const SampleStore& store) {
+std::string MakeDigest(const SampleStore& store) {
   std::string parts;
   Sha256 whole;
   for (size_t part = 0; part < kParts; ++part) {

@@ -1,4 +1,4 @@
-// Tells data sets apart without reading them.
+// Digests of data sets: identify a data set without reading its records.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace recpack {
 
-// As Dataset::digest() has it: 16 hexadecimal digits for all of it, then 4 for each eighth of its
+// Returns Dataset::digest(): 16 hexadecimal digits for the whole, then 4 for each eighth of the
 // groups.
-std::string DigestOf(const SampleStore& store);
+std::string MakeDigest(const SampleStore& store);
 
-// What makes `store`, whose digest is `own`, another than the one that had `other`; empty: nothing.
+// Describes how `store`, whose digest is `own`, differs from the one with digest `other`; empty if
+// it does not.
 std::string DigestDifference(const SampleStore& store, const std::string& own,
                              const std::string& other);
 

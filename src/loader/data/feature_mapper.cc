@@ -13,8 +13,8 @@ const FeatureView* FindAny(const ExampleView& example, const std::vector<std::st
   return nullptr;
 }
 
-// Recipes look under one or the other.
-std::vector<std::string> TargetsOf(const std::string& target) {
+// Recipes look for either of these names.
+std::vector<std::string> FindTargets(const std::string& target) {
   if (target == "image") return {"image/encoded", "image"};
   if (target == "label") return {"image/class/label", "label"};
   return {target};
@@ -25,13 +25,13 @@ std::vector<std::string> TargetsOf(const std::string& target) {
 FeatureMapper::FeatureMapper(const FieldMap& fields, int64_t label_offset)
     : label_offset_(label_offset) {
   for (const FieldRule& rule : fields) {
-    rules_.push_back({TargetsOf(rule.target), FieldsOf(rule), rule.from, rule.target == "label"});
+    rules_.push_back({FindTargets(rule.target), FieldsOf(rule), rule.from, rule.target == "label"});
   }
 }
 
 void FeatureMapper::Map(ExampleView& example) const {
   bool has_label = false;
-  std::vector<FeatureView> mapped;  // all found first: an alias may take a name that is looked for
+  std::vector<FeatureView> mapped;  // find all first: an alias may replace a name that is looked up
   for (const Rule& rule : rules_) {
     const FeatureView* feature = FindAny(example, rule.from);
     if (feature == nullptr) {
@@ -48,14 +48,14 @@ void FeatureMapper::Map(ExampleView& example) const {
     for (const std::string& target : rules_[i].targets) example.Alias(mapped[i], target);
   }
   if (has_label || label_offset_ == 0) return;
-  static const std::vector<std::string> kUsualLabels = TargetsOf("label");
+  static const std::vector<std::string> kUsualLabels = FindTargets("label");
   if (const FeatureView* label = FindAny(example, kUsualLabels)) TakeOffset(example, *label);
 }
 
 void FeatureMapper::TakeOffset(ExampleView& example, const FeatureView& label) const {
   if (label_offset_ == 0) return;
   if (label.size() > 0 && label.kind() != FeatureKind::kInt64) {
-    throw Error(ErrorKind::kUnsupported, format("{} holds no numbers", label.name()), {},
+    throw Error(ErrorKind::kUnsupported, format("{} does not hold numbers", label.name()), {},
                 "map `label` to an int64 feature");
   }
   for (int64_t& value : example.MutableInt64(label)) {

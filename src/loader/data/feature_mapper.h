@@ -1,4 +1,4 @@
-// Lets features of foreign records be found under the usual names.
+// Maps features of foreign records to the usual names.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace recpack {
 
-// Immutable; any number of threads.
+// Immutable and thread-safe.
 class FeatureMapper {
  public:
   FeatureMapper() = default;
-  // `label_offset` is taken off the label: the mapped one, else image/class/label, else label.
+  // `label_offset` is subtracted from the label: the mapped one, otherwise image/class/label,
+  // otherwise label.
   FeatureMapper(const FieldMap& fields, int64_t label_offset);
 
-  // Nothing is copied but views. Throws Error without a place: kNotFound where a mapped feature is
-  // missing, kUnsupported for a label that is no number, kCorrupt for one below the offset.
+  // Copies views only. Throws Error without a place: kNotFound if a mapped feature is missing,
+  // kUnsupported if a label is not a number, kCorrupt if a label is below the offset.
   void Apply(ExampleView& example) const {
     if (!rules_.empty() || label_offset_ != 0) Map(example);
   }
@@ -26,7 +27,7 @@ class FeatureMapper {
  private:
   struct Rule {
     std::vector<std::string> targets;
-    std::vector<std::string> from;  // the first that a record has
+    std::vector<std::string> from;  // candidates; the first that the record has is used
     std::string text;               // for messages
     bool is_label;
   };
@@ -38,7 +39,8 @@ class FeatureMapper {
   int64_t label_offset_ = 0;
 };
 
-// The feature, or Error (kInvalidArgument) that lists those there are.
+// Returns the feature. Throws Error (kInvalidArgument) that lists the record's features if it is
+// missing.
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature);
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// Ordinals of records, in 4 bytes each where that is enough.
+// Compact list of record ordinals: 4 bytes each if that is enough, otherwise 8.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace recpack {
 
 class IdList {
  public:
-  // Of ordinals below `records`.
+  // For ordinals below `records`.
   explicit IdList(uint64_t records) {
     if (records > uint64_t{1} << 32) ids_ = std::vector<uint64_t>();
   }

@@ -8,7 +8,7 @@
 namespace recpack {
 namespace {
 
-// Makes of each item the record that packing it would write.
+// Makes each item's record as packing would write it.
 class ItemSampleSource final : public SampleSource {
  public:
   ItemSampleSource(std::shared_ptr<const pack::Source> items, size_t split)
@@ -38,8 +38,8 @@ class ItemSampleSource final : public SampleSource {
  private:
   std::shared_ptr<const pack::Source> items_;
   size_t split_;
-  std::unique_ptr<ItemReader> reader_;
-  Sample item_;
+  std::unique_ptr<pack::ItemReader> reader_;
+  pack::Sample item_;
 };
 
 class ItemStore final : public SampleStore {
@@ -56,7 +56,7 @@ class ItemStore final : public SampleStore {
   uint64_t samples() const override { return source_->splits()[split_].items; }
   uint64_t bytes() const override { return bytes_; }
 
-  std::unique_ptr<SampleSource> NewSource(const SourceOptions&) const override {
+  std::unique_ptr<SampleSource> NewSource(const RandomAccessOptions&) const override {
     return std::make_unique<ItemSampleSource>(source_, split_);
   }
 
@@ -69,7 +69,7 @@ class ItemStore final : public SampleStore {
   size_t groups() const override { return groups_.size(); }
 
   std::string GroupName(size_t i) const override {
-    const ItemGroup& group = groups_[i];
+    const pack::ItemGroup& group = groups_[i];
     if (!in_runs_) return group.name;
     std::string first = source_->ItemName(split_, group.begin);
     if (group.end - group.begin == 1) return first;
@@ -77,7 +77,7 @@ class ItemStore final : public SampleStore {
   }
 
   void DescribeGroup(size_t i, const std::function<void(const std::string&)>& add) const override {
-    const ItemGroup& group = groups_[i];
+    const pack::ItemGroup& group = groups_[i];
     add(format("{}\n{}\n", group.name, group.end - group.begin));
     std::string text;
     for (uint64_t item = group.begin; item < group.end; ++item) {
@@ -88,10 +88,10 @@ class ItemStore final : public SampleStore {
   }
 
  private:
-  // What is no more than one group is told apart by runs of items.
+  // A source with a single group is divided into runs of items.
   void SplitInRuns() {
     constexpr uint64_t kRuns = 8;
-    const ItemGroup whole = groups_.front();
+    const pack::ItemGroup whole = groups_.front();
     groups_.clear();
     for (uint64_t i = 0; i < kRuns; ++i) {
       const uint64_t begin = whole.end * i / kRuns, end = whole.end * (i + 1) / kRuns;
@@ -103,7 +103,7 @@ class ItemStore final : public SampleStore {
   std::shared_ptr<const pack::Source> source_;
   size_t split_;
   std::string root_;
-  std::vector<ItemGroup> groups_;
+  std::vector<pack::ItemGroup> groups_;
   bool in_runs_ = false;
   uint64_t bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Samples that are made of files, members of archives or rows when they are read.
+// Sample store whose samples are made on reading, of files, archive members or rows.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace recpack {
 
-// `kind` as RecogniseSource() has it, of all paths. Throws Error as Dataset::Open().
+// Opens the paths as a source. `kind`: the result of RecogniseSource(), common to all paths. Throws
+// Error as Dataset::Open().
 std::shared_ptr<const pack::Source> OpenItems(const std::string& kind,
                                               const std::vector<std::string>& paths,
                                               const DatasetOptions& options);
 
-// A split of the source. `root` comes before the names of items where records are told the place
-// of.
+// Makes a store of one split of the source. `root` is prepended to item names in places.
 std::unique_ptr<SampleStore> MakeItemStore(std::shared_ptr<const pack::Source> source, size_t split,
                                            std::string root);
 

@@ -22,13 +22,13 @@ constexpr uint32_t kLongestPeriod = 65'536;
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-// Whole counts that sum up to the period: of what rounding down leaves, the largest remainders get
-// one each, the earlier view where they are equal.
+// Rounds weights to whole counts that add up to the period: the views with the largest remainders
+// get one more each, earlier views first if they are equal.
 std::vector<uint32_t> Counts(const std::vector<MixedView>& views, uint32_t period) {
   double all = 0;
   for (const MixedView& each : views) {
     if (!(each.weight > 0) || !std::isfinite(each.weight)) {
-      Refuse(format("{} is no weight of a mixture", each.weight), "give a number above 0");
+      Refuse(format("invalid weight {}", each.weight), "give a number above 0");
     }
     all += each.weight;
   }
@@ -46,14 +46,14 @@ std::vector<uint32_t> Counts(const std::vector<MixedView>& views, uint32_t perio
   for (size_t i = 0; given < period; ++i, ++given) ++counts[largest_first[i % views.size()]];
   for (size_t i = 0; i < views.size(); ++i) {
     if (counts[i] > 0) continue;
-    Refuse(format("weight {} of {} comes to no sample in a period of {}", views[i].weight, all,
+    Refuse(format("weight {} of {} rounds to no sample in a period of {}", views[i].weight, all,
                   period),
            "give it more weight, or mix with a longer period");
   }
   return counts;
 }
 
-std::string DigestOf(const std::vector<View>& views, const std::vector<uint32_t>& counts,
+std::string MakeDigest(const std::vector<View>& views, const std::vector<uint32_t>& counts,
                      uint64_t samples) {
   std::string whole = format("{}\n", samples);
   std::vector<std::string> parts(kParts);
@@ -81,9 +81,10 @@ Mixture::Mixture(const View& view)
 
 Mixture::Mixture(const std::vector<MixedView>& views, const MixOptions& options)
     : period_(options.period), samples_(options.epoch_samples) {
-  if (views.empty()) Refuse("a mixture of nothing", "give at least one data set");
+  if (views.empty()) Refuse("the mixture has no data sets", "give at least one data set");
   if (period_ == 0 || period_ > kLongestPeriod) {
-    Refuse(format("a period of {} samples", period_), format("choose 1 to {}", kLongestPeriod));
+    Refuse(format("invalid period of {} samples", period_),
+           format("choose 1 to {}", kLongestPeriod));
   }
   counts_ = Counts(views, period_);
   uint64_t periods = 0;
@@ -92,7 +93,7 @@ Mixture::Mixture(const std::vector<MixedView>& views, const MixOptions& options)
     periods = std::max(periods, (views_[i].samples() + counts_[i] - 1) / counts_[i]);
   }
   if (samples_ == 0) samples_ = periods * period_;
-  digest_ = DigestOf(views_, counts_, samples_);
+  digest_ = MakeDigest(views_, counts_, samples_);
 }
 
 uint64_t Mixture::records() const noexcept {
@@ -111,8 +112,8 @@ std::string Mixture::DifferenceFrom(const std::string& digest) const {
   if (digest == digest_) return {};
   const bool mixed = digest_.starts_with(kPrefix);
   if (mixed != digest.starts_with(kPrefix)) {
-    return mixed ? "it is of one data set, and this is a mixture"
-                 : "it is of a mixture, and this is one data set";
+    return mixed ? "it belongs to one data set, and this is a mixture"
+                 : "it belongs to a mixture, and this is one data set";
   }
   if (!mixed) return views_.front().DifferenceFrom(digest);
   if (digest.size() != digest_.size()) return "the digests are of different kinds";
@@ -125,7 +126,7 @@ std::string Mixture::DifferenceFrom(const std::string& digest) const {
     }
   }
   if (names.empty()) return "the mixture has another number of data sets or epoch length";
-  return "shards, chosen records or share differ of " + names;
+  return "shards, selected records or shares differ for " + names;
 }
 
 }  // namespace recpack

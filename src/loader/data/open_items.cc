@@ -20,7 +20,7 @@ std::shared_ptr<const pack::Source> OpenTars(const std::vector<std::string>& pat
 
 void RefuseFields(const std::string& path, const DatasetOptions& options) {
   if (options.fields.empty()) return;
-  throw Error(ErrorKind::kInvalidArgument, "has no fields that could be mapped", {.path = path},
+  throw Error(ErrorKind::kInvalidArgument, "has no fields to map", {.path = path},
               "leave out the field map: its features have the usual names");
 }
 
@@ -41,7 +41,7 @@ std::shared_ptr<const pack::Source> OpenItems(const std::string& kind,
   if (kind == "cifar") return pack::OpenCifar({.path = path});
   if (kind == "folder") return pack::OpenFolder({.path = path});
   throw Error(ErrorKind::kUnsupported,
-              format("is a data set of kind {}, which is to be packed", kind), {.path = path},
+              format("is a data set of kind {}, which must be packed first", kind), {.path = path},
               "recpack pack SRC OUT, then name OUT");
 }
 

@@ -15,7 +15,7 @@ void RethrowWithPlace(const Dataset& dataset, uint64_t id) {
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id)));
   } catch (...) {
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
-                                 "something was thrown that is no std::exception",
+                                 "an exception was thrown that is not a std::exception",
                                  dataset.PlaceOf(id)));
   }
 }

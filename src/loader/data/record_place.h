@@ -1,4 +1,4 @@
-// Errors learn which record they are about.
+// Adds the record's place to exceptions.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace recpack {
 
 class Dataset;
 
-// In a catch block: throws what was caught, with the record's place where it says none, itself as
-// the nested exception. What is no Error is one of the caller's functions, and becomes
+// Call in a catch block: rethrows the exception with the record's place if it has none, nested in
+// the new one. An exception that is not an Error comes from a user function and becomes
 // kInvalidArgument.
 [[noreturn]] void RethrowWithPlace(const Dataset& dataset, uint64_t id);
 

@@ -11,7 +11,7 @@ namespace {
 
 class RecordSampleSource final : public SampleSource {
  public:
-  explicit RecordSampleSource(RecordSource records) : records_(std::move(records)) {}
+  explicit RecordSampleSource(RandomAccessReader records) : records_(std::move(records)) {}
 
   std::unique_ptr<SampleSource> ForAnotherThread() const override {
     return std::make_unique<RecordSampleSource>(records_.ForAnotherThread());
@@ -22,7 +22,7 @@ class RecordSampleSource final : public SampleSource {
   ByteView Read(uint64_t id, ByteBuffer& memory) override { return records_.Read(id, memory); }
 
  private:
-  RecordSource records_;
+  RandomAccessReader records_;
 };
 
 class RecordStore final : public SampleStore {
@@ -30,7 +30,7 @@ class RecordStore final : public SampleStore {
   RecordStore(const LayoutSplit& split, FileSystem& files)
       : files_(files),
         shards_(std::make_shared<const NameList>(split.shards)),
-        index_(IndexOfSplit(split)) {
+        index_(OpenSplitIndex(split)) {
     for (size_t i = 0; i < index_.shard_count(); ++i) bytes_ += index_.shard_bytes(i);
     RefuseForeignStreams();
   }
@@ -38,8 +38,8 @@ class RecordStore final : public SampleStore {
   uint64_t samples() const override { return index_.record_count(); }
   uint64_t bytes() const override { return bytes_; }
 
-  std::unique_ptr<SampleSource> NewSource(const SourceOptions& options) const override {
-    return std::make_unique<RecordSampleSource>(RecordSource(
+  std::unique_ptr<SampleSource> NewSource(const RandomAccessOptions& options) const override {
+    return std::make_unique<RecordSampleSource>(RandomAccessReader(
         index_, [shards = shards_](size_t shard) { return (*shards)[shard]; }, options, files_));
   }
 
@@ -62,10 +62,11 @@ class RecordStore final : public SampleStore {
     for (size_t i = 0; i < index_.shard_count(); ++i) {
       const ShardSummary shard = index_.shard(i);
       if (shard.compression == Compression::kNone || shard.records == 0) continue;
-      if (!index_.Entries(i).flush_points.empty()) return;  // ours, and so are the others
+      // Written by RecordWriter, like the others
+      if (!index_.Entries(i).flush_points.empty()) return;
       throw Error(ErrorKind::kUnsupported,
                   "is compressed as one stream, which has no random access",
-                  {.path = (*shards_)[i]}, "pack it anew: recpack pack SRC OUT --from tfrecord");
+                  {.path = (*shards_)[i]}, "pack it again: recpack pack SRC OUT --from tfrecord");
     }
   }
 

@@ -1,4 +1,4 @@
-// Samples that lie in shards.
+// Sample store whose samples lie in shards.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace recpack {
 
-// `files` outlives the store; shards are read through it. Throws Error as Dataset::Open().
+// Reads shards with `files`, which must outlive the store. Throws Error as Dataset::Open().
 std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, FileSystem& files);
 
 }  // namespace recpack

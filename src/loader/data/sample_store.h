@@ -1,4 +1,4 @@
-// The samples of one split where they lie: what stands behind a Dataset.
+// Interface of the storage behind a Dataset: the samples of one split.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 
 namespace recpack {
 
-// Immutable; any number of threads. Its samples lie in groups: shards, archives, classes.
+// Immutable and thread-safe. Samples are grouped: shards, archives, classes.
 class SampleStore {
  public:
   virtual ~SampleStore() = default;
 
   virtual uint64_t samples() const = 0;
-  virtual uint64_t bytes() const = 0;  // on disk, about
-  virtual std::unique_ptr<SampleSource> NewSource(const SourceOptions& options) const = 0;
+  virtual uint64_t bytes() const = 0;  // approximate size on disk
+  virtual std::unique_ptr<SampleSource> NewSource(const RandomAccessOptions& options) const = 0;
   virtual Place PlaceOf(uint64_t id) const = 0;
 
   virtual std::vector<std::string> Notices() const { return {}; }
 
-  // What digests are made of: names, sizes and counts, wherever the data set lies.
+  // Input of digests: names, sizes and counts, independent of the data set's location.
   virtual size_t groups() const = 0;
   virtual std::string GroupName(size_t group) const = 0;
   // Calls `add` with pieces of text.

@@ -1,4 +1,4 @@
-// Purposes of keyed random numbers: no two may share a number, none may ever change.
+// Streams of keyed random numbers. No two purposes may share a number; numbers must never change.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,34 @@
 namespace recpack {
 
 enum class RandomStream : uint32_t {
-  kEpoch = 1,       // the seed of an epoch
+  kEpoch = 1,       // seed of an epoch
   kRecords = 2,     // order: all records, or all blocks
-  kTail = 3,        // order: records behind the lanes
-  kWindow = 4,      // order: records of a lane's window
-  kSubstitute = 5,  // records in place of bad ones
-  kClass = 6,       // balanced views: a class's records, each time through
-  kHashSplit = 7,   // which records are in a part
-  kMixedView = 8,   // the seed of a view in a mixture
-  kMixPeriod = 9,   // whose slots a period has where
-  kSample = 16,     // and above, one for each view of a sample: crop and flip
+  kTail = 3,        // order: records after those in lanes
+  kWindow = 4,      // order: records in a lane's window
+  kSubstitute = 5,  // substitutes for bad records
+  kClass = 6,       // balanced views: records of a class, for each pass
+  kHashSplit = 7,   // hash of a record
+  kMixedView = 8,   // seed of a view in a mixture
+  kMixPeriod = 9,   // slots of the views in a period
+  kSample = 16,     // and above, one per view of a sample: crop and flip
 
-  // And above, one for each view, too.
+  // Also followed by one stream per view.
   kColour = 1 << 16,
   kErase = 2 << 16,
   kPolicy = 3 << 16,
 
-  // And above, one for each stream that the user names.
+  // Also followed by one stream per stream number of the user.
   kFunction = 4 << 16,
   kMix = 5 << 16,
   kBatchFunction = 6 << 16,
 };
 
-// Views that have streams of their own.
+// Number of views with streams of their own.
 inline constexpr uint32_t kMostViews = (1 << 16) - 16;
 
-inline constexpr uint32_t kMostStreams = 1 << 16;  // of the user
+inline constexpr uint32_t kMostStreams = 1 << 16;  // stream numbers of the user
 
-inline uint32_t StreamOf(RandomStream first, uint32_t number) noexcept {
+inline uint32_t ToStream(RandomStream first, uint32_t number) noexcept {
   return static_cast<uint32_t>(first) + number;
 }
 

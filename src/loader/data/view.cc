@@ -13,7 +13,7 @@ namespace recpack {
 namespace {
 
 constexpr size_t kDigits = 12;
-// Feeds numbers to a hash, many at once.
+// Hashes numbers, buffering them.
 class NumberHash {
  public:
   void Add(uint64_t number) {
@@ -90,9 +90,9 @@ std::string View::DifferenceFrom(const std::string& digest) const {
   if (auto difference = dataset_.DifferenceFrom(digest.substr(0, dash)); !difference.empty()) {
     return difference;
   }
-  if (!choice_) return "it is of a view with some of the records, and this is all of them";
-  if (dash == digest.npos) return "it is of all records, and this is a view with some of them";
-  return "the shards are the same, but it is of a view with other records";
+  if (!choice_) return "it belongs to a view with some of the records, and this is all of them";
+  if (dash == digest.npos) return "it belongs to all records, and this is a view with some of them";
+  return "the shards are the same, but it belongs to a view with other records";
 }
 
 uint64_t View::Record(uint64_t number, uint64_t seed, uint64_t epoch) const noexcept {
@@ -101,7 +101,7 @@ uint64_t View::Record(uint64_t number, uint64_t seed, uint64_t epoch) const noex
   const size_t which = number % classes();
   const uint64_t begin = choice_->first[which];
   const uint64_t size = choice_->first[which + 1] - begin;
-  // Counted through all epochs, so that the next one goes on where this one stops.
+  // Counted across epochs, so that the next one continues where this one ends.
   const uint64_t count = epoch * choice_->class_samples + number / classes();
   constexpr auto kStream = static_cast<uint32_t>(RandomStream::kClass);
   const uint64_t class_seed = KeyedRandom(seed, kStream, which).NextU64();

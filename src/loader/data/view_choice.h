@@ -1,4 +1,4 @@
-// What a view holds.
+// Representation of a View.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace recpack {
 
-// Records by number or, balanced, class by class: those of class c begin at first[c].
+// Record ordinals by sample number; in a balanced view grouped by class: those of class c begin at
+// first[c].
 struct View::Choice {
   IdList ids;
-  std::vector<uint64_t> first;  // balanced: by class, and the end
-  uint64_t class_samples = 0;   // balanced: of each class in an epoch
+  std::vector<uint64_t> first;  // balanced only: per class, and the end
+  uint64_t class_samples = 0;   // balanced only: samples of each class per epoch
 
   size_t classes() const noexcept { return first.empty() ? 0 : first.size() - 1; }
 };

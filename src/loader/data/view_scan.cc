@@ -1,4 +1,4 @@
-// Views that depend on what the records hold.
+// Views that depend on record contents.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,8 +21,7 @@ constexpr uint64_t kChunkRecords = 256;
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-// Calls visit(number, id, example) once for each record of a view that is not balanced, from
-// several threads.
+// Calls visit(number, id, example) once for each record of an unbalanced view, in several threads.
 template <typename Visit>
 void Scan(const View& view, const ScanOptions& options, Visit visit) {
   const uint64_t records = view.samples();
@@ -58,7 +57,7 @@ void Scan(const View& view, const ScanOptions& options, Visit visit) {
   });
 }
 
-// Records of a view whose mark is set, as they come.
+// Returns the records of a view whose mark is set, in its order.
 IdList Marked(const View& of, const std::vector<uint8_t>& keep) {
   IdList ids(of.dataset().records());
   ids.Reserve(static_cast<size_t>(std::count(keep.begin(), keep.end(), 1)));
@@ -91,12 +90,12 @@ uint64_t KeyHash(const ExampleView& example, const HashRange& range) {
   return LoadLittleEndian<uint64_t>(hash.Finish().data());
 }
 
-// Whether a hash lies in [begin, end) of 2^64.
+// Tells whether a hash lies in [begin, end), scaled to 2^64.
 class HashBounds {
  public:
   explicit HashBounds(const HashRange& range) {
     if (!(range.begin >= 0 && range.begin < range.end && range.end <= 1)) {
-      Refuse(format("[{}, {}) is no part of [0, 1)", range.begin, range.end),
+      Refuse(format("[{}, {}) is not a part of [0, 1)", range.begin, range.end),
              "give bounds such as 0 and 0.9");
     }
     begin_ = static_cast<uint64_t>(std::ldexp(range.begin, 64));

@@ -1,4 +1,4 @@
-// A loader's part in a run of recprobe gain.
+// Tracks a loader's progress in a run of recprobe gain.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace recpack {
 
-// The consumer's thread.
+// Used by the consumer's thread.
 class GainRun {
  public:
   struct Loading {
-    bool drops_last;       // samples that do not fill a batch
-    uint32_t batch_size;   // of one rank
-    uint32_t local_ranks;  // that get a batch each in turn
+    bool drops_last;       // drops samples that do not fill a batch
+    uint32_t batch_size;   // per rank
+    uint32_t local_ranks;  // ranks that get a batch each in turn
   };
 
-  // `loader`: its number in the process.
+  // `loader`: number of the loader in the process.
   GainRun(const GainPlan& plan, const Loading& loading, uint32_t loader)
       : plan_(plan),
         drops_(loading.drops_last),
@@ -30,18 +30,18 @@ class GainRun {
     tells_ = false;
   }
 
-  // Of the batch that comes next.
+  // Returns the block of the next batch.
   GainPlan::Block Block() const noexcept { return plan_.At(given_ / step_batches_); }
-  // In the block that warms up, in which nothing is measured.
+  // Returns true in the warm-up block, which is not measured.
   bool warms_up() const noexcept { return given_ / step_batches_ < plan_.block_steps(); }
 
-  // A batch was given.
+  // Call for each batch given.
   void Gave(const GainPlan::Block& block) {
     ++given_;
     Tell(block.kind, block.number);
   }
 
-  // What is left of an epoch and makes no step is left out, or is a step.
+  // Batches at the end of an epoch that do not make a step are dropped, or count as a step.
   void EndEpoch() {
     const uint64_t rest = given_ % step_batches_;
     if (rest > 0) given_ = drops_ ? given_ - rest : given_ - rest + step_batches_;

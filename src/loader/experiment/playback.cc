@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kSyntheticSeed = 0x73796e7468;  // "synth"
 constexpr size_t kMostKeptBytes = 256 << 20;
 
-// Floats in [0.5, 1): no value that a step has to treat apart.
+// Floats in [0.5, 1): no special values for a training step.
 void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
   KeyedRandom random(kSyntheticSeed, 0, array.offset);
   const size_t count = array.sample_bytes * samples / ValueBytes(array.type);
@@ -33,7 +33,7 @@ void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
         StoreLittleEndian(bytes + i * 4, 0x3f000000U | (bits & 0x7fffff));
         break;
       default:
-        return;  // integers are labels and lengths: 0 is one
+        return;  // integers are labels and lengths: 0 is valid
     }
   }
 }

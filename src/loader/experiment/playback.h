@@ -1,4 +1,4 @@
-// What a loader gives while an experiment asks for other batches than those of the data set.
+// Playback: replaces a loader's batches by repeated or synthetic ones during an experiment.
 #pragma once
 
 #include <memory>
@@ -9,36 +9,37 @@
 
 namespace recpack {
 
-// The consumer's thread.
+// Used by the consumer's thread.
 class Playback {
  public:
-  // A batch in memory of its own.
+  // A copy of a batch, in its own memory.
   struct Kept : BatchMemory {
-    uint64_t number = 0;  // of the live batch that it is a copy of
+    uint64_t number = 0;  // number of the live batch that was copied
   };
 
-  // `slab_bytes`: of a batch. `chunks`: of one.
+  // `slab_bytes` and `chunks` are per batch.
   Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, size_t slab_bytes, uint32_t chunks,
            SlabAllocator& slabs);
 
-  // What is asked for now, by the page. A request whose time is over is taken back.
+  // Returns the mode that the page requests now. Withdraws an expired request.
   LoaderMode Wanted() noexcept;
 
-  // Takes on a mode: says so on the page, and lets the workers work, or not. They go on with what
-  // they had begun, and with live batches where they stood, as if nothing had been in between.
+  // Enters a mode: writes it to the page and pauses or resumes the workers. They continue what they
+  // had begun, and live batches continue where they stopped.
   void Enter(LoaderMode mode) noexcept;
 
-  // Copies of live batches, to be repeated: as many as the ring has slabs, or as 256 MB hold.
+  // Copies of live batches to repeat: as many as the ring has slabs, but at most 256 MB.
   bool HasRoom() const noexcept { return kept_.size() < most_; }
   bool HasAny() const noexcept { return !kept_.empty(); }
-  // The batch is ready. Throws what the allocator throws where there is no memory for the first.
+  // Copies a ready batch. Throws what the allocator throws if there is no memory for the first
+  // copy.
   void Keep(uint64_t number);
   void Forget() noexcept { kept_.clear(); }
 
-  // The next of the copies, of which there are some.
+  // Returns the next copy; there must be at least one.
   const std::shared_ptr<const Kept>& Repeat() noexcept { return kept_[at_++ % kept_.size()]; }
 
-  // Made at the first call: bytes and floats at random, integers 0.
+  // Returns the synthetic batch, made at the first call: random bytes and floats, integers 0.
   const std::shared_ptr<const Kept>& MadeUp(const std::vector<ArraySpec>& arrays, uint32_t samples);
 
  private:
@@ -49,7 +50,7 @@ class Playback {
   SlabAllocator& slabs_;
   LoaderMode mode_ = LoaderMode::kLive;
   size_t most_;
-  size_t at_ = 0;  // repeated in this mode
+  size_t at_ = 0;  // copies repeated in this mode
   std::vector<std::shared_ptr<const Kept>> kept_;
   std::shared_ptr<const Kept> synthetic_;
 };

@@ -1,4 +1,4 @@
-// Arrays that the user fills.
+// Field writer for user functions.
 #include "recpack/base/error.h"
 #include "recpack/loader/function_field.h"
 #include "src/base/format.h"
@@ -57,7 +57,7 @@ class FunctionWriter final : public FieldWriter {
   std::vector<ArraySpec> arrays_;
   std::function<void(SampleView&)> call_;
   uint32_t stream_;
-  std::unique_ptr<FieldWriter> picture_;  // null: the function gets none
+  std::unique_ptr<FieldWriter> picture_;  // null: the function gets no image
   ArraySpec picture_array_;
 };
 

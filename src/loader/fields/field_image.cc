@@ -1,4 +1,4 @@
-// Pictures: cropped, decoded and resized, then augmented and finished into the batch.
+// Field writer for images: crops, decodes, resizes, augments and finishes them into the batch.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -30,7 +30,7 @@ constexpr size_t kLine = 64;
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-ValueType ValueOf(ElementType type) {
+ValueType ToValueType(ElementType type) {
   switch (type) {
     case ElementType::kU8:
       return ValueType::kU8;
@@ -43,8 +43,8 @@ ValueType ValueOf(ElementType type) {
   }
 }
 
-// Room for `bytes` bytes from a line's beginning on. malloc() gives memory that begins within one,
-// and from there some processors' copies (`rep movsb` of Zen 4) take half as long again.
+// A buffer aligned to cache lines. malloc() memory starts within a line, which makes copies on some
+// processors (`rep movsb` of Zen 4) half as slow again.
 uint8_t* AlignedIn(ByteBuffer& buffer, size_t bytes) {
   buffer.resize(bytes + kLine - 1);
   void* begin = buffer.data();
@@ -62,7 +62,7 @@ void CheckAugment(const ImageField& field) {
   CheckPolicy(field.augment.policy);
   CheckColourJitter(field.augment.colour);
   if (IsAugmented(field) && field.raw_shape[0] == 2) {
-    Refuse(format("image field '{}' has 2 channels, whose colours nobody knows", field.name),
+    Refuse(format("image field '{}' is augmented and has 2 channels", field.name),
            "augment pictures of 1 or 3 channels");
   }
   if (field.view >= kMostViews) {
@@ -70,8 +70,8 @@ void CheckAugment(const ImageField& field) {
            format("views are numbered below {}", kMostViews));
   }
   if (field.finish_on_device && field.augment.erasing.probability > 0) {
-    Refuse(format("image field '{}' is finished on a device and erased", field.name),
-           "finish it on the host: erasing comes behind normalising");
+    Refuse(format("image field '{}' is erased and finished on a device", field.name),
+           "finish it on the host: erasing comes after normalising");
   }
 }
 
@@ -82,7 +82,7 @@ void Check(const ImageField& field) {
   }
   if (IsRaw(field) &&
       (field.raw_shape[0] > 3 || field.raw_shape[1] < 1 || field.raw_shape[2] < 1)) {
-    Refuse(format("image field '{}' has a raw shape that no picture has", field.name),
+    Refuse(format("image field '{}' has an invalid raw shape", field.name),
            "give channels (1 to 3), height, width");
   }
   const ImageDecoding& decoding = field.decoding;
@@ -92,11 +92,13 @@ void Check(const ImageField& field) {
   }
   if ((decoding.channels == 1 || field.filter == ResizeFilter::kNearest) &&
       (decoding.scaled || decoding.resize_planes)) {
-    Refuse(format("image field '{}' is approximated by resizing what it mixes", field.name),
+    Refuse(format("image field '{}' is decoded approximately, which mixes values of masks",
+                  field.name),
            "leave scaled and resize_planes off with one channel or nearest");
   }
   if (field.crop == CropKind::kPadAndCrop && !IsRaw(field)) {
-    Refuse("pad-and-crop is for raw pictures, all of one size", "crop encoded ones otherwise");
+    Refuse("pad-and-crop is for raw pictures, all of one size",
+           "choose another crop for encoded pictures");
   }
   if (std::abs(int64_t{field.pad}) > kMostPad) {
     Refuse(format("image field '{}' is padded by {} pixels", field.name, field.pad),
@@ -108,7 +110,7 @@ void Check(const ImageField& field) {
            "resize to at least the larger side");
   }
   if (!(field.flip >= 0 && field.flip <= 1)) {
-    Refuse(format("a flip has the probability {}", field.flip), "choose 0 to 1");
+    Refuse(format("invalid flip probability {}", field.flip), "choose 0 to 1");
   }
   for (const double mean : field.mean) {
     if (!std::isfinite(mean)) Refuse(format("a mean is {}", mean), "give three numbers");
@@ -119,8 +121,8 @@ void Check(const ImageField& field) {
   CheckAugment(field);
 }
 
-// The sizes of what Finisher gets: the raw picture itself, or the resized one.
-FinishOptions FinishOf(const ImageField& field) {
+// Sizes of the Finisher's input: the raw image itself, or the resized one.
+FinishOptions MakeFinishOptions(const ImageField& field) {
   const bool planar = IsRaw(field) && field.crop <= CropKind::kPadAndCrop && !IsAugmented(field);
   FinishOptions options;
   options.in_layout = planar ? ImageLayout::kNchw : ImageLayout::kNhwc;
@@ -134,16 +136,16 @@ FinishOptions FinishOf(const ImageField& field) {
   return MeanStd(options, field.mean.data(), field.std.data());
 }
 
-// What makes the u8 picture that is augmented: crop and flip only.
-FinishOptions CutOf(const ImageField& field) {
+// Options that make the u8 image for augmentation: crop and flip only.
+FinishOptions MakeCutOptions(const ImageField& field) {
   ImageField plain = field;
   plain.augment = {};
   plain.type = ElementType::kU8;
   plain.layout = ImageLayout::kNhwc;
-  return FinishOf(plain);
+  return MakeFinishOptions(plain);
 }
 
-// What normalising makes 0 of, or comes next to it.
+// The u8 values that normalisation maps to 0 or closest to it.
 std::array<uint8_t, 3> MeanValues(const ImageField& field) {
   std::array<uint8_t, 3> values;
   for (size_t c = 0; c < values.size(); ++c) {
@@ -156,9 +158,9 @@ class ImageWriter final : public FieldWriter {
  public:
   ImageWriter(const ImageField& field, bool shared)
       : field_((Check(field), field)),
-        finish_(FinishOf(field)),
+        finish_(MakeFinishOptions(field)),
         finisher_(finish_),
-        cut_(CutOf(field)),
+        cut_(MakeCutOptions(field)),
         eraser_(field.augment.erasing, finish_, MeanValues(field)),
         picture_(field, shared) {
     if (field.crop == CropKind::kNone && IsRaw(field) &&
@@ -181,16 +183,16 @@ class ImageWriter final : public FieldWriter {
                .sample_bytes = sizeof(FinishGeometry)}};
     }
     return {{.name = field_.name,
-             .type = ValueOf(field_.type),
+             .type = ToValueType(field_.type),
              .shape = Shape(field_.layout, field_.height, field_.width),
              .sample_bytes = finisher_.out_bytes()}};
   }
 
   void Write(const SampleRecord& sample, SampleTools& tools,
              std::span<uint8_t* const> out) const override {
-    const ByteView bytes = BytesOf(sample.example);
+    const ByteView bytes = FindBytes(sample.example);
     KeyedRandom random = Random(RandomStream::kSample, sample);
-    // Drawn first and always, so that it does not depend on how many numbers a crop takes.
+    // Always drawn first, so that it does not depend on how many numbers a crop draws.
     FinishGeometry geometry{.flip = random.NextUnit() < field_.flip};
     const uint8_t* pixels = bytes.data();
     if (field_.crop == CropKind::kPadAndCrop) {
@@ -216,7 +218,7 @@ class ImageWriter final : public FieldWriter {
 
  private:
   KeyedRandom Random(RandomStream family, const SampleRecord& sample) const {
-    return {sample.epoch_seed, StreamOf(family, field_.view), sample.position};
+    return {sample.epoch_seed, ToStream(family, field_.view), sample.position};
   }
 
   const uint8_t* Augmented(const uint8_t* pixels, const FinishGeometry& geometry,
@@ -233,7 +235,7 @@ class ImageWriter final : public FieldWriter {
     return picture.pixels.data();
   }
 
-  // For a device to finish.
+  // Left for a device to finish.
   void Leave(const uint8_t* pixels, const FinishGeometry& geometry,
              std::span<uint8_t* const> out) const {
     const std::array<int32_t, 3> place = {geometry.x, geometry.y, geometry.flip ? 1 : 0};
@@ -242,9 +244,9 @@ class ImageWriter final : public FieldWriter {
     std::memcpy(out[1], place.data(), sizeof place);
   }
 
-  // Small pictures of wide types are finished in the cache and copied to the slab: a copy of whole
-  // lines need not fetch them first, as finishing in place would (docs/decisions/0007). Large ones
-  // do not fit beside what they are made of.
+  // Small images of wide types are finished in the cache and copied to the slab: a copy of whole
+  // lines need not fetch them first, unlike finishing in place (docs/decisions/0007). Large ones do
+  // not fit into the cache beside their source.
   void Finish(const uint8_t* pixels, const FinishGeometry& geometry, SampleTools& tools,
               uint8_t* out) const {
     const size_t bytes = finisher_.out_bytes();
@@ -265,7 +267,7 @@ class ImageWriter final : public FieldWriter {
                        : static_cast<int>(random.NextBelow(static_cast<uint32_t>(places) + 1));
   }
 
-  ByteView BytesOf(const ExampleView& example) const {
+  ByteView FindBytes(const ExampleView& example) const {
     const FeatureView* feature = nullptr;
     if (!field_.feature.empty()) {
       feature = &RequireFeature(example, field_.feature);
@@ -305,7 +307,7 @@ class ImageWriter final : public FieldWriter {
 
 FinishOptions FinishOptionsOf(const ImageField& field) {
   Check(field);
-  return FinishOf(field);
+  return MakeFinishOptions(field);
 }
 
 std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field, bool shared) {

@@ -1,4 +1,4 @@
-// Fields that are copied as they are: numbers, bytes, the id.
+// Field writers for numbers, bytes and the id.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,7 @@ ArraySpec Spec(std::string name, ValueType type, std::vector<uint32_t> shape) {
   return {.name = std::move(name), .type = type, .shape = std::move(shape), .sample_bytes = bytes};
 }
 
-// How many of `count` values are taken; throws where the field does not allow so many.
+// Returns how many of `count` values to copy. Throws if the field does not allow so many.
 uint32_t Taken(const std::string& feature, size_t count, uint32_t most, bool ragged,
                bool truncate) {
   if (count == most || (ragged && (count < most || truncate))) {
@@ -34,7 +34,7 @@ uint32_t Taken(const std::string& feature, size_t count, uint32_t most, bool rag
          ragged ? "make the field longer, or let it truncate" : "let the field be ragged");
 }
 
-// Whether the type has this number, or for floats one next to it.
+// Tells whether the type can represent the number, for floats approximately.
 bool Holds(ValueType type, double number) {
   if (type == ValueType::kF32) {
     return !std::isfinite(number) || std::abs(number) <= std::numeric_limits<float>::max();
@@ -50,13 +50,14 @@ class NumbersWriter final : public FieldWriter {
     if (field_.length == 0) Refuse(format("field '{}' has no values", field_.name), "length >= 1");
     if (field_.type != ValueType::kI64 && field_.type != ValueType::kI32 &&
         field_.type != ValueType::kF32) {
-      Refuse(format("field '{}' cannot be {}", field_.name, ValueTypeName(field_.type)),
-             "choose i64 or i32 for int64 features, f32 for float ones");
+      Refuse(
+          format("field '{}' has the unsupported type {}", field_.name, ValueTypeName(field_.type)),
+          "choose i64 or i32 for int64 features, f32 for float ones");
     }
     if (!Holds(field_.type, field_.padding)) {
-      Refuse(format("field '{}' is padded with {}, which is no {}", field_.name, field_.padding,
-                    ValueTypeName(field_.type)),
-             "choose a padding that its type has");
+      Refuse(format("field '{}' is padded with {}, which does not fit {}", field_.name,
+                    field_.padding, ValueTypeName(field_.type)),
+             "choose a padding that its type can represent");
     }
   }
 
@@ -97,7 +98,7 @@ class NumbersWriter final : public FieldWriter {
       const To value = i < count ? static_cast<To>(values[i]) : static_cast<To>(field_.padding);
       if constexpr (!std::is_same_v<To, From>) {
         if (i < count && value != values[i]) {
-          Refuse(format("feature '{}' holds {}, which is no i32", field_.feature, values[i]),
+          Refuse(format("feature '{}' holds {}, which does not fit i32", field_.feature, values[i]),
                  "take i64");
         }
       }

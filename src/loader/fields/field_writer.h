@@ -1,4 +1,4 @@
-// One sample's part of each array.
+// Field writers: write a sample's part of the arrays.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ struct SampleRecord {
   const ExampleView& example;
   uint64_t id;  // ordinal of the record
   uint64_t epoch;
-  uint64_t epoch_seed;  // with position: what randomness is keyed by
+  uint64_t epoch_seed;  // with position: key of the random numbers
   uint64_t position;    // in the epoch
 };
 
-// Decoders and buffers of one worker, used again for each sample.
+// Decoders and buffers of one worker, reused across samples.
 struct SampleTools {
-  StageClock* clock = nullptr;  // null: nobody asks where the time goes
+  StageClock* clock = nullptr;  // null: time is not measured
   ImageDecoder decoder;
   JpegRegionDecoder region_decoder;
   JpegPlaneResizer plane_resizer;
   Resizer resizer;
   Image decoded;
-  // What `decoded` was made of, by address and how, until the next sample: several views of a
-  // picture decode it once.
+  // Source of `decoded`, by address and decoding, valid for the current sample: several views of an
+  // image decode it once.
   const uint8_t* decoded_from = nullptr;
   std::array<int, 3> decoded_shape = {};
   ImageDecoding decoded_how = {};
@@ -45,7 +45,7 @@ struct SampleTools {
   Image augmented;
   Image scratch;
   ByteBuffer finished;
-  ByteBuffer given;  // a picture for a function of the user
+  ByteBuffer given;  // image for a user function
 
   bool HasDecoded(ByteView bytes, const ImageField& field) const noexcept {
     return decoded_from == bytes.data() && decoded_shape == field.raw_shape &&
@@ -57,11 +57,11 @@ struct SampleTools {
     decoded_how = field.decoding;
   }
 
-  // The picture's next stage; the field's writer is in kWrite otherwise.
+  // Enters the image's next stage. Outside of these stages the writer is in kWrite.
   void Enter(Stage stage, uint64_t bytes = 0) noexcept {
     if (clock != nullptr) clock->Enter(stage, bytes);
   }
-  // Of `bytes` that were decoded, in kDecode.
+  // Counts an image decoded from `bytes`, in kDecode.
   void CountPicture(ImageSize whole, ImageSize made, ByteView bytes, double coded_share) noexcept {
     if (clock == nullptr) return;
     const auto pixels = [](ImageSize size) {
@@ -75,21 +75,22 @@ struct SampleTools {
   }
 };
 
-// Immutable; any number of threads. All arrays have a fixed size a sample.
+// Immutable and thread-safe. All arrays have a fixed size per sample.
 class FieldWriter {
  public:
   virtual ~FieldWriter() = default;
 
-  // Without offsets.
+  // The field's arrays, without offsets.
   virtual std::vector<ArraySpec> Arrays() const = 0;
 
-  // `out[i]`: where the sample's part of array i begins. Throws Error: kCorrupt where the record's
-  // content is damaged, kInvalidArgument where it is not what the field asks for.
+  // `out[i]`: start of the sample's part of array i. Throws Error: kCorrupt if the record's content
+  // is damaged, kInvalidArgument if it is not what the field requires.
   virtual void Write(const SampleRecord& sample, SampleTools& tools,
                      std::span<uint8_t* const> out) const = 0;
 };
 
-// Of one of the loader's `fields`. Throws Error (kInvalidArgument) for a field that makes no sense.
+// Makes the writer for one of the loader's `fields`. Throws Error (kInvalidArgument) for an invalid
+// field.
 std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field, const std::vector<Field>& fields);
 
 std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field, bool shared);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kChannels = 3;
 
-uint64_t BytesOf(ImageSize size) noexcept {
+uint64_t PixelBytes(ImageSize size) noexcept {
   return uint64_t{kChannels} * static_cast<uint64_t>(size.width) *
          static_cast<uint64_t>(size.height);
 }
@@ -28,9 +28,9 @@ bool KeptPictures::Has(ByteView bytes, const ImageField& field) const noexcept {
          bytes.data() + bytes.size() <= record_.data() + record_.size();
 }
 
-// A picture is told from the record's others by where its bytes begin, whatever its feature is
-// called, and by what its pixels depend on. Those that were kept have no damage to allow.
-CacheKey KeptPictures::KeyOf(ByteView bytes, const ImageField& field) const noexcept {
+// An image is identified by the offset of its bytes in the record, independent of its feature's
+// name, and by what its pixels depend on. Cached images have no damage to allow.
+CacheKey KeptPictures::MakeKey(ByteView bytes, const ImageField& field) const noexcept {
   const ImageDecoding& how = field.decoding;
   const uint64_t decoded = (how.apply_orientation ? 1u : 0u) | (how.fast_dct ? 2u : 0u) |
                            (how.fancy_upsampling ? 4u : 0u);
@@ -41,8 +41,8 @@ CacheKey KeptPictures::KeyOf(ByteView bytes, const ImageField& field) const noex
 std::optional<PixelView> KeptPictures::Find(ByteView bytes, const ImageField& field,
                                             ImageSize seen) noexcept {
   if (!Has(bytes, field)) return {};
-  const auto pixels = cache_->Find(KeyOf(bytes, field));
-  const bool hit = pixels && pixels->size() == BytesOf(seen);
+  const auto pixels = cache_->Find(MakeKey(bytes, field));
+  const bool hit = pixels && pixels->size() == PixelBytes(seen);
   counts_->Count(hit);
   if (!hit) return {};
   return PixelView{pixels->data(), seen.width, seen.height, kChannels,
@@ -50,11 +50,11 @@ std::optional<PixelView> KeptPictures::Find(ByteView bytes, const ImageField& fi
 }
 
 bool KeptPictures::Wanted(ByteView bytes, const ImageField& field, ImageSize seen) const noexcept {
-  return Has(bytes, field) && cache_->HasRoom(BytesOf(seen));
+  return Has(bytes, field) && cache_->HasRoom(PixelBytes(seen));
 }
 
 void KeptPictures::Keep(ByteView bytes, const ImageField& field, const Image& picture) noexcept {
-  cache_->Keep(KeyOf(bytes, field), picture.pixels);
+  cache_->Keep(MakeKey(bytes, field), picture.pixels);
 }
 
 }  // namespace recpack

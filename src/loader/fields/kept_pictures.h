@@ -1,4 +1,4 @@
-// The decoded pictures of the sample at hand that a cache has, or shall have.
+// Access to the cache of decoded images for the current sample.
 #pragma once
 
 #include <optional>
@@ -10,34 +10,34 @@
 
 namespace recpack {
 
-// Whether pictures of the field may be kept: encoded ones whose pixels do not depend on what
-// becomes of them.
+// Returns true if images of the field may be cached: encoded ones whose pixels do not depend on
+// later steps.
 inline bool MayKeep(const ImageField& field) noexcept {
   return field.raw_shape[0] == 0 && !field.decoding.scaled && !field.decoding.resize_planes &&
          field.decoding.channels == 3;
 }
 
-// One worker's. Without Use() and Begin() it has nothing and keeps nothing.
+// Used by one worker. Empty, and keeps nothing, before Use() and Begin().
 class KeptPictures {
  public:
-  // Both outlive it; `counts` are the worker's.
+  // Both must outlive it; `counts` are the worker's.
   void Use(SampleCache& cache, CacheCounts& counts) noexcept;
 
-  // Of this record from now on, whose payload pictures lie in.
+  // Sets the current record; `record` is its payload, which contains the images.
   void Begin(uint32_t view, uint64_t id, ByteView record) noexcept;
 
-  // The picture of these bytes, of `seen` pixels in RGB, as the field decodes it: valid as long as
-  // the cache. Counts.
+  // Returns the image of these bytes, with `seen` pixels in RGB, as the field decodes it. Valid for
+  // the lifetime of the cache. Counts a hit or a miss.
   std::optional<PixelView> Find(ByteView bytes, const ImageField& field, ImageSize seen) noexcept;
 
-  // Whether there is a cache for it, with room.
+  // Returns true if there is a cache for the image, with room.
   bool Wanted(ByteView bytes, const ImageField& field, ImageSize seen) const noexcept;
 
   void Keep(ByteView bytes, const ImageField& field, const Image& picture) noexcept;
 
  private:
   bool Has(ByteView bytes, const ImageField& field) const noexcept;
-  CacheKey KeyOf(ByteView bytes, const ImageField& field) const noexcept;
+  CacheKey MakeKey(ByteView bytes, const ImageField& field) const noexcept;
 
   SampleCache* cache_ = nullptr;
   CacheCounts* counts_ = nullptr;

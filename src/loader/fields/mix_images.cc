@@ -1,4 +1,4 @@
-// mixup and cutmix as in torchvision's references/classification/transforms.py.
+// Mixup and cutmix as in torchvision's references/classification/transforms.py.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,15 +21,15 @@ void Check(const MixImages& mix) {
   if (mix.classes == 0) Refuse("mixing images needs the number of classes", "give `classes`");
   for (const double alpha : {mix.mixup_alpha, mix.cutmix_alpha}) {
     if (!(alpha >= 0 && alpha <= 1e6)) {
-      Refuse(format("mixing with alpha {} cannot be", alpha), "choose 0 (none) or more");
+      Refuse(format("invalid mixing alpha {}", alpha), "choose 0 (none) or more");
     }
   }
   if (!(mix.probability >= 0 && mix.probability <= 1)) {
-    Refuse(format("mixing has the probability {}", mix.probability), "choose 0 to 1");
+    Refuse(format("invalid mixing probability {}", mix.probability), "choose 0 to 1");
   }
 }
 
-ElementType ElementOf(const ArraySpec& image) {
+ElementType ToElementType(const ArraySpec& image) {
   switch (image.type) {
     case ValueType::kU8:
       return ElementType::kU8;
@@ -40,15 +40,16 @@ ElementType ElementOf(const ArraySpec& image) {
     case ValueType::kF32:
       return ElementType::kF32;
     default:
-      Refuse(format("array '{}' is {}, which no picture is", image.name, ValueTypeName(image.type)),
+      Refuse(format("array '{}' is {}, which is not a type of pictures", image.name,
+                    ValueTypeName(image.type)),
              "name an array of pictures");
   }
 }
 
-// Whether the channels, of which there are 1 to 4, come first; they come last otherwise.
+// Tells whether the channels (1 to 4) come first; otherwise they come last.
 bool IsPlanar(const ArraySpec& image) {
   if (image.shape.size() != 3 || (image.shape[0] <= 4) == (image.shape[2] <= 4)) {
-    Refuse(format("array '{}' has not the shape of pictures", image.name),
+    Refuse(format("array '{}' does not have the shape of pictures", image.name),
            "name one of 1 to 4 channels, first or last, and sides above 4");
   }
   return image.shape[0] <= 4;
@@ -59,11 +60,11 @@ class Mixer final : public BatchWorker {
   Mixer(const MixImages& mix, const std::vector<ArraySpec>& arrays)
       : mix_((Check(mix), mix)),
         stream_(FunctionStream(RandomStream::kMix, mix.stream)),
-        type_(ElementOf(FindArray(arrays, mix.image))) {
+        type_(ToElementType(FindArray(arrays, mix.image))) {
     const ArraySpec& image = FindArray(arrays, mix.image);
     if (std::ranges::find(arrays, mix.image + "_geometry", &ArraySpec::name) != arrays.end()) {
       Refuse(format("array '{}' is left for a device to finish", mix.image),
-             "finish it on the host: mixing comes behind it");
+             "finish it on the host: mixing comes after it");
     }
     const bool planar = IsPlanar(image);
     planes_ = planar ? image.shape[0] : 1;
@@ -121,7 +122,7 @@ class Mixer final : public BatchWorker {
     }
   }
 
-  // Calls work(sample, the one before it as it was).
+  // Calls work(sample, partner), where the partner is the unmodified previous sample.
   template <typename Work>
   static void WithPartners(uint8_t* samples, uint32_t count, size_t bytes, Work work) {
     const uint8_t* last = samples + (count - 1) * bytes;
@@ -137,8 +138,8 @@ class Mixer final : public BatchWorker {
     });
   }
 
-  // The rectangle about (x, y) from the partner, as far as it lies inside; gives the share that
-  // stays.
+  // Copies the part of the rectangle around (x, y) that lies inside from the partner. Returns the
+  // share that stays.
   double CutAll(uint8_t* images, uint32_t count, int x, int y, double share) const {
     const auto width = static_cast<int>(columns_), height = static_cast<int>(rows_);
     const double half = 0.5 * std::sqrt(1 - share);
@@ -163,7 +164,7 @@ class Mixer final : public BatchWorker {
   uint32_t stream_;
   ElementType type_;
   uint32_t planes_ = 0, rows_ = 0, columns_ = 0;
-  size_t pixel_bytes_ = 0;  // of a plane
+  size_t pixel_bytes_ = 0;  // within a plane
   size_t sample_bytes_ = 0;
   bool wide_label_ = false;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr Region All(ImageSize size) { return {0, 0, size.width, size.height}; }
 constexpr ImageSize SizeOf(const Region& region) { return {region.width, region.height}; }
 
-DecodeOptions OptionsOf(const ImageDecoding& decoding) {
+DecodeOptions MakeDecodeOptions(const ImageDecoding& decoding) {
   DecodeOptions options;
   options.apply_orientation = decoding.apply_orientation;
   options.allow_damage = decoding.allow_damage;
@@ -89,14 +89,14 @@ PictureMaker::Choice PictureMaker::Choose(ImageSize seen, KeyedRandom& random) c
                          result.width, result.height),
                   {}, "choose how pictures are cropped or resized");
   }
-  choice.needed = SourceOf(choice.window, field_.filter);
+  choice.needed = SourceRegion(choice.window, field_.filter);
   choice.needed.x += choice.part.x;
   choice.needed.y += choice.part.y;
   return choice;
 }
 
 // The smallest pictures that need not be enlarged.
-int PictureMaker::ScaleOf(const Choice& choice) const {
+int PictureMaker::ChooseScale(const Choice& choice) const {
   if (!field_.decoding.scaled) return 1;
   const auto& [whole, resized, window, grid] = choice.window;
   int denominator = 8;
@@ -118,7 +118,7 @@ void PictureMaker::Scale(Choice& choice, ImageSize whole, int denominator) const
   scaled(part.x, part.width, whole.width, choice.part.x, choice.part.width);
   scaled(part.y, part.height, whole.height, choice.part.y, choice.part.height);
   choice.window.whole = SizeOf(choice.part);
-  choice.needed = SourceOf(choice.window, field_.filter);
+  choice.needed = SourceRegion(choice.window, field_.filter);
   choice.needed.x += choice.part.x;
   choice.needed.y += choice.part.y;
 }
@@ -142,8 +142,8 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
     count_whole();
     return ViewOf(tools.decoded);
   }
-  DecodeOptions options = OptionsOf(field_.decoding);
-  const int denominator = is_jpeg ? ScaleOf(choice) : 1;
+  DecodeOptions options = MakeDecodeOptions(field_.decoding);
+  const int denominator = is_jpeg ? ChooseScale(choice) : 1;
   if (is_jpeg && field_.decoding.resize_planes && denominator == 1 && orientation == 1 &&
       tools.plane_resizer.Resize(bytes, choice.part, choice.window, field_.filter, options,
                                  tools.resized)) {
@@ -178,7 +178,7 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
 // anywhere: a part of it may be whole.
 bool PictureMaker::DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& tools) const {
   if (!tools.kept.Wanted(bytes, field_, seen)) return false;
-  DecodeOptions options = OptionsOf(field_.decoding);
+  DecodeOptions options = MakeDecodeOptions(field_.decoding);
   options.allow_damage = false;
   tools.decoded_from = nullptr;
   try {

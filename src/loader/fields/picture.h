@@ -1,4 +1,4 @@
-// Bytes to the picture that a field asks for: which part is taken, decoded and resized.
+// Makes the image of a field: chooses the crop, decodes and resizes.
 #pragma once
 
 #include <vector>
@@ -16,20 +16,20 @@ namespace recpack {
 
 inline bool IsRaw(const ImageField& field) noexcept { return field.raw_shape[0] > 0; }
 
-// Immutable; any number of threads.
+// Immutable and thread-safe.
 class PictureMaker {
  public:
-  // Of a field that makes sense. `shared`: other fields make theirs of the same picture, which is
-  // decoded as a whole, once a sample.
+  // The field must be valid. `shared`: other fields use the same image, which is then decoded as a
+  // whole, once per sample.
   PictureMaker(const ImageField& field, bool shared);
 
-  // The picture in the result's size, channels interleaved, without gaps; valid until the tools are
-  // used for another. `random` says where a random crop is. Throws as FieldWriter::Write() does.
+  // Returns the image in the result's size, with interleaved channels, contiguous; valid until the
+  // tools are used for another image. Random crops use `random`. Throws as FieldWriter::Write().
   PixelView operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const;
 
  private:
-  // What becomes the result: of the rectangle `part` of the picture as it is seen, resized as a
-  // whole, a window. `needed` of the picture's pixels are decoded.
+  // Part of the image that becomes the result: rectangle `part` of the oriented image is resized as
+  // a whole, of which `window` is taken. Pixels of `needed` are decoded.
   struct Choice {
     Region part;
     ResizeWindow window;
@@ -37,7 +37,7 @@ class PictureMaker {
   };
 
   Choice Choose(ImageSize seen, KeyedRandom& random) const;
-  int ScaleOf(const Choice& choice) const;
+  int ChooseScale(const Choice& choice) const;
   void Scale(Choice& choice, ImageSize whole, int denominator) const;
   PixelView Decoded(ByteView bytes, const ImageHeader& header, Choice& choice, Region& shown,
                     SampleTools& tools) const;
@@ -51,7 +51,7 @@ class PictureMaker {
   RandomCrop random_crop_;
 };
 
-// Whether another of the fields makes its pictures of the same one, decoded alike.
+// Returns true if another field uses the same image with the same decoding.
 bool SharesPicture(const ImageField& field, const std::vector<Field>& fields);
 
 }  // namespace recpack

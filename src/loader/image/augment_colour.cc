@@ -8,13 +8,13 @@
 namespace recpack {
 namespace {
 
-// ImagingBlend: f32, cut off, not rounded.
+// Pillow's ImagingBlend: f32, truncated.
 uint8_t Blend(int from, int to, float factor) {
   const float mixed = static_cast<float>(from) + factor * static_cast<float>(to - from);
   return static_cast<uint8_t>(std::clamp(mixed, 0.0F, 255.0F));
 }
 
-// Every value blended with `from`.
+// Blends every value with `from`.
 void BlendWith(Image& image, int from, float factor) {
   std::array<uint8_t, 256> table;
   for (int i = 0; i < 256; ++i) table[static_cast<size_t>(i)] = Blend(from, i, factor);

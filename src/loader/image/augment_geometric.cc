@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Python's round(value, 15), which looks at the exact product.
+// Python's round(value, 15), which rounds the exact product.
 double Round15(double value) {
   const double product = value * 1e15;
   const double rest = std::fma(value, 1e15, -product);
@@ -46,8 +46,8 @@ void Nearest(const Image& from, const Affine& affine, Image& to) {
   }
 }
 
-// Pillow's bilinear_filter at a point inside: the four pixels around it, those at the border again
-// beyond it.
+// Pillow's bilinear_filter at an inner point: the four surrounding pixels, with border pixels
+// repeated.
 template <int kChannels>
 void Mix(const Image& from, double x, double y, uint8_t* out) {
   x -= 0.5;
@@ -91,7 +91,7 @@ Affine Translate(int x, int y) {
 }
 
 Affine Rotate(double degrees, ImageSize size) {
-  // At 45 degrees the last of the 15 digits hangs on which turn the angle is in.
+  // At 45 degrees the last of the 15 digits depends on the turn that the angle is in.
   const double positive = degrees - 360 * std::floor(degrees / 360);
   const auto [sine, cosine] = PortableSinCos(-positive * (kPi / 180));
   Affine turn{.a = Round15(cosine), .b = Round15(sine), .d = Round15(-sine), .e = Round15(cosine)};

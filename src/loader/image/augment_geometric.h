@@ -1,4 +1,4 @@
-// Shears, shifts and turns as Pillow 11's transform() and rotate() do them.
+// Shears, translations and rotations as in Pillow 11's transform() and rotate().
 #pragma once
 
 #include "recpack/image/image.h"
@@ -7,7 +7,7 @@
 
 namespace recpack {
 
-// The result's point (x, y) is the source's (a x + b y + c, d x + e y + f); centres of pixels lie
+// Maps the result's point (x, y) to the source's (a x + b y + c, d x + e y + f). Pixel centres are
 // at halves.
 struct Affine {
   double a = 1, b = 0, c = 0;
@@ -17,12 +17,12 @@ struct Affine {
 Affine ShearX(double slope);
 Affine ShearY(double slope);
 Affine Translate(int x, int y);
-// Counter-clockwise about the middle, as Pillow rounds it.
+// Counter-clockwise about the centre, rounded as in Pillow.
 Affine Rotate(double degrees, ImageSize size);
 
-// Writes to `to`, of the size of `from`; what lies outside becomes 0. 1 or 3 channels. Nearest
-// points are found in 16 fractional bits and equal Pillow's; bilinear values are double, cut off,
-// and where they come out whole may be 1 off Pillow's.
+// Writes to `to`, which gets the size of `from`; pixels from outside are 0. 1 or 3 channels.
+// Nearest: coordinates have 16 fractional bits, equal to Pillow. Bilinear: computed in double and
+// truncated; values that come out whole may differ from Pillow's by 1.
 void Warp(const Image& from, const Affine& affine, Interpolation interpolation, Image& to);
 
 }  // namespace recpack

@@ -14,7 +14,7 @@ namespace {
 
 using Op = AugmentOperation;
 
-// torch.linspace(first, last, 31)[bin] in f32: from both ends to the middle.
+// torch.linspace(first, last, 31)[bin] in f32, computed from both ends towards the middle.
 float Linspace(double first, double last, int bin) {
   const auto low = static_cast<float>(first), high = static_cast<float>(last);
   const float step = (high - low) / (kMagnitudeBins - 1);
@@ -22,7 +22,7 @@ float Linspace(double first, double last, int bin) {
   return high - step * static_cast<float>(kMagnitudeBins - 1 - bin);
 }
 
-// 8 - round(bin / (30 / lost)): no bin lies between two.
+// 8 - round(bin / (30 / lost)); never halfway between two integers.
 float Bits(int bin, int lost) {
   const int kept = 8 - (bin * lost + 15) / 30;
   return static_cast<float>(kept);
@@ -62,12 +62,13 @@ void CheckPolicy(const AugmentPolicy& policy) {
   if (policy.kind != AugmentPolicyKind::kRandAugment) return;
   if (policy.operations < 1 || policy.operations > 100) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("RandAugment with {} operations cannot be", policy.operations), {},
+                format("invalid RandAugment: {} operations", policy.operations), {},
                 "choose 1 or more");
   }
   if (policy.magnitude < 0 || policy.magnitude >= kMagnitudeBins) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("RandAugment has no magnitude {}", policy.magnitude), {}, "choose 0 to 30");
+                format("invalid RandAugment: magnitude {}", policy.magnitude), {},
+                "choose 0 to 30");
   }
 }
 

@@ -1,4 +1,4 @@
-// RandAugment and TrivialAugmentWide: which operations a picture gets.
+// RandAugment and TrivialAugmentWide.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,17 @@ enum class AugmentOperation : uint8_t {
 inline constexpr uint32_t kAugmentOperations = 14;
 inline constexpr int kMagnitudeBins = 31;
 
-// torchvision's tables for pictures of `size`, with no sign; bin 0 to 30.
+// torchvision's magnitude tables for images of `size`, unsigned; `bin` is 0 to 30.
 float Magnitude(AugmentPolicyKind kind, AugmentOperation operation, int bin, ImageSize size);
 
-// Throws Error (kInvalidArgument) for a policy that makes no sense.
+// Throws Error (kInvalidArgument) for an invalid policy.
 void CheckPolicy(const AugmentPolicy& policy);
 
-// In place; `scratch` is used again from call to call.
+// In place; `scratch` is reused across calls.
 void ApplyOperation(AugmentOperation operation, double magnitude, Interpolation interpolation,
                     Image& image, Image& scratch);
 
-// Draws three numbers an operation, whatever it is.
+// Always draws three numbers per operation.
 void ApplyPolicy(const AugmentPolicy& policy, KeyedRandom& random, Image& image, Image& scratch);
 
 }  // namespace recpack

@@ -12,21 +12,21 @@ using Table = std::array<uint8_t, 256>;
 using Histogram = std::array<uint64_t, 256>;
 
 template <typename Value>
-Table TableOf(Value value) {
+Table MakeTable(Value value) {
   Table table;
   for (int i = 0; i < 256; ++i) table[static_cast<size_t>(i)] = static_cast<uint8_t>(value(i));
   return table;
 }
 
 Table Unchanged() {
-  return TableOf([](int i) { return i; });
+  return MakeTable([](int i) { return i; });
 }
 
 void Apply(Image& image, const Table& table) {
   for (uint8_t& value : image.pixels) value = table[value];
 }
 
-// Each channel by the table that `make` gives for its histogram.
+// Maps each channel by the table that `make` computes from its histogram.
 template <typename Make>
 void ApplyByChannel(Image& image, Make make) {
   const auto channels = static_cast<size_t>(image.channels);
@@ -58,7 +58,7 @@ Table Stretched(const Histogram& histogram) {
   if (high <= low) return Unchanged();
   const double scale = 255.0 / (high - low);
   const double offset = -low * scale;
-  return TableOf([&](int i) { return std::clamp(static_cast<int>(i * scale + offset), 0, 255); });
+  return MakeTable([&](int i) { return std::clamp(static_cast<int>(i * scale + offset), 0, 255); });
 }
 
 Table Equalized(const Histogram& histogram) {
@@ -67,7 +67,7 @@ Table Equalized(const Histogram& histogram) {
   const uint64_t step = (sum - last) / 255;
   if (step == 0) return Unchanged();
   uint64_t below = step / 2;
-  return TableOf([&](int i) {
+  return MakeTable([&](int i) {
     const uint64_t value = std::min<uint64_t>(below / step, 255);
     below += histogram[static_cast<size_t>(i)];
     return value;
@@ -78,11 +78,11 @@ Table Equalized(const Histogram& histogram) {
 
 void Posterize(Image& image, int bits) {
   const int mask = 0xff00 >> bits;
-  Apply(image, TableOf([mask](int i) { return i & mask; }));
+  Apply(image, MakeTable([mask](int i) { return i & mask; }));
 }
 
 void Solarize(Image& image, double threshold) {
-  Apply(image, TableOf([threshold](int i) { return i < threshold ? i : 255 - i; }));
+  Apply(image, MakeTable([threshold](int i) { return i < threshold ? i : 255 - i; }));
 }
 
 void AutoContrast(Image& image) { ApplyByChannel(image, Stretched); }

@@ -8,7 +8,7 @@
 namespace recpack {
 namespace {
 
-// In (0, 1), 53 bits.
+// Uniform in (0, 1), with 53 bits.
 double DrawUnit(KeyedRandom& random) {
   return static_cast<double>(random.NextU64() >> 11) * 0x1p-53 + 0x1p-54;
 }

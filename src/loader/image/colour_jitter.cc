@@ -33,8 +33,8 @@ void Adjust(size_t which, const ColourJitter& jitter, double unit, Image& image)
 
 void CheckColourJitter(const ColourJitter& jitter) {
   const auto refuse = [](const char* what, double value, const char* advice) {
-    throw Error(ErrorKind::kInvalidArgument,
-                format("colour jitter with {} {} cannot be", what, value), {}, advice);
+    throw Error(ErrorKind::kInvalidArgument, format("invalid colour jitter: {} {}", what, value),
+                {}, advice);
   };
   for (const auto& [name, value] :
        {std::pair("brightness", jitter.brightness), std::pair("contrast", jitter.contrast),

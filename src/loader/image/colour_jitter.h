@@ -1,4 +1,4 @@
-// Which colours a picture gets.
+// Colour jitter as in torchvision.
 #pragma once
 
 #include "recpack/base/random.h"
@@ -7,10 +7,10 @@
 
 namespace recpack {
 
-// Throws Error (kInvalidArgument) for strengths that cannot be.
+// Throws Error (kInvalidArgument) for invalid options.
 void CheckColourJitter(const ColourJitter& jitter);
 
-// In place; draws as many numbers whatever the options are.
+// In place. Draws the same number of random numbers whatever the options are.
 void JitterColours(const ColourJitter& jitter, KeyedRandom& random, Image& image);
 
 }  // namespace recpack

@@ -25,8 +25,8 @@ RandomCrop::RandomCrop(double area_low, double area_high, double aspect_low, dou
   if (!(area_low > 0 && area_low <= area_high && area_high <= 1 && aspect_low > 0 &&
         aspect_low <= aspect_high)) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("a random crop of area {}..{} and aspect {}..{} cannot be", area_low,
-                       area_high, aspect_low, aspect_high),
+                format("invalid random crop: area {}..{}, aspect {}..{}", area_low, area_high,
+                       aspect_low, aspect_high),
                 {}, "areas lie in (0, 1], the low bound comes first");
   }
   log_low_ = PortableLog(aspect_low);

@@ -1,4 +1,4 @@
-// Which rectangle of a picture is taken.
+// Random and centre crop rectangles.
 #pragma once
 
 #include "recpack/base/random.h"
@@ -7,11 +7,12 @@
 
 namespace recpack {
 
-// torchvision's RandomResizedCrop.get_params: ten tries of an area and an aspect (logarithmically
-// uniform), then the largest middle part whose aspect is allowed.
+// torchvision's RandomResizedCrop.get_params: ten tries of an area and a (log-uniform) aspect, then
+// the largest centre crop with a valid aspect.
 class RandomCrop {
  public:
-  // Shares of the picture's area; width / height. Throws Error (kInvalidArgument).
+  // Areas are shares of the image's area, aspects are width / height. Throws Error
+  // (kInvalidArgument).
   RandomCrop(double area_low, double area_high, double aspect_low, double aspect_high);
 
   Region operator()(ImageSize size, KeyedRandom& random) const;
@@ -23,7 +24,7 @@ class RandomCrop {
   double log_low_, log_high_;
 };
 
-// torchvision's center_crop of a picture that is at least as large: halves are rounded to even.
+// torchvision's center_crop of an image that is at least as large: halves are rounded to even.
 Region CentreCrop(ImageSize size, int width, int height);
 
 }  // namespace recpack

@@ -24,8 +24,8 @@ Eraser::Eraser(const RandomErasing& options, const FinishOptions& result,
   if (!(probability >= 0 && probability <= 1 && area[0] >= 0 && area[0] <= area[1] &&
         area[1] <= 1 && aspect[0] > 0 && aspect[0] <= aspect[1] && aspect[1] < 1e6)) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("erasing with probability {}, area {}..{}, aspect {}..{} cannot be",
-                       probability, area[0], area[1], aspect[0], aspect[1]),
+                format("invalid erasing: probability {}, area {}..{}, aspect {}..{}", probability,
+                       area[0], area[1], aspect[0], aspect[1]),
                 {}, "probability and area lie in 0 to 1, the low bound comes first");
   }
   if (result.type == ElementType::kU8) values_ = u8_values;

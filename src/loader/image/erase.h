@@ -1,4 +1,4 @@
-// A rectangle of a finished picture that is wiped out.
+// Random erasing of a rectangle in a finished image.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace recpack {
 
-// torchvision's RandomErasing on results of one kind. Immutable; any number of threads.
+// torchvision's RandomErasing for results of one format. Immutable and thread-safe.
 class Eraser {
  public:
-  // `result`: how pictures are finished; `u8_values`: what is written by channel where that is u8,
-  // 0 elsewhere. Throws Error (kInvalidArgument).
+  // `result`: how images are finished. `u8_values`: values per channel for u8 results; other types
+  // get 0. Throws Error (kInvalidArgument).
   Eraser(const RandomErasing& options, const FinishOptions& result,
          const std::array<uint8_t, 3>& u8_values);
 
-  // Ten tries of an area and an aspect (logarithmically uniform), which must be smaller than the
-  // picture both ways; width 0 where none is erased.
+  // Makes up to ten tries of an area and a (log-uniform) aspect; both sides must be smaller than
+  // the image's. Width 0: nothing to erase.
   Region Choose(KeyedRandom& random) const;
 
-  // `picture` is one that was finished.
+  // `picture`: a finished image.
   void Erase(const Region& region, uint8_t* picture) const;
 
   bool wanted() const noexcept { return options_.probability > 0; }

@@ -1,5 +1,5 @@
-// exp, log, sin and cos of double in additions and multiplications only, so that every machine and
-// every C library gives the same bits. About 2 units in the last place.
+// Portable exp, log, sin and cos for double: use only additions and multiplications, so that every
+// machine and C library gives the same bits. Accurate to about 2 units in the last place.
 #pragma once
 
 #include <cmath>

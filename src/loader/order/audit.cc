@@ -16,7 +16,7 @@ constexpr char kWhat[] = "audit";
 constexpr char kFormat[] = "recpack-audit1";
 constexpr size_t kParts = 10;
 constexpr size_t kSumDigits = 32;
-// The first 64 bits of pi's fraction: a key that was not chosen.
+// The first 64 bits of pi's fraction: a nothing-up-my-sleeve key.
 constexpr std::array<uint32_t, 2> kKey = {0x243F6A88, 0x85A308D3};
 constexpr uint32_t kDomain = 0x41554449;  // "AUDI"
 
@@ -30,7 +30,7 @@ Sum128 Parse128(const std::string& part) {
     return result.ec == std::errc() && result.ptr == begin + kSumDigits / 2;
   };
   if (part.size() != kSumDigits || !take(0, sum.high) || !take(kSumDigits / 2, sum.low)) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no sum of an audit", part));
+    throw Error(ErrorKind::kInvalidArgument, format("not the sum of an audit: '{}'", part));
   }
   return sum;
 }
@@ -88,8 +88,8 @@ void EpochAudit::Merge(const EpochAudit& other) {
                              : key_.epoch != other.key_.epoch ? "epoch"
                              : key_.seed != other.key_.seed   ? "seed"
                                                               : "order";
-    throw Error(ErrorKind::kInvalidArgument, format("the audits are of another {} each", what), {},
-                "put together those of all ranks of one epoch of one run");
+    throw Error(ErrorKind::kInvalidArgument, format("the audits differ in their {}", what), {},
+                "merge audits of the ranks of one epoch of one run");
   }
   samples_ += other.samples_;
   substituted_ += other.substituted_;
@@ -120,7 +120,7 @@ std::string EpochAudit::Text() const {
 EpochAudit EpochAudit::Parse(const std::string& text) {
   const auto parts = SplitDotted(text, kWhat, kFormat, kParts);
   if (parts[1] != std::to_string(kOrderVersion)) {
-    throw Error(ErrorKind::kUnsupported, format("the audit is of order version {}", parts[1]), {},
+    throw Error(ErrorKind::kUnsupported, format("the audit has order version {}", parts[1]), {},
                 format("this program has version {}: use the one that wrote it", kOrderVersion));
   }
   EpochAudit audit({.digest = parts[2],

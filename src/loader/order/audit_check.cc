@@ -1,4 +1,4 @@
-// What an epoch should hold, and in what it differs.
+// Expected audits, and their comparison with delivered ones.
 #include <algorithm>
 
 #include "recpack/base/error.h"
@@ -18,8 +18,8 @@ void RefuseForeign(const Mixture& mixture, const EpochAudit& audit) {
     fits = audit.counts()[view].size() == mixture.views()[view].dataset().records();
   }
   if (fits || !audit.has_counts()) return;
-  throw Error(ErrorKind::kInvalidArgument, "the audit's counts are of another number of records",
-              {}, "give files that loaders of this data set saved");
+  throw Error(ErrorKind::kInvalidArgument, "the audit's counts have another number of records", {},
+              "give files that loaders of this data set saved");
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ void RefuseForeign(const Mixture& mixture, const EpochAudit& audit) {
 EpochAudit ExpectedAudit(const Mixture& mixture, const AuditKey& key, uint64_t samples, bool counts,
                          int threads) {
   if (const auto difference = mixture.DifferenceFrom(key.digest); !difference.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "the audit is of another data set: " + difference, {},
-                "open the one that it was made with");
+    throw Error(ErrorKind::kInvalidArgument, "the audit belongs to another data set: " + difference,
+                {}, "open the one that it was made with");
   }
   if (samples > mixture.samples()) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -38,7 +38,7 @@ EpochAudit ExpectedAudit(const Mixture& mixture, const AuditKey& key, uint64_t s
   EpochAudit all(key);
   if (counts) {
     all.KeepCounts(mixture);
-    threads = 1;  // one table
+    threads = 1;  // a single table
   }
   const uint64_t chunks = (samples + kChunk - 1) / kChunk;
   std::vector<EpochAudit> parts(ParallelThreads(chunks, threads), all);

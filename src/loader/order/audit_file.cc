@@ -1,4 +1,4 @@
-// Audits on disk: docs/format/audit.md.
+// Audit files (docs/format/audit.md).
 #include <algorithm>
 #include <string_view>
 
@@ -18,7 +18,7 @@ void Append(ByteBuffer& bytes, T value) {
   bytes.insert(bytes.end(), raw, raw + sizeof(T));
 }
 
-// Takes fields off the front of bytes; throws Error (kCorrupt) where they are too short.
+// Reads fields from the front of bytes. Throws Error (kCorrupt) if they are too short.
 class Taker {
  public:
   Taker(ByteView bytes, const std::string& path) : bytes_(bytes), path_(path) {}
@@ -36,7 +36,7 @@ class Taker {
   size_t left() const noexcept { return bytes_.size(); }
 
   [[noreturn]] void Fail(const std::string& why) const {
-    throw Error(ErrorKind::kCorrupt, "this is no file of an audit: " + why, {.path = path_},
+    throw Error(ErrorKind::kCorrupt, "not an audit file: " + why, {.path = path_},
                 "give a file that a loader saved");
   }
 

@@ -10,18 +10,18 @@ namespace recpack {
 namespace {
 
 [[noreturn]] void Refuse(const std::string& what, const std::string& why) {
-  throw Error(ErrorKind::kInvalidArgument, format("this is no {}: {}", what, why), {},
+  throw Error(ErrorKind::kInvalidArgument, format("invalid {}: {}", what, why), {},
               "give it as it was printed, whole and unchanged");
 }
 
-std::string CheckOf(const std::string& text) { return format("{:08x}", Crc32c(AsBytes(text))); }
+std::string CheckDigits(const std::string& text) { return format("{:08x}", Crc32c(AsBytes(text))); }
 
 }  // namespace
 
 std::string JoinDotted(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ".") + part;
-  return text + "." + CheckOf(text);
+  return text + "." + CheckDigits(text);
 }
 
 std::vector<std::string> SplitDotted(const std::string& text, const std::string& what,
@@ -36,13 +36,13 @@ std::vector<std::string> SplitDotted(const std::string& text, const std::string&
   const std::string check = text.substr(begin);
   const std::string& found = parts.empty() ? check : parts.front();
   if (found != format_name) {
-    throw Error(ErrorKind::kUnsupported, format("the {} is of version '{}'", what, found), {},
+    throw Error(ErrorKind::kUnsupported, format("the {} has version '{}'", what, found), {},
                 format("this program knows {}; use the version that wrote it", format_name));
   }
   if (parts.size() != count) {
-    Refuse(what, format("it has {} parts of {}", parts.size() + 1, count + 1));
+    Refuse(what, format("it has {} parts instead of {}", parts.size() + 1, count + 1));
   }
-  if (CheckOf(text.substr(0, begin - 1)) != check) {
+  if (CheckDigits(text.substr(0, begin - 1)) != check) {
     Refuse(what, "its check digits do not match the rest");
   }
   return parts;
@@ -53,7 +53,7 @@ uint64_t DottedNumber(const std::string& part, const std::string& what) {
   const char* const end = part.data() + part.size();
   const auto result = std::from_chars(part.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end) {
-    Refuse(what, format("'{}' is no number", part));
+    Refuse(what, format("'{}' is not a number", part));
   }
   return value;
 }

@@ -1,4 +1,4 @@
-// Lines of parts between dots, the last of which are check digits: what users keep for us.
+// Dot-separated lines with check digits, for texts that users keep: tokens and audits.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,17 @@
 
 namespace recpack {
 
-// The parts and, behind them, the CRC32C of what is in front of it.
+// Joins the parts, followed by the CRC32C of the preceding text.
 std::string JoinDotted(const std::vector<std::string>& parts);
 
-// The parts without the check digits. `what` is what the text should be: "token". Throws Error:
-// kUnsupported where the first part is not `format`, but of its family (the same up to the digits
-// at its end); kInvalidArgument for another number of parts or other check digits.
+// Splits the text; the result excludes the check digits. `what` names the kind of text, such as
+// "token". Throws Error: kUnsupported if the first part is not `format` but of the same family
+// (equal up to trailing digits); kInvalidArgument if the number of parts or the check digits are
+// wrong.
 std::vector<std::string> SplitDotted(const std::string& text, const std::string& what,
                                      const std::string& format, size_t parts);
 
-// A part that is a number; throws Error (kInvalidArgument).
+// Parses a part as a number. Throws Error (kInvalidArgument) if it is not one.
 uint64_t DottedNumber(const std::string& part, const std::string& what);
 
 }  // namespace recpack

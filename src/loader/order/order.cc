@@ -14,10 +14,10 @@ constexpr uint64_t kGlobalBelow = uint64_t{64} << 30;
 constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
 constexpr uint64_t kNoWindow = ~uint64_t{0};
 
-constexpr uint32_t Of(RandomStream stream) { return static_cast<uint32_t>(stream); }
+constexpr uint32_t StreamNumber(RandomStream stream) { return static_cast<uint32_t>(stream); }
 
 [[noreturn]] void Refuse(const std::string& text) {
-  throw Error(ErrorKind::kInvalidArgument, format("'{}' is no order", text), {},
+  throw Error(ErrorKind::kInvalidArgument, format("unknown order '{}'", text), {},
               "choose auto, sequential, global, window or window:BLOCK:LANES:WINDOW");
 }
 
@@ -87,14 +87,14 @@ Order::Order(const OrderSpec& spec, uint64_t seed, uint64_t epoch, uint64_t reco
     : spec_(spec),
       records_(records),
       epoch_seed_(EpochSeed(seed, epoch)),
-      all_(epoch_seed_, Of(RandomStream::kRecords), records),
-      tail_(epoch_seed_, Of(RandomStream::kTail), 1) {
+      all_(epoch_seed_, StreamNumber(RandomStream::kRecords), records),
+      tail_(epoch_seed_, StreamNumber(RandomStream::kTail), 1) {
   if (spec.kind != OrderKind::kWindow) return;
   full_blocks_ = records / spec.block_records;
   rounds_ = full_blocks_ / spec.lanes;
   in_lanes_ = rounds_ * spec.lanes * spec.block_records;
-  all_ = KeyedPermutation(epoch_seed_, Of(RandomStream::kRecords), full_blocks_);
-  tail_ = KeyedPermutation(epoch_seed_, Of(RandomStream::kTail), records - in_lanes_);
+  all_ = KeyedPermutation(epoch_seed_, StreamNumber(RandomStream::kRecords), full_blocks_);
+  tail_ = KeyedPermutation(epoch_seed_, StreamNumber(RandomStream::kTail), records - in_lanes_);
   windows_.assign(rounds_ == 0 ? 0 : spec.lanes, {kNoWindow, tail_});
 }
 
@@ -106,7 +106,7 @@ uint64_t Order::operator()(uint64_t position) {
   const uint64_t mixed = tail_(position - in_lanes_);
   const uint64_t block = rounds_ * spec_.lanes + mixed / spec_.block_records;
   const uint64_t within = mixed % spec_.block_records;
-  // The short last block has no place in the permutation: it stays where it is.
+  // The short last block is not permuted: it stays in its place.
   return (block < full_blocks_ ? all_(block) : full_blocks_) * spec_.block_records + within;
 }
 
@@ -145,8 +145,9 @@ uint64_t Order::InLane(uint64_t position) {
     const uint64_t lane_records = rounds_ * spec_.block_records;
     const uint64_t size = std::min(window_records, lane_records - number * window_records);
     const uint64_t seed =
-        KeyedRandom(epoch_seed_, Of(RandomStream::kWindow), number * spec_.lanes + lane).NextU64();
-    window = {number, KeyedPermutation(seed, Of(RandomStream::kWindow), size)};
+        KeyedRandom(epoch_seed_, StreamNumber(RandomStream::kWindow), number * spec_.lanes + lane)
+            .NextU64();
+    window = {number, KeyedPermutation(seed, StreamNumber(RandomStream::kWindow), size)};
   }
   const uint64_t mixed = number * window_records + window.mix(index % window_records);
   const uint64_t round = mixed / spec_.block_records;

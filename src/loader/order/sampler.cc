@@ -22,14 +22,14 @@ Sampler::Sampler(const Mixture& mixture, const OrderSpec& order, uint64_t seed)
 
 SampledRecord Sampler::At(uint64_t epoch, uint64_t position) {
   const Place at = PlaceOf(epoch, position);
-  const uint64_t number = OrderOf(at.view, at.epoch)(at.position);
+  const uint64_t number = FindOrder(at.view, at.epoch)(at.position);
   return {at.view, mixture_.views()[at.view].Record(number, seeds_[at.view], at.epoch)};
 }
 
 SampledRecord Sampler::Substitute(uint64_t epoch, uint64_t position, uint64_t draw) {
   const Place at = PlaceOf(epoch, position);
   const View& view = mixture_.views()[at.view];
-  Order& order = OrderOf(at.view, at.epoch);
+  Order& order = FindOrder(at.view, at.epoch);
   if (view.balanced()) {
     const uint64_t number = order(at.position);
     const uint64_t record = view.Record(number, seeds_[at.view], at.epoch);
@@ -44,13 +44,13 @@ Sampler::Place Sampler::PlaceOf(uint64_t epoch, uint64_t position) {
   if (mixture_.views().size() == 1) return {0, epoch, position};
   const uint64_t through_epochs = epoch * mixture_.samples() + position;
   const uint64_t period = through_epochs / mixture_.period();
-  const Slot slot = PeriodOf(period).slots[through_epochs % mixture_.period()];
+  const Slot slot = FindPeriod(period).slots[through_epochs % mixture_.period()];
   const uint64_t sample = period * mixture_.counts()[slot.view] + slot.rank;
   const uint64_t own = mixture_.views()[slot.view].samples();
   return {slot.view, sample / own, sample % own};
 }
 
-const Sampler::Period& Sampler::PeriodOf(uint64_t number) {
+const Sampler::Period& Sampler::FindPeriod(uint64_t number) {
   Period& period = periods_[number % periods_.size()];
   if (period.number == number) return period;
   constexpr auto kStream = static_cast<uint32_t>(RandomStream::kMixPeriod);
@@ -69,7 +69,7 @@ const Sampler::Period& Sampler::PeriodOf(uint64_t number) {
   return period;
 }
 
-Order& Sampler::OrderOf(uint32_t view, uint64_t epoch) {
+Order& Sampler::FindOrder(uint32_t view, uint64_t epoch) {
   auto& cached = orders_[view][epoch % 2];
   if (!cached || cached->epoch != epoch) {
     cached.emplace(

@@ -22,9 +22,9 @@ std::string TokenText(const ResumeToken& token) {
 ResumeToken ParseToken(const std::string& text) {
   const auto parts = SplitDotted(text, kWhat, kFormat, kParts);
   if (parts[1] != std::to_string(kOrderVersion)) {
-    throw Error(ErrorKind::kUnsupported, format("the token is of order version {}", parts[1]), {},
-                format("this program has version {}: the order would be another; use the version "
-                       "that wrote it, or begin the epoch anew",
+    throw Error(ErrorKind::kUnsupported, format("the token has order version {}", parts[1]), {},
+                format("this program has version {}, whose order differs; use the version "
+                       "that wrote it, or restart the epoch",
                        kOrderVersion));
   }
   return {.digest = parts[2],

@@ -1,4 +1,4 @@
-// What the consumer took and how long it waited for it.
+// Counts what the consumer takes and how long it waits.
 #pragma once
 
 #include "recpack/base/clock.h"
@@ -6,12 +6,12 @@
 
 namespace recpack {
 
-// The consumer's thread; the page outlives it.
+// Used by the consumer's thread; the page must outlive it.
 class ConsumerAccount {
  public:
   explicit ConsumerAccount(StatsBlocks& page) : page_(page) {}
 
-  // Until it is destroyed the consumer waits.
+  // The consumer waits during the lifetime of this object.
   class Waiting {
    public:
     explicit Waiting(ConsumerBlock& block) : block_(block), begun_(MonotonicNow()) {
@@ -32,15 +32,15 @@ class ConsumerAccount {
   };
   Waiting Wait() { return Waiting(page_.consumer); }
 
-  // Batches that are ready beyond those given. One is counted as written a moment after it can be
-  // taken.
+  // Number of ready batches that were not given yet. A batch is counted as written a moment after
+  // it can be taken.
   uint64_t Ready() const noexcept {
     const uint64_t written = page_.ring.written.load(std::memory_order_relaxed);
     const uint64_t given = page_.consumer.batches.load(std::memory_order_relaxed);
     return written > given ? written - given : 0;
   }
 
-  // A live batch was given; `ready` when it was asked for.
+  // Counts a live batch; `ready`: number of ready batches when it was requested.
   void Give(uint64_t samples, uint64_t ready) noexcept {
     const PageWrite write(page_.consumer.sequence);
     PageWrite::Add(page_.consumer.batches, 1);

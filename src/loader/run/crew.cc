@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "recpack/base/patience.h"
+#include "recpack/base/clock.h"
 #include "recpack/base/start_thread.h"
 
 namespace recpack {
@@ -39,7 +39,7 @@ void Crew::End(std::chrono::milliseconds patience) {
 }
 
 void Crew::Forget() {
-  // Neither joined nor detached: both would look for the thread.
+  // Neither join nor detach: both would access the thread.
   static auto* const forgotten = new std::vector<std::vector<Member>>;
   forgotten->push_back(std::exchange(members_, {}));
 }

@@ -1,4 +1,4 @@
-// A loader's threads, which may be stuck where nobody can wake them: in a read of a dead disk.
+// Crew: a loader's threads, which may be stuck in a read of a dead disk.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,14 @@ namespace recpack {
 
 class Crew {
  public:
-  // Runs `run` on a thread of its own. `alive` is held until it returns.
+  // Runs `run` in a new thread. `alive` is kept until it returns.
   void Start(std::shared_ptr<void> alive, std::function<void()> run);
 
-  // Joins the threads that end within `patience`, in which the process ran; the others are left to
-  // themselves, with what was held for them. Each thread was told to end before.
+  // Joins the threads that end within `patience`, measured in time that the process ran; abandons
+  // the others, which keep what they hold. Every thread must have been told to end.
   void End(std::chrono::milliseconds patience);
 
-  // Where the threads are not there: in a forked child.
+  // For a forked child, where the threads do not exist.
   void Forget();
 
  private:

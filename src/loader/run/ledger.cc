@@ -31,7 +31,7 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-// Takes `label` and the number behind it off the text.
+// Removes `label` and the following number from the front of the text.
 std::optional<uint64_t> TakeNumber(std::string_view& text, std::string_view label) {
   if (!text.starts_with(label)) return std::nullopt;
   text.remove_prefix(label.size());
@@ -69,7 +69,7 @@ Ledger::Ledger(const std::string& path)
 Ledger::~Ledger() { ::close(fd_); }
 
 void Ledger::ReadLines() {
-  // A pipe or /dev/stderr takes lines, and has none of an earlier run.
+  // Pipes and /dev/stderr accept lines but have none of an earlier run.
   struct stat status;
   if (::fstat(fd_, &status) == 0 && !S_ISREG(status.st_mode)) return;
   const ByteBuffer bytes = ReadWholeFile(PosixFiles(), path_);
@@ -81,8 +81,8 @@ void Ledger::ReadLines() {
     const auto position = TakeNumber(line, ", \"position\": ");
     const auto record = TakeNumber(line, ", \"record\": ");
     if (!epoch || !position || !record || !line.ends_with('}')) {
-      throw Error(ErrorKind::kCorrupt, "this is no line of a ledger",
-                  {.path = path_, .offset = begin}, "take the line out, or name another file");
+      throw Error(ErrorKind::kCorrupt, "not a ledger line", {.path = path_, .offset = begin},
+                  "remove the line, or name another file");
     }
     bad_.emplace(std::pair(*epoch, *position), *record);
   }
@@ -99,7 +99,7 @@ void Ledger::Add(const Substitution& substitution) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("says that record {} was at position {} of epoch {}, where this run has {}",
                        found->second, substitution.position, substitution.epoch, substitution.bad),
-                {.path = path_}, "it is of another run: name another file");
+                {.path = path_}, "the file belongs to another run: name another file");
   }
   const std::string line = LedgerLine(substitution);
   for (;;) {

@@ -1,4 +1,4 @@
-// The file that substitutions are written to (docs/format/ledger.md).
+// Ledger: file of substitutions (docs/format/ledger.md).
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace recpack {
 
-// The line of one substitution, with its end.
+// Returns the line of a substitution, including the newline.
 std::string LedgerLine(const Substitution& substitution);
 
-// Owned by one thread of one process.
+// Used by one thread of one process.
 class Ledger {
  public:
-  // Opens the file, makes it where there is none, and reads what it holds; a last line without an
-  // end was being written when its program was killed, and is cut off. Throws Error: kIo; kCorrupt,
-  // with the offset, for a line that is none of a ledger.
+  // Opens or creates the file and reads its lines. A last line without a newline, from a program
+  // that was killed while writing, is cut off. Throws Error: kIo; kCorrupt, with the offset, if a
+  // line is not a ledger line.
   explicit Ledger(const std::string& path);
   ~Ledger();
   Ledger(Ledger&& other) noexcept = delete;
 
-  // Appends its line in one write, unless there is one of this epoch and position. Throws Error:
-  // kIo; kInvalidArgument where that line names another record, so that it is of another run.
+  // Appends the substitution's line in one write, unless the file has a line for this epoch and
+  // position. Throws Error: kIo; kInvalidArgument if that line names another record, so that the
+  // file belongs to another run.
   void Add(const Substitution& substitution);
 
  private:

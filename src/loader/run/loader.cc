@@ -14,7 +14,7 @@
 #include "src/loader/run/consumer_account.h"
 #include "src/loader/run/crew.h"
 #include "src/loader/run/ledger.h"
-#include "src/loader/run/make_cache.h"
+#include "src/loader/run/loader_cache.h"
 #include "src/loader/run/stall.h"
 #include "src/loader/run/worker.h"
 
@@ -23,34 +23,35 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
 constexpr std::chrono::milliseconds kBetweenLooks{100};
-// A deadline still fits a clock then.
+// Keeps deadlines within the range of clocks.
 constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
 constexpr uint32_t kMostChunkSamples = 64;
-constexpr uint32_t kChunksPerThread = 4;  // of a batch: the last one's share is small then
-// Smaller records are copied from mappings, which costs less than asking the kernel for each.
+constexpr uint32_t kChunksPerThread =
+    4;  // chunks of a batch, so that the last one's share is small
+// Smaller records are copied from mappings, which is cheaper than a system call each.
 constexpr uint64_t kSmallRecordBytes = 16 << 10;
 
 [[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-ResumeToken TokenOf(const Mixture& samples, const LoaderOptions& options) {
+ResumeToken MakeToken(const Mixture& samples, const LoaderOptions& options) {
   const OrderSpec order = ResolveOrder(options.order, samples);
   if (options.resume.empty()) {
     return {samples.digest(), order, options.seed, options.epoch, 0, 0};
   }
   ResumeToken token = ParseToken(options.resume);
   if (const auto difference = samples.DifferenceFrom(token.digest); !difference.empty()) {
-    Refuse("the token is of another data set: " + difference,
+    Refuse("the token belongs to another data set: " + difference,
            "open the one that it was made with, or begin without a token");
   }
   if (options.order.kind != OrderKind::kAuto && order != token.order) {
-    Refuse(format("the token's order is {}, asked for is {}", OrderText(token.order),
+    Refuse(format("the token's order is {}, but {} was requested", OrderText(token.order),
                   OrderText(order)),
-           "leave the order to the token");
+           "leave out the order: the token sets it");
   }
   if (token.position > samples.samples()) {
-    Refuse("the token's position lies behind the epoch's end", "begin without a token");
+    Refuse("the token's position is beyond the end of the epoch", "begin without a token");
   }
   return token;
 }
@@ -62,25 +63,25 @@ LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const Resu
            "ranks count from 0");
   }
   if (options.local_ranks == 0 || options.local_ranks > options.world_size - options.rank) {
-    Refuse(format("there are no {} ranks from {} on, of {}", options.local_ranks, options.rank,
+    Refuse(format("there are not {} ranks from {} on, of {}", options.local_ranks, options.rank,
                   options.world_size),
            "ranks count from 0");
   }
   if (options.local_ranks > 1 && options.share != RankShare::kBatches) {
-    Refuse("a loader of several ranks deals whole batches", "choose RankShare::kBatches");
+    Refuse("a loader for several ranks needs whole batches", "choose RankShare::kBatches");
   }
-  if (options.fields.empty()) Refuse("a loader without fields makes nothing", "name a recipe");
-  if (options.prefetch < 2) Refuse("a ring has at least 2 slabs", "choose a prefetch of 2 or more");
+  if (options.fields.empty()) Refuse("the loader has no fields", "name a recipe");
+  if (options.prefetch < 2) Refuse("prefetch is below 2", "choose a prefetch of 2 or more");
   if (options.max_live_batches == 1) {
-    Refuse("a consumer that may hold 1 batch holds none while it takes the next",
+    Refuse("a consumer holds a batch while it takes the next: max_live_batches of 1 is too low",
            "choose a max_live_batches of 2 or more, or 0");
   }
   if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
   if (options.threads == 0) options.threads = AvailableThreads();
   if (options.slabs == nullptr) options.slabs = &HostSlabs();
-  if (options.source.backend == SourceOptions::Backend::kAutomatic &&
+  if (options.source.backend == RandomAccessOptions::Backend::kAutomatic &&
       samples.bytes() / samples.records() < kSmallRecordBytes) {
-    options.source.backend = SourceOptions::Backend::kMapped;
+    options.source.backend = RandomAccessOptions::Backend::kMapped;
   }
   options.stall_timeout = std::min(options.stall_timeout, kLongestTimeout);
   options.order = token.order;
@@ -142,7 +143,7 @@ struct Loader::State {
     }
   }
 
-  // `own`: this, held by each thread.
+  // `own`: shared pointer to this, held by each thread.
   static void Start(const std::shared_ptr<State>& own) {
     for (const auto& worker : own->workers) {
       own->crew.Start(own, [run = worker.get()] { run->Run(); });
@@ -185,7 +186,7 @@ struct Loader::State {
     arrays.push_back(std::move(array));
   }
 
-  // At the beginning of the run: goes on from the audit that was given.
+  // Called at the beginning of the run: continues the given audit.
   void BeginAudit() {
     StartAudit(at.epoch);
     if (!plan.options.audit) return;
@@ -193,12 +194,12 @@ struct Loader::State {
     const bool of_epoch_before = at.position == 0 && given.key().epoch + 1 == at.epoch;
     if (of_epoch_before) StartAudit(given.key().epoch);
     if (audit.has_counts() && !given.has_counts()) {
-      Refuse("the audit to go on from has no counts", "leave counts out, or begin with none");
+      Refuse("the audit to continue from has no counts", "leave counts out, or begin with none");
     }
     if (!of_epoch_before && given.samples() > at.position) {
-      Refuse(
-          format("the audit has {} samples, the token is behind {}", given.samples(), at.position),
-          "give the audit that was saved with the token");
+      Refuse(format("the audit has {} samples, the token comes after {}", given.samples(),
+                    at.position),
+             "give the audit that was saved with the token");
     }
     audit.Merge(given);
   }
@@ -223,14 +224,14 @@ struct Loader::State {
     const auto waiting = account->Wait();
     if (WaitLooking(batch)) return;
     if (ring->waits_no_more()) {
-      Refuse("the loader was told to wait for no batch", "ask it for none any more");
+      Refuse("the loader was told to stop waiting", "do not ask it for more batches");
     }
     stalled = true;
     ThrowStall(workers, Snapshot(page->blocks(), MonotonicNow()), plan.options.stall_timeout);
   }
 
-  // What is still held leaves the ring; those before the last two did when these were asked for.
-  // The last one stays where it alone is held: a plain loop takes no more memory.
+  // Batches that are still held leave the ring; those before the last two already did. The last one
+  // stays if it is the only one held, so that a plain loop needs no more memory.
   void MakeRoom(uint64_t batch) {
     const uint32_t most = plan.options.max_live_batches, held = ring->held();
     if (most == 0) {
@@ -239,18 +240,18 @@ struct Loader::State {
           format("the consumer holds {} of the loader's {} batches, and among them the one whose "
                  "memory comes next",
                  held, ring->size()),
-          "let go of batches in the order in which they came, raise `prefetch`, or have those "
+          "release batches in the order in which they came, raise `prefetch`, or have those "
           "that are held replaced: `max_live_batches`");
     }
     if (held >= most) {
       Refuse(format("the consumer holds {} batches, all that `max_live_batches` allows", held),
-             "let go of one before the next, copy what is to stay, or raise `max_live_batches`");
+             "release one before the next, copy what is to stay, or raise `max_live_batches`");
     }
     if (batch >= 2) ring->Replace(batch - 2);
     if (batch >= 2 && held >= 2) ring->Replace(batch - 1);
   }
 
-  // Whether the batch came within the timeout, and before WaitNoMore().
+  // Returns true if the batch came within the timeout and before WaitNoMore().
   bool WaitLooking(uint64_t batch) {
     const auto& look = plan.options.while_waiting;
     if (!look) return ring->WaitUntilReady(batch, plan.options.stall_timeout);
@@ -288,7 +289,7 @@ struct Loader::State {
   }
 
   LoaderPlan plan;
-  ResumeToken at;  // behind the last batch given
+  ResumeToken at;  // position after the last batch given
   size_t slab_bytes = 0;
   std::shared_ptr<StatsPage> page;
   std::optional<ConsumerAccount> account;
@@ -296,9 +297,9 @@ struct Loader::State {
   std::optional<Playback> playback;
   std::optional<GainRun> gain;
   std::vector<std::unique_ptr<Worker>> workers;
-  uint64_t next = 0;           // batch
+  uint64_t next = 0;           // number of the next batch
   uint64_t epochs_ended = 0;   // in this run
-  std::exception_ptr failure;  // thrown again by every further call
+  std::exception_ptr failure;  // rethrown by every later call
   std::vector<Substitution> substituted;
   std::optional<Ledger> ledger;
   EpochAudit audit;  // of the batches given
@@ -308,7 +309,7 @@ struct Loader::State {
 };
 
 Loader::Loader(const Mixture& samples, LoaderOptions options) {
-  const ResumeToken token = TokenOf(samples, options);
+  const ResumeToken token = MakeToken(samples, options);
   state_ = std::make_shared<State>(samples, std::move(options), token);
   try {
     State::Start(state_);
@@ -390,31 +391,33 @@ std::optional<Batch> Loader::Take(LoaderMode mode) {
   state.at.position = plan.next;
   state.account->Give(plan.samples, ready);
 
-  Batch batch = Of(plan);
+  Batch batch = MakeBatch(plan);
   Show(*slot.memory, state.ring->Give(number), batch);
   batch.live_ = true;
   return batch;
 }
 
-// What an experiment asks for; nothing where the next batch failed, which live shall say.
+// Returns the batch for an experiment; nullopt if the next live batch failed, which live mode then
+// reports.
 std::optional<Batch> Loader::Experiment(LoaderMode mode) {
   State& state = *state_;
   if (mode == LoaderMode::kSynthetic) {
     const auto& made = state.playback->MadeUp(*state.plan.arrays, state.plan.options.batch_size);
     state.playback->Enter(mode);
-    Batch batch = Of({.epoch = state.at.epoch, .samples = state.plan.options.batch_size});
+    Batch batch = MakeBatch({.epoch = state.at.epoch, .samples = state.plan.options.batch_size});
     Show(*made, std::const_pointer_cast<Playback::Kept>(made), batch);
     return batch;
   }
   if (!state.playback->HasAny() && !KeepReady()) return std::nullopt;
   state.playback->Enter(mode);
   const auto& kept = state.playback->Repeat();
-  Batch batch = Of(state.plan.schedule.Plan(kept->number));
+  Batch batch = MakeBatch(state.plan.schedule.Plan(kept->number));
   Show(*kept, std::const_pointer_cast<Playback::Kept>(kept), batch);
   return batch;
 }
 
-// Waits for the next batch and keeps it, with those behind it that are ready. False: it failed.
+// Waits for the next batch and keeps a copy of it and of the ready ones after it. Returns false if
+// it failed.
 bool Loader::KeepReady() {
   State& state = *state_;
   state.ring->Pause(false);
@@ -428,8 +431,8 @@ bool Loader::KeepReady() {
   return state.playback->HasAny();
 }
 
-// Without its arrays.
-Batch Loader::Of(const BatchPlan& plan) const {
+// Makes a batch without its arrays.
+Batch Loader::MakeBatch(const BatchPlan& plan) const {
   Batch batch;
   batch.arrays_ = state_->plan.arrays;
   batch.epoch_ = plan.epoch;

@@ -1,4 +1,4 @@
-// Which samples the storage is told of, and how long before their use.
+// Read-ahead: decides which samples are announced to the storage, and how early.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ struct PositionRun {
   uint64_t end = 0;
 };
 
-// Of a window order, all that a rank needs of a window is told of at once: sorted by where it lies,
-// that is whole blocks where the world size divides the lanes, and else one pass over them. Windows
-// of all lanes begin together, a row of them; the next row is told of when one begins. So what is
-// told of and not yet read is at most samples() and a row. Where a row is more than kMostBytes a
-// rank, where ranks share batches, and with every other order, samples are told of one by one.
-// Immutable; any thread.
+// With a window order, everything that a rank needs of a window is announced at once, sorted by
+// location: whole blocks if the world size divides the number of lanes, otherwise one pass over
+// them. Windows of all lanes begin together and form a row; when a row begins, the next one is
+// announced. So at most samples() and a row are announced but not yet read. Samples are announced
+// one by one if a row exceeds kMostBytes per rank, if ranks share batches, and with all other
+// orders. Immutable and thread-safe.
 class ReadAhead {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  // `order` as ResolveOrder() gives it.
+  // `order` must be resolved (ResolveOrder()).
   ReadAhead(const Mixture& samples, const OrderSpec& order, uint32_t world_size, RankShare share);
 
-  // Of a rank, from telling to use.
+  // Distance from announcement to use, in samples of a rank.
   uint64_t samples() const noexcept { return samples_; }
 
-  // Whether whole windows are told of at once.
+  // Returns true if whole windows are announced at once.
   bool windows() const noexcept { return windows_; }
 
-  // The positions to tell of on behalf of this one, of the same rank: itself; or, of a window
-  // order, all of its window from here on if it is the first of them, else none. The rank's
-  // positions of this epoch begin at `begin` or behind.
+  // Returns the positions to announce for this position, of the same rank. Without windows: the
+  // position itself. With windows: the remaining positions of its window if it is the first of
+  // them, otherwise none. The rank's positions of this epoch begin at or after `begin`.
   PositionRun At(uint64_t position, uint64_t begin) const noexcept;
 
  private:
@@ -46,8 +46,8 @@ class ReadAhead {
   uint64_t world_size_;
   uint64_t samples_;
   bool windows_ = false;
-  uint64_t row_ = 1;       // positions of a row of windows
-  uint64_t in_lanes_ = 0;  // positions, as Order has it
+  uint64_t row_ = 1;       // positions per row of windows
+  uint64_t in_lanes_ = 0;  // positions in lanes, as in Order
   uint64_t stride_ = 1;    // between positions of one rank in one lane
 };
 

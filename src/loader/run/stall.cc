@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t kMostNamed = 4;
 
-// What the stage calls, in words that a user may look for.
-const char* CallOf(Stage stage) {
+// Describes what a worker does in the stage.
+const char* DescribeStage(Stage stage) {
   switch (stage) {
     case Stage::kInput:
     case Stage::kRead:
@@ -49,8 +49,8 @@ void ThrowStall(const std::vector<std::unique_ptr<Worker>>& workers, const Loade
     if (longest == workers.size() || worker.now_for > stats.workers[longest].now_for) longest = i;
     const Place place = workers[i]->PlaceNow();
     const std::string record = place.ordinal ? format("record {} of ", *place.ordinal) : "";
-    doing += format("; worker {} {} {}{} (stage {}) for {:.1f} s", i, CallOf(worker.now), record,
-                    place.path, StageName(worker.now), seconds);
+    doing += format("; worker {} {} {}{} (stage {}) for {:.1f} s", i, DescribeStage(worker.now),
+                    record, place.path, StageName(worker.now), seconds);
   }
   if (named > kMostNamed) doing += format("; {} more are at work", named - kMostNamed);
   if (waiting > 0) doing += format("; {} of {} wait for room", waiting, workers.size());

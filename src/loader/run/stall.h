@@ -1,4 +1,4 @@
-// The message of a loader that has come to a stop.
+// Error for a loader whose workers do not make progress.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace recpack {
 
-// Throws Error (kIo) that names what each busy worker is at, with the place of the one that has
-// been at it longest. `stats` is of the workers.
+// Throws Error (kIo) that says what each busy worker is doing, with the place of the one that has
+// been busy longest. `stats`: statistics of the workers.
 [[noreturn]] void ThrowStall(const std::vector<std::unique_ptr<Worker>>& workers,
                              const LoaderStats& stats, std::chrono::milliseconds timeout);
 

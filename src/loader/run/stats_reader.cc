@@ -1,4 +1,4 @@
-// Stats of this process and of others.
+// Reads statistics of this process and of others.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr int kTries = 100;  // to find a block that is not being written, before a pause
+constexpr int kTries = 100;  // tries to read a block that is not being written, before a pause
 constexpr uint64_t kPatience = 200'000'000;  // ns
 constexpr uint32_t kMostWorkers = 1u << 16;
 
@@ -32,8 +32,8 @@ uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0
 
 uint64_t Load(const PageWord& word) { return word.load(std::memory_order_acquire); }
 
-// Calls `read` until nobody wrote meanwhile. A writer that was preempted gets time to go on; one
-// that was stopped is not waited for.
+// Calls `read` until no write happened meanwhile. Gives a preempted writer time to continue, but
+// does not wait for a stopped one.
 template <typename Read>
 void ReadWhole(const PageWord& sequence, Read read) {
   const uint64_t deadline = MonotonicNow() + kPatience;
@@ -66,7 +66,7 @@ WorkerStats OfWorker(const WorkerBlock& block, uint64_t now) {
   return stats;
 }
 
-LoaderMode ModeOf(uint64_t word) {
+LoaderMode ToMode(uint64_t word) {
   constexpr auto kLast = static_cast<uint64_t>(LoaderMode::kSynthetic);
   return word > kLast ? LoaderMode::kLive : static_cast<LoaderMode>(word);
 }
@@ -90,8 +90,8 @@ void AddConsumer(const ConsumerBlock& block, uint64_t now, LoaderStats& stats) {
   }
 }
 
-// The process id that the process has for itself: the last one of its pid namespaces.
-uint32_t OwnIdOf(int pid) {
+// Returns the id of the process in its innermost pid namespace.
+uint32_t FindOwnId(int pid) {
   std::ifstream status(format("/proc/{}/status", pid));
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with("NSpid:")) {
@@ -101,7 +101,7 @@ uint32_t OwnIdOf(int pid) {
   return static_cast<uint32_t>(pid);
 }
 
-// A page of another process, or of this one; null where it is none that we understand.
+// The mapped page of this or another process; null if it is not a page of a known version.
 class MappedPage {
  public:
   MappedPage(const std::string& path, bool writable) {
@@ -109,7 +109,7 @@ class MappedPage {
     if (descriptor < 0) return;
     struct stat status;
     const int seals = ::fcntl(descriptor, F_GET_SEALS);
-    // Without the seal its owner could shrink it under our reads.
+    // Without the seal its owner could shrink it while it is read.
     if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && ::fstat(descriptor, &status) == 0 &&
         static_cast<size_t>(status.st_size) >= sizeof(StatsBlocks)) {
       bytes_ = static_cast<size_t>(status.st_size);
@@ -142,7 +142,7 @@ class MappedPage {
   StatsBlocks* blocks_ = nullptr;
 };
 
-// Calls `use` for the page of each loader; the reason where there is none.
+// Calls `use` for the page of each loader. Returns the reason if there is none.
 std::string VisitPages(int pid, bool writable, const std::function<void(StatsBlocks&)>& use) {
   const std::string folder = format("/proc/{}/fd", pid);
   DIR* const entries = ::opendir(folder.c_str());
@@ -158,7 +158,7 @@ std::string VisitPages(int pid, bool writable, const std::function<void(StatsBlo
     if (length < 0 || std::string_view(link, static_cast<size_t>(length)) != target) continue;
     MappedPage page(folder + "/" + entry->d_name, writable);
     unknown |= page.blocks() == nullptr;
-    if (page.blocks() == nullptr || page.blocks()->header.process != OwnIdOf(pid)) continue;
+    if (page.blocks() == nullptr || page.blocks()->header.process != FindOwnId(pid)) continue;
     found = true;
     use(*page.blocks());
   }
@@ -213,19 +213,19 @@ LoaderStats Snapshot(StatsBlocks& blocks, uint64_t now) {
   for (size_t i = 0; i < header.workers; ++i) {
     stats.workers.push_back(OfWorker(blocks.worker(i), now));
   }
-  // In this order none is more than the one before it.
+  // Read in this order, so that each is at most the previous one.
   const uint64_t released = Load(blocks.ring.released);
   AddConsumer(blocks.consumer, now, stats);
   const uint64_t written = Load(blocks.ring.written);
-  // Of a loader that was made before these were counted, the ring's.
+  // Loaders of older versions do not count slabs: use the ring's.
   stats.slabs = static_cast<uint32_t>(std::max<uint64_t>(Load(blocks.ring.slabs), header.slots));
   const auto between = [](uint64_t less, uint64_t more, uint32_t most) {
     return static_cast<uint32_t>(std::min<uint64_t>(Since(less, more), most));
   };
   stats.ready = between(stats.batches, written, stats.slots);
   stats.held = between(released, stats.batches, stats.slabs);
-  stats.requested = ModeOf(Load(blocks.control.request) & kModeBits);
-  stats.mode = ModeOf(Load(blocks.control.mode));
+  stats.requested = ToMode(Load(blocks.control.request) & kModeBits);
+  stats.mode = ToMode(Load(blocks.control.mode));
   stats.held_back = static_cast<uint32_t>(Load(blocks.control.held));
   stats.replayed = Load(blocks.control.given);
   stats.thrown_chunks = Load(blocks.control.thrown);

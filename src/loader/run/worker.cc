@@ -6,18 +6,19 @@
 #include "src/base/format.h"
 #include "src/loader/data/record_place.h"
 #include "src/loader/data/streams.h"
-#include "src/loader/run/cached_source.h"
+#include "src/loader/run/loader_cache.h"
 
 namespace recpack {
 namespace {
 
-constexpr uint32_t kProbedSamples = 16;  // one of so many
-constexpr uint32_t kMostUnprobed = 7;    // chunks, while all of those before were in memory
-// Samples that are touched before they are read.
+constexpr uint32_t kProbedSamples = 16;  // one of this many samples is probed
+// Chunks skipped without probing while everything is in memory
+constexpr uint32_t kMostUnprobed = 7;
+// Samples to prefetch before they are read.
 constexpr uint32_t kTouchedAhead = 2;
 constexpr int kSubstituteTries = 8;
 
-// In a catch block: throws what was caught with the batch that it happened to, itself nested in it.
+// Call in a catch block: rethrows the exception nested in an Error that names the batch.
 [[noreturn]] void RethrowWithBatch(uint64_t epoch, uint64_t position) {
   const auto where = [&](const std::string& reason) {
     return format("{}, in the batch from position {} of epoch {}", reason, position, epoch);
@@ -31,7 +32,7 @@ constexpr int kSubstituteTries = 8;
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument, where(error.what())));
   } catch (...) {
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
-                                 where("something was thrown that is no std::exception")));
+                                 where("an exception was thrown that is not a std::exception")));
   }
 }
 
@@ -56,8 +57,8 @@ void Worker::OpenSources(const Worker* other) {
     auto source = other != nullptr ? other->sources_[number]->ForAnotherThread()
                                    : view.dataset().NewSource(plan_.options.source);
     if (plan_.options.cache.what == CacheKind::kRecords) {
-      source = CachedSource(std::move(source), static_cast<uint32_t>(number), *plan_.cache,
-                            cache_counts_);
+      source = MakeCachedSource(std::move(source), static_cast<uint32_t>(number), *plan_.cache,
+                                cache_counts_);
     }
     sources_.push_back(std::move(source));
   }
@@ -85,7 +86,7 @@ void Worker::Run() {
   }
 }
 
-// Works on the batch as a whole, unless a sample failed or was never written.
+// Runs the batch steps, unless a sample failed or was never written.
 void Worker::FinishBatch(uint64_t batch) {
   RingSlot& slot = ring_.slot(batch);
   if (plan_.batch_workers.empty() || slot.failure || ring_.stopped()) return;
@@ -120,11 +121,11 @@ void Worker::WorkOn(const RingSlot& slot, const BatchPlan& at) {
   }
 }
 
-// The kernel learns of the records of a chunk well before any worker comes to it.
+// Announces the records of a chunk to the kernel well before a worker reaches it.
 void Worker::Advise(uint64_t ticket) {
   const uint64_t ahead =
       ticket + (read_ahead_.samples() + plan_.chunk_samples - 1) / plan_.chunk_samples;
-  // Whether there was anything to do.
+  // Set if anything was to do.
   const auto advise = [&](uint64_t chunk) {
     const BatchPlan at = plan_.schedule.Plan(chunk / plan_.chunks);
     const uint64_t epoch_begin =
@@ -143,7 +144,7 @@ void Worker::Advise(uint64_t ticket) {
         }
       }
     };
-    // A few tell whether there is anything to do for the others.
+    // Probes a few to decide for all.
     list(kProbedSamples);
     bool in_memory = true;
     for (size_t view = 0; view < ids_.size(); ++view) {
@@ -157,8 +158,8 @@ void Worker::Advise(uint64_t ticket) {
   if (ticket == 0) {
     for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
   }
-  // Where all is in memory, looking costs small records more than it gains. Whole windows are asked
-  // for once, so none may be passed over.
+  // If everything is in memory, probing costs more than it gains for small records. Whole windows
+  // are announced only once, so none may be skipped.
   if (unprobed_ > 0 && !read_ahead_.windows()) {
     --unprobed_;
     return;
@@ -199,7 +200,7 @@ void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
   Audit(slot, begin, end);
 }
 
-// Here and not by the consumer, whose time is the trainer's.
+// Done here rather than by the consumer, whose time belongs to the trainer.
 void Worker::Audit(RingSlot& slot, uint32_t begin, uint32_t end) {
   const BatchMemory& memory = *slot.memory;
   uint64_t samples = 0;
@@ -242,7 +243,7 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
       continue;
     }
     memory.ids[sample] = other.id;
-    if (memory.mask[sample] == 0) return;  // was told of where it is not only repeated
+    if (memory.mask[sample] == 0) return;  // reported where it is not padding
     const std::lock_guard lock(substitutions_mutex_);
     substitutions_.push_back(
         {batch,
@@ -256,8 +257,8 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
               "recpack verify lists all damage, recpack repair saves what is whole");
 }
 
-// The work on a chunk half an epoch ahead, for an experiment: what comes next is not in the page
-// cache because of it. Its failures are those of nobody.
+// For experiments: does the work of a chunk half an epoch ahead, so that the next samples are not
+// brought into the page cache by it. Failures are ignored.
 void Worker::ThrowChunkAway(uint64_t ticket) {
   const uint64_t ahead = ticket + plan_.schedule.steps_of_others() / 2 * plan_.chunks +
                          plan_.thrown.fetch_add(1, std::memory_order_relaxed);
@@ -311,7 +312,7 @@ Place Worker::PlaceOf(const SampledRecord& record) const {
   return plan_.mixture.views()[record.view].dataset().PlaceOf(record.id);
 }
 
-// The two may be of different samples where the worker goes on meanwhile.
+// View and record may belong to different samples if the worker goes on meanwhile.
 Place Worker::PlaceNow() const {
   const SampledRecord at{static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
                          block_.record.load(std::memory_order_relaxed)};

@@ -1,4 +1,4 @@
-// What one thread does: takes chunks of batches and fills them, sample by sample.
+// Worker thread of a loader: takes chunks of batches and fills them sample by sample.
 #pragma once
 
 #include <atomic>
@@ -27,26 +27,26 @@ inline constexpr size_t AlignedArray(size_t bytes) {
   return (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
 }
 
-// What all workers of a loader share. Immutable but for the marked members.
+// State shared by all workers of a loader. Immutable except for the members marked thread-safe.
 struct LoaderPlan {
   const Mixture mixture;
   const LoaderOptions options;
   const Schedule schedule;
   const uint32_t chunk_samples;
-  const uint32_t chunks;  // of a batch
+  const uint32_t chunks;  // per batch
   std::vector<std::unique_ptr<FieldWriter>> writers;
   std::shared_ptr<const std::vector<ArraySpec>> arrays;
-  std::vector<size_t> first_array;  // by writer
-  uint64_t sample_bytes = 0;        // of all arrays
-  uint64_t thrown_bytes = 0;        // the same, each at a multiple of kArrayAlignment
+  std::vector<size_t> first_array;  // per writer
+  uint64_t sample_bytes = 0;        // sum over the arrays
+  uint64_t thrown_bytes = 0;        // the same, with each array aligned to kArrayAlignment
   std::vector<std::unique_ptr<BatchWorker>> batch_workers;
-  std::unique_ptr<SampleCache> cache = nullptr;  // null: none; any thread
+  std::unique_ptr<SampleCache> cache = nullptr;  // null: none; thread-safe
 
-  std::atomic<uint64_t> next_chunk = 0;  // any thread
-  std::atomic<uint64_t> thrown = 0;      // chunks; any thread
+  std::atomic<uint64_t> next_chunk = 0;  // thread-safe
+  std::atomic<uint64_t> thrown = 0;      // chunks; thread-safe
 };
 
-// A substitution and the batch that it happened in.
+// A substitution and the number of its batch.
 struct BatchSubstitution {
   uint64_t batch;
   Substitution what;
@@ -54,19 +54,20 @@ struct BatchSubstitution {
 
 class Worker {
  public:
-  // `block`, `plan` and `ring` outlive it. Shares what it can with `other`, which may be null.
+  // `block`, `plan` and `ring` must outlive the worker. Shares resources with `other`, which may be
+  // null.
   Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* other);
 
-  // Until the ring stops. Noexcept in effect: failures go to the ring.
+  // Runs until the ring stops. Does not throw: failures go to the ring.
   void Run();
 
-  // Any thread: where the record lies that the worker is busy with, or was last.
+  // Thread-safe. Returns the place of the current or last record.
   Place PlaceNow() const;
 
-  // Any thread.
+  // Thread-safe.
   const CacheCounts& cache_counts() const noexcept { return cache_counts_; }
 
-  // Any thread: substitutions of the batch, taken out.
+  // Thread-safe. Removes and returns the substitutions of the batch.
   std::vector<Substitution> TakeSubstitutions(uint64_t batch);
 
  private:
@@ -92,11 +93,11 @@ class Worker {
   ByteBuffer record_;
   ExampleView example_;
   SampleTools tools_;
-  std::vector<uint8_t*> out_;               // by array, where Write() writes
-  ByteBuffer thrown_;                       // a sample that is thrown away
-  std::vector<std::vector<uint64_t>> ids_;  // to be read soon, by view
-  uint32_t unprobed_ = 0;                   // chunks that are to be passed over
-  uint32_t probes_held_ = 0;                // in a row: all was in memory
+  std::vector<uint8_t*> out_;               // per array: destination of Write()
+  ByteBuffer thrown_;                       // a discarded sample
+  std::vector<std::vector<uint64_t>> ids_;  // to be read soon, per view
+  uint32_t unprobed_ = 0;                   // chunks left to skip without probing
+  uint32_t probes_held_ = 0;                // consecutive probes that found everything in memory
   uint64_t epoch_ = 0;
   uint64_t epoch_seed_ = 0;
 

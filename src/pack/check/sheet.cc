@@ -24,7 +24,7 @@ constexpr uint8_t kPaper = 250;
 constexpr uint8_t kNothing = 200;
 constexpr uint8_t kInk = 30;
 
-// Planar to interleaved; one channel becomes three.
+// Converts planar pixels to interleaved ones, and one channel to three.
 std::optional<Image> FromRaw(ByteView bytes, std::array<int, 3> shape) {
   if (shape[0] == 0 && bytes.size() == 3072) shape = {3, 32, 32};
   const auto [channels, height, width] = shape;
@@ -46,12 +46,12 @@ std::optional<Image> FromBytes(ByteView bytes, const SheetOptions& options) {
   try {
     const ImageFormat format = ReadImageHeader(bytes).format;
     if (format == ImageFormat::kJpeg || format == ImageFormat::kPng) return DecodeImage(bytes);
-  } catch (const Error&) {  // a broken picture is shown as none
+  } catch (const Error&) {  // a broken picture is shown as a grey cell
   }
   return {};
 }
 
-std::optional<Image> PictureOf(const ExampleView& view, const SheetOptions& options) {
+std::optional<Image> FindPicture(const ExampleView& view, const SheetOptions& options) {
   for (const char* name : {"image/encoded", "image"}) {
     const FeatureView* feature = view.Find(name);
     if (feature != nullptr && !feature->bytes_values().empty()) {
@@ -65,7 +65,7 @@ std::optional<Image> PictureOf(const ExampleView& view, const SheetOptions& opti
   return {};
 }
 
-std::string LabelOf(const ExampleView& view, const std::vector<std::string>& class_names) {
+std::string MakeLabel(const ExampleView& view, const std::vector<std::string>& class_names) {
   if (const FeatureView* text = view.Find("image/class/text");
       text && text->bytes_values().size() == 1) {
     return std::string(AsText(text->bytes_values()[0]));
@@ -99,7 +99,7 @@ class Canvas {
     }
   }
 
-  // Centred in `width` pixels and cut where it is longer.
+  // Draws the text centred in `width` pixels, truncated if it is longer.
   void Write(std::string text, int x, int y, int width) {
     text.resize(std::min(text.size(), static_cast<size_t>(width / kLetterAdvance)));
     x += (width - static_cast<int>(text.size()) * kLetterAdvance + 1) / 2;
@@ -121,7 +121,7 @@ class Canvas {
   Image image_;
 };
 
-// Into a square of `cell` pixels; small pictures are enlarged by whole factors and stay crisp.
+// Fits a picture into `cell` pixels; small ones are enlarged by an integer factor to stay sharp.
 Image Fit(const Image& picture, int cell) {
   const int longer = std::max(picture.width, picture.height);
   if (longer <= cell) {
@@ -174,7 +174,7 @@ Image DrawCells(std::span<const SheetCell> cells, const SheetOptions& options) {
   return canvas.Take();
 }
 
-std::vector<uint64_t> RecordsOfSheet(uint64_t records, const SheetOptions& options) {
+std::vector<uint64_t> PickSheetRecords(uint64_t records, const SheetOptions& options) {
   Check(options.columns, options.rows, options.cell);
   const KeyedPermutation permutation(options.seed, kPickStream, records);
   std::vector<uint64_t> picked(std::min(
@@ -184,24 +184,24 @@ std::vector<uint64_t> RecordsOfSheet(uint64_t records, const SheetOptions& optio
   return picked;
 }
 
-SheetCell CellOf(const ExampleView& record, const std::vector<std::string>& class_names,
-                 const SheetOptions& options) {
-  SheetCell cell{PictureOf(record, options), LabelOf(record, class_names)};
-  if (cell.picture) cell.picture = Fit(*cell.picture, options.cell);  // originals may be large
+SheetCell MakeSheetCell(const ExampleView& record, const std::vector<std::string>& class_names,
+                        const SheetOptions& options) {
+  SheetCell cell{FindPicture(record, options), MakeLabel(record, class_names)};
+  if (cell.picture) cell.picture = Fit(*cell.picture, options.cell);  // saves memory
   return cell;
 }
 
 Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptions& options) {
   Check(options.columns, options.rows, options.cell);
-  const Index index = IndexOfSplit(split);
-  const auto picked = RecordsOfSheet(index.record_count(), options);
+  const Index index = OpenSplitIndex(split);
+  const auto picked = PickSheetRecords(index.record_count(), options);
   const std::vector<std::string> names =
       layout.manifest ? layout.manifest->class_names : std::vector<std::string>();
   std::vector<SheetCell> cells;
   ExampleView view;
   VisitRecords(split, index, picked, [&](uint64_t, ByteView payload) {
     view.Parse(payload);
-    cells.push_back(CellOf(view, names, options));
+    cells.push_back(MakeSheetCell(view, names, options));
   });
   const auto has_picture = [](const SheetCell& cell) { return cell.picture.has_value(); };
   if (!std::ranges::any_of(cells, has_picture)) {

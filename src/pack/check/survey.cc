@@ -18,10 +18,10 @@
 namespace recpack::pack {
 namespace {
 
-constexpr uint64_t kSample = 100;    // records of a shard that the schema is learnt from
-constexpr uint64_t kStep = 1 << 20;  // bytes between two calls of the progress
+constexpr uint64_t kSample = 100;    // records per shard from which the schema is inferred
+constexpr uint64_t kStep = 1 << 20;  // bytes between two calls of the progress function
 
-std::optional<int64_t> LabelOf(const ExampleView& view) {
+std::optional<int64_t> FindLabel(const ExampleView& view) {
   for (const char* name : {"image/class/label", "label"}) {
     const FeatureView* feature = view.Find(name);
     if (feature != nullptr && feature->int64_values().size() == 1)
@@ -30,8 +30,8 @@ std::optional<int64_t> LabelOf(const ExampleView& view) {
   return {};
 }
 
-// What the records of a shard tell. Those of others may be no Examples: they are counted all the
-// same, and there is no schema.
+// Collects the schema and classes of a shard's records. Records that are not Examples are counted,
+// and then there is no schema.
 class RecordsSeen {
  public:
   void Add(ByteView payload) {
@@ -41,7 +41,7 @@ class RecordsSeen {
       given_up_ = true;
       return;
     }
-    if (const auto label = LabelOf(view_)) ++class_counts_[*label];
+    if (const auto label = FindLabel(view_)) ++class_counts_[*label];
     if (schema_.records() < kSample) schema_.Add(view_);
   }
 
@@ -79,7 +79,7 @@ class Surveyor {
     Manifest& manifest = survey_.manifest;
     ManifestSplit found{.name = split.name};
     for (auto& shard : shards) {
-      if (index) {  // of its first records only
+      if (index) {  // only the first records were read
         survey_.classes_counted &= shard.class_counts.empty();
         shard.class_counts.clear();
       }
@@ -113,10 +113,10 @@ class Surveyor {
     RecordReader reader(std::move(file), {});
     sidecar.shard.compression = reader.compression();
     RecordsSeen seen;
-    uint64_t told = 0;  // bytes of the file
+    uint64_t told = 0;  // bytes of the file reported so far
     for (Record record; reader.Next(record); ++sidecar.shard.records) {
       seen.Add(record.payload);
-      // Offsets within a compressed shard are not the file's.
+      // Offsets in a compressed shard are not file offsets.
       if (reader.compression() == Compression::kNone && record.offset >= told + kStep) {
         meter_.Add(record.offset - told);
         told = record.offset;
@@ -139,7 +139,7 @@ uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options) {
   uint64_t bytes = 0;
   if (layout.manifest) return bytes;
   for (const LayoutSplit& split : layout.splits) {
-    if (options.classes || !FittingIndex(split)) bytes += BytesOfShards(split);
+    if (options.classes || !FittingIndex(split)) bytes += ShardBytes(split);
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-// What a manifest would say of shards that have none.
+// Collects counts and schema of data sets without a manifest.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@ namespace recpack::pack {
 
 struct SurveyOptions {
   int threads = 0;  // 0: AvailableThreads()
-  // Count the classes even where an index tells how many records there are: reads all of them.
+  // Count classes even if an index gives the number of records; this reads all records.
   bool classes = false;
-  // Called now and then, one call at a time, from any thread: bytes of shards read, and of all.
+  // Called from time to time, never concurrently, from any thread: shard bytes read, and total.
   std::function<void(uint64_t bytes, uint64_t total_bytes)> progress = {};
 };
 
 struct Survey {
   Manifest manifest;
-  bool classes_counted = true;  // false: there are classes, but an index told the counts
+  bool classes_counted = true;  // false: there are classes, but only the index was read
 };
 
-// The bytes of shards that SurveyDataset() would read; but a few where there is a manifest or an
+// Returns the shard bytes that SurveyDataset() would read; only a few if there is a manifest or an
 // index that fits the shards.
 uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options = {});
 
-// The layout's own manifest if it has one. Else, of each split: counts and sizes by its index where
-// that fits the shards, and the schema of the first records of each shard; or all that by reading
-// and checking every record once, and the classes, too (by the feature `image/class/label` or
-// `label`, where it is one int64). Throws Error at the first damage.
+// Returns the layout's manifest if there is one. Otherwise, for each split: takes counts and sizes
+// from an index that fits the shards, and the schema from the first records of each shard; without
+// such an index, reads and checks every record and also counts the classes (the feature
+// `image/class/label` or `label`, if it is a single int64). Throws Error at the first damage.
 Survey SurveyDataset(const Layout& layout, const SurveyOptions& options = {});
 
 }  // namespace recpack::pack

@@ -25,14 +25,14 @@
 namespace recpack::pack {
 namespace {
 
-std::string_view NameOf(std::string_view path) {
+std::string_view FileName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 struct ShardTask {
   std::string path;
   std::optional<ManifestShard> expected;
-  const IndexedShards* indexed = nullptr;  // by the index of its split, if any
+  const IndexedShards* indexed = nullptr;  // from the index of its split, if any
   uint64_t records = 0;
   uint64_t bytes = 0;
   std::vector<Finding> findings;
@@ -49,7 +49,7 @@ bool IsImage(ByteView value) {
   return text.starts_with("\xff\xd8\xff") || text.starts_with("\x89PNG\r\n\x1a\n");
 }
 
-// Whether the record says that image/encoded holds an image: by its format, where it gives one.
+// Tells whether image/encoded should hold an image, judging by image/format if present.
 bool SaysImage(const ExampleView& view) {
   const FeatureView* format = view.Find(kImageFormat);
   if (format == nullptr || format->kind() != FeatureKind::kBytes || format->size() != 1)
@@ -109,7 +109,7 @@ void CheckDigest(ShardTask& task) {
     offset += got;
   }
   if (digest.Finish() != *task.expected->sha256) {
-    task.Add("the SHA-256 of the file is not the manifest's");
+    task.Add("the SHA-256 of the file differs from the manifest");
   }
 }
 
@@ -131,7 +131,7 @@ void CheckShard(const VerifyOptions& options, ShardTask& task) {
   }
 }
 
-// The index of a split, if there is one, or why it cannot be read.
+// The index of a split, or the reason why it cannot be read.
 struct OpenedIndex {
   std::optional<IndexedShards> shards = {};
   std::string failure = {};
@@ -152,12 +152,13 @@ std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
 }
 
 bool ListsAny(const IndexedShards& shards, const LayoutSplit& split) {
-  return std::ranges::any_of(
-      split.shards, [&](const std::string& path) { return shards.Find(NameOf(path)).has_value(); });
+  return std::ranges::any_of(split.shards, [&](const std::string& path) {
+    return shards.Find(FileName(path)).has_value();
+  });
 }
 
-// The index must list the split's shards as they are. Where no manifest says that it is theirs, one
-// that lists others is not looked at.
+// Checks that the index lists the split's shards. If no manifest says that the index belongs to
+// them, one that lists other shards is ignored.
 void CheckIndex(const LayoutSplit& split, const OpenedIndex& opened, bool is_theirs,
                 std::vector<Finding>& findings) {
   const auto add = [&](std::string reason) {
@@ -173,11 +174,11 @@ void CheckIndex(const LayoutSplit& split, const OpenedIndex& opened, bool is_the
     }
     for (size_t i = 0; i < index.shard_count(); ++i) {
       const std::string path = split.shards[i];
-      if (NameOf(path) != index.shard_name(i)) {
-        add(format("lists {} where {} is", index.shard_name(i), path));
+      if (FileName(path) != index.shard_name(i)) {
+        add(format("lists {} instead of {}", index.shard_name(i), path));
       } else if (PosixFiles().Exists(path) &&
                  PosixFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
-        add(format("is stale: {} is of another size; run `recpack index`", index.shard_name(i)));
+        add(format("is stale: {} has another size; run `recpack index`", index.shard_name(i)));
       }
     }
   } catch (const Error& error) {
@@ -196,7 +197,7 @@ void CheckSideFiles(const Layout& layout, std::vector<Finding>& findings) {
   }
 }
 
-// Shards that are whole are not all of the data where a pack was not finished.
+// Intact shards are not the whole data set if the pack was not finished.
 void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
   try {
     if (const auto unfinished = FindUnfinished(layout)) {
@@ -209,7 +210,7 @@ void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
   }
 }
 
-ShardTask TaskOf(const Layout& layout, const LayoutSplit& split, size_t shard) {
+ShardTask MakeTask(const Layout& layout, const LayoutSplit& split, size_t shard) {
   ShardTask task{.path = split.shards[shard], .expected = {}, .findings = {}};
   const ManifestSplit* expected =
       layout.manifest ? layout.manifest->FindSplit(split.name) : nullptr;
@@ -217,13 +218,13 @@ ShardTask TaskOf(const Layout& layout, const LayoutSplit& split, size_t shard) {
   return task;
 }
 
-// Adds what the tasks find, in the order of the shards. Any thread.
+// Collects the findings of the tasks in the order of the shards. Thread-safe.
 class Findings {
  public:
   Findings(const VerifyOptions& options, VerifyResult& result)
       : options_(options), result_(result) {}
 
-  // `index`: the path of the one that the task was held to.
+  // `index`: path of the index that the task was checked against.
   void Add(size_t shard, ShardTask&& task, const std::string& index) {
     const std::lock_guard lock(mutex_);
     result_.records += task.records;
@@ -256,7 +257,7 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
   VerifyResult result;
   Findings findings(options, result);
   size_t shards = 0;
-  std::vector<size_t> first;  // shard of each split, counted through
+  std::vector<size_t> first;  // number of each split's first shard
   for (const auto& split : layout.splits) {
     first.push_back(shards);
     shards += split.shards.size();
@@ -264,7 +265,7 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
   const auto indexes = OpenIndexes(layout);
   ParallelFor(shards, options.threads, [&](size_t, size_t i) {
     const auto split = static_cast<size_t>(std::ranges::upper_bound(first, i) - first.begin()) - 1;
-    ShardTask task = TaskOf(layout, layout.splits[split], i - first[split]);
+    ShardTask task = MakeTask(layout, layout.splits[split], i - first[split]);
     if (indexes[split].shards) task.indexed = &*indexes[split].shards;
     CheckShard(options, task);
     findings.Add(i, std::move(task), layout.splits[split].index);

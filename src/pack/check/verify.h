@@ -1,4 +1,4 @@
-// Checks a data set: every CRC, every parse, and what manifest and index say.
+// Verifies a data set: checksums, Examples, and agreement with manifest and index.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace recpack::pack {
 
 struct VerifyOptions {
   int threads = 0;      // 0: AvailableThreads()
-  bool decode = false;  // also decode the JPEG and PNG images in bytes features; what else is
-                        // called image/encoded, and no other format, is a finding
-  std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; one call at a time
+  bool decode = false;  // decode the JPEG and PNG images in bytes features, too; an image/encoded
+                        // that is neither and names no other format is a finding
+  std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; never concurrent
 };
 
 struct Finding {
@@ -26,12 +26,12 @@ struct Finding {
 };
 
 struct VerifyResult {
-  uint64_t records = 0;           // that are whole
-  uint64_t bytes = 0;             // of the shards' files
-  std::vector<Finding> findings;  // in the order of the shards, then of indexes and other files
+  uint64_t records = 0;           // intact ones
+  uint64_t bytes = 0;             // of the shard files
+  std::vector<Finding> findings;  // in order of shards, then indexes and other files
 };
 
-// Never throws for what it finds in the data; throws Error (kIo) where it cannot go on.
+// Reports damage as findings and never throws for it. Throws Error (kIo) if it cannot continue.
 VerifyResult Verify(const Layout& layout, const VerifyOptions& options);
 
 }  // namespace recpack::pack

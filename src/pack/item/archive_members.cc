@@ -17,21 +17,22 @@ using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
 constexpr size_t kReadBytes = size_t{1} << 18;
 constexpr uint64_t kMaxDeflateRatio = 1032;
-constexpr uint64_t kMinGzipBytes = 18;  // header, the shortest deflate stream or none, trailer
+constexpr uint64_t kMinGzipBytes = 18;  // header, shortest deflate stream or none, trailer
 constexpr const char* kFetchAgain = "fetch it again and compare its checksum";
 
-// A .tar, or a .tar.gz whose trailer is checked once it was read to its end.
+// Stream over a .tar or .tar.gz; the gzip trailer is checked after the last member.
 class TarStream {
  public:
   explicit TarStream(const ReadableFile& file);
 
-  // False at the end of the archive.
+  // Returns false at the end of the archive.
   bool Next(archive_entry*& entry);
 
-  // The current entry's content: exactly as long as its header says.
+  // Reads the content of the current entry; `out` must have the size given in its header.
   void ReadContent(std::span<uint8_t> out, const std::string& name);
 
-  // Reads what follows the last member and checks the gzip trailer. After Next() was false.
+  // Reads what follows the last member and checks the gzip trailer. Call after Next() returned
+  // false.
   void Finish();
 
   uint64_t largest_member() const {
@@ -48,7 +49,7 @@ class TarStream {
   const ReadableFile& file_;
   std::vector<uint8_t> buffer_;
   uint64_t file_offset_ = 0;
-  std::optional<Error> read_error_;  // of the file, carried past libarchive's C frames
+  std::optional<Error> read_error_;  // of the file; held across libarchive's C frames
   bool compressed_ = false;
   bool any_entry_ = false;
   bool inflated_all_ = false;
@@ -182,7 +183,7 @@ void TarStream::Finish() {
               {.path = file_.path()}, kFetchAgain);
 }
 
-std::string NameOf(archive_entry* entry) {
+std::string EntryName(archive_entry* entry) {
   const char* name = archive_entry_pathname(entry);
   return name != nullptr ? name : "";
 }
@@ -195,7 +196,7 @@ std::vector<ArchiveMember> ReadArchiveMembers(
   std::vector<ArchiveMember> members;
   archive_entry* entry = nullptr;
   while (tar.Next(entry)) {
-    std::string name = NameOf(entry);
+    std::string name = EntryName(entry);
     if (archive_entry_filetype(entry) != AE_IFREG || !wanted(name)) continue;
     const auto size = static_cast<uint64_t>(archive_entry_size(entry));
     if (size > tar.largest_member()) {
@@ -214,7 +215,7 @@ std::vector<std::string> ListArchiveMembers(const ReadableFile& file, size_t cou
   TarStream tar(file);
   std::vector<std::string> names;
   archive_entry* entry = nullptr;
-  while (names.size() < count && tar.Next(entry)) names.push_back(NameOf(entry));
+  while (names.size() < count && tar.Next(entry)) names.push_back(EntryName(entry));
   return names;
 }
 

@@ -1,4 +1,4 @@
-// Small archives, unpacked into memory.
+// Reads the members of a small tar archive into memory.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace recpack::pack {
 
 // A regular file of an archive.
 struct ArchiveMember {
-  std::string name;  // with its folders, as the archive has it
+  std::string name;  // path as stored in the archive
   std::unique_ptr<uint8_t[]> content;
   uint64_t size = 0;
 
   ByteView bytes() const noexcept { return {content.get(), size}; }
 };
 
-// All members of a .tar or .tar.gz that `wanted` says yes to (it is given the name), in their
-// order. The whole archive is read, the CRC-32 and length at the end of a gzip stream are checked
-// (libarchive does not; a gzip file of several streams is refused for that). Throws Error: kCorrupt
-// for a truncated or damaged archive, kInvalidArgument for a file that is no such archive.
+// Returns all members for whose name `wanted` returns true, in archive order. Reads the whole
+// archive and checks the CRC-32 and length at the end of a gzip stream, which libarchive does not;
+// for that reason a gzip file of several streams is refused. Throws Error: kCorrupt if the archive
+// is truncated or damaged, kInvalidArgument if the file is not a .tar or .tar.gz.
 std::vector<ArchiveMember> ReadArchiveMembers(
     const ReadableFile& file, const std::function<bool(const std::string&)>& wanted);
 
-// The names of its first `count` members of any kind; reads no further. Throws the same.
+// Returns the names of the first `count` entries of any type; reads no further. Throws as above.
 std::vector<std::string> ListArchiveMembers(const ReadableFile& file, size_t count);
 
 }  // namespace recpack::pack

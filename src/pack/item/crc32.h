@@ -1,4 +1,4 @@
-// CRC-32 of gzip (RFC 1952, section 8), portable.
+// Portable CRC-32 of gzip (RFC 1952, section 8).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace recpack::pack {
 
-// Continues `crc` (0 at the start) over `bytes`; about 2 GB/s.
+// Continues `crc` (0 at the start) over `bytes`. About 2 GB/s.
 uint32_t Crc32(uint32_t crc, ByteView bytes) noexcept;
 
 }  // namespace recpack::pack

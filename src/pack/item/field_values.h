@@ -1,4 +1,4 @@
-// Values that come as text.
+// Parses feature values given as text.
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@ inline std::string_view TrimSpace(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// A whole decimal number, with a sign or without; nothing where it is none or does not fit.
+// Parses a decimal integer with an optional sign. Returns nullopt if it is not one or overflows.
 inline std::optional<int64_t> ParseInt64(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   int64_t value = 0;
@@ -25,13 +25,13 @@ inline std::optional<int64_t> ParseInt64(std::string_view text) {
   return value;
 }
 
-// Whether it is a whole decimal number of any size.
+// Tells whether the text is a decimal integer of any size.
 inline bool IsWholeNumber(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Whether it is a finite number, not 0, that float makes 0 or infinite.
+// Tells whether the text is a finite nonzero number that rounds to 0 or infinity as a float.
 inline bool IsBeyondFloat(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0;
@@ -41,7 +41,7 @@ inline bool IsBeyondFloat(std::string_view text) {
   return rounded == 0 || !std::isfinite(rounded);
 }
 
-// Rounded to float; beyond its range infinity.
+// Parses a number and rounds it to float; values beyond the range of float become infinity.
 inline std::optional<float> ParseFloat(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0;

@@ -34,7 +34,7 @@ std::string_view FormatText(ImageFormat format) {
   return "";
 }
 
-// "" where what follows the last dot is no extension: not of letters and digits, or long.
+// Returns "" if what follows the last dot is not an extension (letters and digits, not too long).
 std::string ExtensionInCapitals(std::string_view name) {
   name = name.substr(name.rfind('/') + 1);
   const size_t dot = name.rfind('.');
@@ -55,17 +55,17 @@ bool IsImageFormat(std::string_view capitals) {
 
 void ImageCounters::CountNotImage(std::string_view name) {
   const std::lock_guard lock(mutex_);
-  // The least name, so that the notice does not depend on threads.
+  // The smallest name, so that the notice does not depend on thread timing.
   if (not_images_++ == 0 || name < first_not_image_) first_not_image_ = name;
 }
 
 void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
   const std::lock_guard lock(mutex_);
   if (not_images_ > 0) {
-    notices.push_back(format(
-        "{} files are no images, though their names say so, and were packed as they are; one "
-        "is {}; --check refuses them",
-        not_images_, first_not_image_));
+    notices.push_back(
+        format("{} files have an image extension but are not images, such as {}; they were packed "
+               "unchanged (--check refuses them)",
+               not_images_, first_not_image_));
   }
   if (not_tiled > 0) {
     notices.push_back(
@@ -73,7 +73,7 @@ void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
   }
   if (not_checked > 0) {
     notices.push_back(
-        format("{} images are neither JPEG nor PNG and were not checked", not_checked.load()));
+        format("{} images were not checked: they are neither JPEG nor PNG", not_checked.load()));
   }
 }
 
@@ -97,7 +97,9 @@ ImageFields::ImageFields(const ImageOptions& options, ImageCounters& counters)
 ImageView ImageFields::OtherFile(ByteView bytes, std::string_view name) {
   extension_ = ExtensionInCapitals(name);
   if (IsImageFormat(extension_)) {
-    if (options_.check) throw Error(ErrorKind::kCorrupt, "is no image, though its name says so");
+    if (options_.check) {
+      throw Error(ErrorKind::kCorrupt, "not an image, but has an image extension");
+    }
     counters_.CountNotImage(name);
   }
   return {.bytes = bytes, .format = extension_};
@@ -111,7 +113,7 @@ void ImageFields::Check(ByteView bytes, const ImageHeader& header) {
   }
 }
 
-// False if the image is small enough as it is.
+// Returns false if the image is already small enough.
 bool ImageFields::Resize(ByteView bytes, const ImageHeader& header) {
   if (std::min(header.width, header.height) <= options_.resize) return false;
   decoder_.Decode(bytes, {.layout = PixelLayout::kAsStored, .apply_orientation = true}, pixels_);
@@ -121,7 +123,7 @@ bool ImageFields::Resize(ByteView bytes, const ImageHeader& header) {
   return true;
 }
 
-// The bytes as they are where that cannot be done.
+// Returns the bytes unchanged if they cannot be tiled.
 ByteView ImageFields::Tile(ByteView jpeg) {
   try {
     tiled_ = TileJpeg(jpeg);

@@ -1,4 +1,4 @@
-// From a file's bytes to the features that say what image it is.
+// Turns the bytes of a file into image features (image/encoded, image/format, size).
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@
 
 namespace recpack::pack {
 
-// Counted by all readers of a source.
+// Counters shared by all readers of a source. Thread-safe.
 struct ImageCounters {
   std::atomic<uint64_t> not_tiled{0};
-  std::atomic<uint64_t> not_checked{0};  // of formats that are not decoded here
+  std::atomic<uint64_t> not_checked{0};  // images of formats that Recpack does not decode
 
-  // A file that is no image, though its name says so. Any thread.
+  // Counts a file whose name has an image extension but whose content is not an image.
   void CountNotImage(std::string_view name);
   void AddNotices(std::vector<std::string>& notices) const;
 
@@ -32,27 +32,28 @@ struct ImageCounters {
   std::string first_not_image_;  // by name
 };
 
-// Whether image/format, or an extension in capitals, names a format of images.
+// Tells whether `capitals`, an image/format or an extension in capitals, names an image format.
 bool IsImageFormat(std::string_view capitals);
 
 struct ImageView {
-  ByteView bytes;           // as given, or rewritten; lives until the next Process()
-  std::string_view format;  // "JPEG", "PNG", ...; else the name's extension in capitals; "" if none
-  int height = 0;           // pixels; 0: no known image
+  ByteView bytes;           // original or rewritten; valid until the next Process()
+  std::string_view format;  // "JPEG", "PNG", ...; else the file extension in capitals, or ""
+  int height = 0;           // pixels; 0 if the image format is unknown
   int width = 0;
 
-  // Adds image/encoded, image/format and, where they are known, image/height and image/width.
+  // Adds image/encoded, image/format and, if known, image/height and image/width.
   void AddTo(ExampleBuilder& features) const;
 };
 
-// Does what ImageOptions ask for. One a reader; one thread at a time; keeps its buffers.
+// Applies ImageOptions. One per reader; not thread-safe; reuses its buffers.
 class ImageFields {
  public:
-  // `counters` is not owned and must outlive this object. Throws Error (kInvalidArgument).
+  // `counters` is not owned and must outlive this object. Throws Error (kInvalidArgument) for
+  // invalid options.
   ImageFields(const ImageOptions& options, ImageCounters& counters);
 
-  // `name` is the file's: its extension names the format of what is no known image, and errors
-  // carry it as their path. Throws Error: kCorrupt, kUnsupported.
+  // `name` is the file name: errors carry it as their path, and its extension is the format of a
+  // file that is not a known image. Throws Error: kCorrupt, kUnsupported.
   ImageView Process(ByteView bytes, std::string_view name);
 
  private:

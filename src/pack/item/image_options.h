@@ -1,25 +1,25 @@
-// What is done to the images of a source on their way into records.
+// Options for processing the images of a source before they are packed.
 #pragma once
 
 namespace recpack::pack {
 
 struct ImageOptions {
-  // Decode every image, so that a broken one is found now and not by a trainer. Default off: only
-  // headers are read.
+  // Decode every image, to find broken ones while packing instead of while training. Default:
+  // false, only headers are read.
   bool check = false;
 
-  // Pixels of the shorter side after resizing; images that are smaller stay as they are. A resized
-  // image is stored as JPEG, without metadata. Default 0: off.
+  // Length of the shorter side after resizing [pixels]; smaller images are not enlarged. A resized
+  // image is stored as JPEG without metadata. Default: 0, no resizing.
   int resize = 0;
 
   // JPEG quality of resized images, 1 to 100.
   int quality = 90;
 
-  // Rewrite JPEGs losslessly with restart markers, so that crops can be decoded on their own. What
-  // cannot be rewritten is stored unchanged and counted in Source::Notices().
+  // Rewrite JPEGs losslessly with restart markers, so that crops can be decoded independently.
+  // Images that cannot be rewritten are stored unchanged and counted in Source::Notices().
   bool tile = false;
 
-  // Whether more is done to images than reading their headers.
+  // Tells whether any option needs more than the image header.
   bool reads_pixels() const { return check || resize > 0 || tile; }
 };
 

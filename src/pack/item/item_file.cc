@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMaxItemBytes = (uint64_t{1} << 32) - (uint64_t{1} << 20);
 
-// Reads until `room` is full or the file ends. A short read of a regular file is its end.
+// Reads until `room` is full or the file ends. A short read of a regular file means its end.
 size_t ReadAll(int fd, std::span<uint8_t> room, size_t expected, const std::string& name) {
   size_t done = 0;
   while (done < room.size()) {
@@ -34,16 +34,16 @@ ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const 
     throw Error(ErrorKind::kUnsupported, format("has {} bytes; a record holds 4 GiB", size),
                 {.path = name});
   }
-  // Not to wait for a writer should it have become a pipe.
+  // O_NONBLOCK: do not wait for a writer if the file has been replaced by a pipe.
   const Descriptor fd(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) throw SystemError("cannot open", name, errno);
   const std::span<uint8_t> room = buffer.Room(size + 1);
   const size_t got = ReadAll(fd.get(), room, size, name);
   if (got != size) {
     throw Error(ErrorKind::kCorrupt,
-                format("changed after it was opened: it had {} bytes, now {}{}", size,
+                format("changed after it was opened: it had {} bytes and now has {}{}", size,
                        got > size ? "more than " : "", got > size ? size : got),
-                {.path = name}, "start again when nothing writes to it");
+                {.path = name}, "pack again when no other program writes to it");
   }
   if (size == 0) throw Error(ErrorKind::kCorrupt, "is empty", {.path = name});
   return room.first(size);

@@ -1,4 +1,4 @@
-// Reads the file of one item whole, with few system calls.
+// Reads the whole file of one item with few system calls.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace recpack::pack {
 
-// Reads `path`, relative to the folder of descriptor `folder` (AT_FDCWD: as usual), which had
-// `size` bytes when the source was opened, and views it in `buffer`. `name` is what errors call it.
-// Throws Error: kCorrupt where it is empty or its size is another one now, kUnsupported above 4 GiB
-// (a record's limit), kNotFound, kIo.
+// Reads `path`, relative to the folder descriptor `folder` (or AT_FDCWD), into `buffer` and returns
+// a view of it. `size` is the file size when the source was opened; `name` is used in errors.
+// Throws Error: kCorrupt if the file is empty or its size has changed, kUnsupported above 4 GiB
+// (the limit of a record), kNotFound, kIo.
 ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const std::string& name,
                       ReadBuffer& buffer);
 

@@ -1,4 +1,4 @@
-// What can be packed: a source is a numbered list of items in splits, and a way to read each.
+// Interface of sources: numbered items in splits, and readers that turn items into samples.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct SourceSplit {
   uint64_t items = 0;
 };
 
-// One item, read. Either `features`, or `payload`: a finished record that is passed on as it is.
-// Views inside live until the next Read() of the reader that filled it.
+// One item that was read: either `features` or `payload`, a serialized record that is written
+// unchanged. Views are valid until the next Read() of the reader that filled the sample.
 struct Sample {
   ExampleBuilder features;
-  ByteView payload;    // data() is null where there is none; a record may be empty
-  int64_t label = -1;  // class, for the histogram of the manifest; -1: none
+  ByteView payload;    // data() is null if unused; a record may be empty
+  int64_t label = -1;  // class for the manifest's histogram; -1: none
 
   bool is_finished() const noexcept { return payload.data() != nullptr; }
 
-  // Keeps the memory of `features`.
+  // Resets the sample, keeping the memory of `features`.
   void Clear() {
     features.Clear();
     payload = {};
@@ -33,31 +33,30 @@ struct Sample {
   }
 };
 
-// Reads items of one source. One a worker; one thread at a time; keeps its buffers from item to
-// item.
+// Reads the items of one source. One per worker; not thread-safe; reuses its buffers.
 class ItemReader {
  public:
   virtual ~ItemReader() = default;
 
-  // Throws Error with the item's place: kCorrupt, kUnsupported, kNotFound or kIo. The reader stays
-  // usable: the caller may go on with another item. `sample` comes in cleared.
+  // Reads an item into `sample`, which must be cleared. Throws Error with the item's location:
+  // kCorrupt, kUnsupported, kNotFound or kIo. The reader can read other items after an error.
   virtual void Read(size_t split, uint64_t item, Sample& sample) = 0;
 };
 
-// Items of a split that lie side by side and belong together.
+// A contiguous range of items of a split that belong together.
 struct ItemGroup {
   std::string name;
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// A file that belongs beside the shards: what numbers in the records stand for.
+// A file stored next to the shards that explains numbers in the records, such as a vocabulary.
 struct SideFile {
   std::string name;  // in the folder of the shards
   std::string text;
 };
 
-// Immutable once opened; any number of threads.
+// A data set to pack. Immutable and thread-safe once opened.
 class Source {
  public:
   virtual ~Source() = default;
@@ -67,48 +66,48 @@ class Source {
 
   virtual const std::vector<SourceSplit>& splits() const = 0;
 
-  // Class names by label, empty where there are none.
+  // Class names by label; empty if there are none.
   virtual const std::vector<std::string>& class_names() const = 0;
 
-  // What the item is called in messages and lists: a path, or an archive's member or row.
+  // Name of the item in messages and lists: a path, an archive member or a row.
   virtual std::string ItemName(size_t split, uint64_t item) const = 0;
 
-  // About how many payload bytes its record will have, from names and source sizes only.
+  // Estimated payload bytes of the item's record, from names and source sizes only.
   virtual uint64_t ItemBytes(size_t split, uint64_t item) const = 0;
 
-  // Whether items lie by class, so that a shuffle is needed unless the user says otherwise.
+  // Tells whether items are sorted by class; such sources are shuffled by default.
   virtual bool sorted_by_class() const = 0;
 
-  // Whether several threads should share the items of one shard where there are fewer shards than
-  // threads: reading an item takes work (a file to open, an image to decode) and is no faster right
-  // after the one before it.
+  // Tells whether several threads should share the items of one shard when there are fewer shards
+  // than threads. True if reading an item is expensive (opens a file, decodes an image) and is not
+  // faster directly after the item before it.
   virtual bool items_take_work() const { return false; }
 
-  // All items of the split in the groups they lie in, in order: the classes of a folder, archives.
-  // A user is told of them when a data set has changed.
+  // All items of the split as consecutive groups, such as the classes of a folder or archives.
+  // Messages name the groups when a data set has changed.
   virtual std::vector<ItemGroup> Groups(size_t split) const {
     return {{.name = {}, .begin = 0, .end = splits()[split].items}};
   }
 
-  // Appends text that changes when the item's name or size does, and does not tell where the source
-  // lies.
+  // Appends text that changes when the item's name or size changes. Must not depend on the location
+  // of the source.
   virtual void DescribeItem(size_t split, uint64_t item, std::string& text) const {
     text += ItemName(split, item) + '\0' + std::to_string(ItemBytes(split, item)) + '\n';
   }
 
-  // Text that changes when the names or sizes of the items do: SHA-256 over them, in hexadecimal.
+  // Hexadecimal SHA-256 over the names and sizes of all items.
   virtual std::string Fingerprint() const = 0;
 
   virtual std::unique_ptr<ItemReader> NewReader() const = 0;
 
-  // Written before the manifest, which lists them.
+  // Files to write before the manifest, which lists them.
   virtual std::vector<SideFile> SideFiles() const { return {}; }
 
-  // Why its records cannot be added to those of a data set that is there; empty: they can.
+  // Reason why the records cannot be appended to an existing data set; empty if they can.
   virtual std::string WhyNotAppended() const { return {}; }
 
-  // Sentences for the user about what was left out or looks odd, at opening and in what was read so
-  // far. Any thread.
+  // Messages for the user about skipped or unusual items, from opening and from reads so far.
+  // Thread-safe.
   virtual std::vector<std::string> Notices() const { return {}; }
 };
 

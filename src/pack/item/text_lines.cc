@@ -18,7 +18,7 @@ void TextLines::Add(ByteView piece) {
       Keep(part);
       Emit(begun_);
     }
-    offset_ += 1;  // the line's end
+    offset_ += 1;  // line end
   }
   Keep(rest);
 }

@@ -13,7 +13,7 @@ std::optional<uint32_t> TextNumbers::Find(std::string_view text) const {
 uint32_t TextNumbers::Number(std::string_view text) {
   if (const auto number = Find(text)) return *number;
   if (texts_.size() == UINT32_MAX) {
-    throw Error(ErrorKind::kUnsupported, "more than 4 billion different texts");
+    throw Error(ErrorKind::kUnsupported, "more than 4 billion distinct texts");
   }
   const auto number = static_cast<uint32_t>(texts_.size());
   texts_.push_back(&numbers_.emplace(std::string(text), number).first->first);

@@ -1,4 +1,4 @@
-// Numbers texts from 0, in the order in which they first come.
+// Assigns numbers to strings, from 0 in the order of first appearance.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace recpack::pack {
 
-// Memory: about 70 bytes a text, and the text. One thread at a time.
+// Memory: about 70 bytes per string, plus its text. Not thread-safe.
 class TextNumbers {
  public:
   TextNumbers() = default;
   TextNumbers(TextNumbers&&) = default;
   TextNumbers& operator=(TextNumbers&&) = default;
 
-  // The text's number; it gets the next one if it is new. Throws Error (kUnsupported) for more than
-  // 2^32 - 1 texts.
+  // Returns the number of the text; a new text gets the next one. Throws Error (kUnsupported) for
+  // more than 2^32 - 1 texts.
   uint32_t Number(std::string_view text);
 
-  // Nothing where it has no number.
+  // Returns nullopt if the text has no number.
   std::optional<uint32_t> Find(std::string_view text) const;
 
   size_t size() const noexcept { return texts_.size(); }

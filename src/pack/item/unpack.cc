@@ -34,7 +34,7 @@ bool BeginsWith(const ReadableFile& file, ByteView magic) {
 
 class Inflater {
  public:
-  // `window_bits` as zlib's inflateInit2 has it.
+  // `window_bits` is passed to zlib's inflateInit2().
   explicit Inflater(int window_bits) {
     if (::inflateInit2(&stream_, window_bits) != Z_OK) throw std::bad_alloc();
   }
@@ -73,7 +73,7 @@ class GzipUnpacker {
   }
 
  private:
-  // False at the end of the file, with all output taken.
+  // Returns false at the end of the file, when all output was taken.
   bool Fill() {
     z_stream& stream = inflater_.stream();
     if (stream.avail_in > 0) return true;
@@ -89,10 +89,10 @@ class GzipUnpacker {
   Inflater inflater_;
   ByteBuffer in_, out_;
   uint64_t offset_ = 0;
-  bool more_output_ = false;  // inflate() filled the room it had
+  bool more_output_ = false;  // inflate() filled its output buffer
 };
 
-// Everything but gzip, whose checksums libarchive leaves unchecked.
+// Unpacks all formats but gzip, whose checksums libarchive does not check.
 class ArchiveUnpacker {
  public:
   explicit ArchiveUnpacker(const ReadableFile& file)
@@ -144,7 +144,7 @@ class ArchiveUnpacker {
   const ReadableFile& file_;
   ByteBuffer in_;
   uint64_t offset_ = 0;
-  std::exception_ptr read_error_;  // carried past libarchive's C frames
+  std::exception_ptr read_error_;  // held across libarchive's C frames
   std::unique_ptr<archive, decltype(&archive_read_free)> archive_;
 };
 
@@ -172,7 +172,7 @@ ByteBuffer InflateZlib(ByteView bytes, size_t max_bytes) {
   int status = Z_OK;
   while (status == Z_OK) {
     const size_t done = out.size();
-    if (done >= max_bytes) throw Error(ErrorKind::kCorrupt, "inflates to more than it may");
+    if (done >= max_bytes) throw Error(ErrorKind::kCorrupt, "inflates to more than the limit");
     out.resize(std::min(max_bytes, done + std::max(kBlockBytes, done)));
     stream.next_out = out.data() + done;
     stream.avail_out = static_cast<uInt>(out.size() - done);

@@ -8,8 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 #include "recpack/record/writer.h"
-#include "src/pack/job/write_sample.h"
-#include "src/pack/plan/planned_bytes.h"
+#include "src/pack/job/shard_file.h"
 
 namespace recpack::pack {
 namespace {
@@ -18,7 +17,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Counts what is written and forgets it.
+// A file that counts the bytes written and discards them.
 class NoFile final : public WritableFile {
  public:
   explicit NoFile(uint64_t& bytes) : bytes_(bytes) {}
@@ -47,7 +46,7 @@ void TryItem(ItemReader& reader, size_t split, uint64_t item, Sample& sample,
 
 PackEstimate EstimatePack(const Source& source, const Plan& plan, const PackOptions& options,
                           double trial_seconds) {
-  constexpr uint64_t kSteps = 1000;  // places in each split that are tried in turn
+  constexpr uint64_t kSteps = 1000;  // positions in each split, tried in turn
   const auto reader = source.NewReader();
   Sample sample;
   PackEstimate estimate;

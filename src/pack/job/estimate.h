@@ -1,4 +1,4 @@
-// How long a pack would take, from a short trial.
+// Estimates the time of a pack from a short trial.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 namespace recpack::pack {
 
 struct PackEstimate {
-  // To read, encode, checksum and compress everything on the options' threads, at the speed that
-  // SRC is read at just now. Not included: finding and listing the items, which is done by then;
-  // writing the shards and syncing them, which take as long as the disk does.
+  // Time to read, encode, checksum and compress everything with the options' threads, at the
+  // current read speed of the source. Does not include finding and listing the items, which is
+  // already done, nor writing and syncing the shards, which depends on the disk.
   double seconds = 0;
-  uint64_t tried = 0;      // items that were read for it
-  double bytes_ratio = 1;  // bytes of a shard of them by the bytes that were planned for it
+  uint64_t tried = 0;      // items read in the trial
+  double bytes_ratio = 1;  // measured shard bytes per planned byte
 };
 
-// Makes records of items spread over the plan, for about `trial_seconds`, on one thread, writes
-// them nowhere, and scales up by planned bytes. Bad items are passed over.
+// Reads and encodes items spread over the plan on one thread for about `trial_seconds`, discards
+// the records, and scales the time up by planned bytes. Skips bad items.
 PackEstimate EstimatePack(const Source& source, const Plan& plan, const PackOptions& options,
                           double trial_seconds = 0.3);
 

@@ -18,8 +18,8 @@
 namespace recpack::pack {
 namespace {
 
-// The split of that name, added at the end where it is new.
-ManifestSplit& SplitOf(Manifest& manifest, const std::string& name) {
+// Returns the split of that name; adds it at the end if it is new.
+ManifestSplit& FindOrAddSplit(Manifest& manifest, const std::string& name) {
   for (auto& split : manifest.splits) {
     if (split.name == name) return split;
   }
@@ -29,14 +29,14 @@ ManifestSplit& SplitOf(Manifest& manifest, const std::string& name) {
 }
 
 void AddShard(const std::string& split_name, const Sidecar& sidecar, Manifest& manifest) {
-  ManifestSplit& split = SplitOf(manifest, split_name);
+  ManifestSplit& split = FindOrAddSplit(manifest, split_name);
   split.shards.push_back(sidecar.shard);
   for (const auto& [label, count] : sidecar.class_counts) split.class_counts[label] += count;
   if (sidecar.shard.records > 0) MergeSchema(sidecar.schema, manifest.schema);
   manifest.skipped.insert(manifest.skipped.end(), sidecar.skipped.begin(), sidecar.skipped.end());
 }
 
-// Takes the manifest that is appended to out of the folder.
+// Moves the manifest that is appended to out of `folder`.
 Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folder,
                        const PackOptions& options) {
   if (!folder.base()) {
@@ -50,11 +50,11 @@ Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folde
   return std::move(*folder.base());
 }
 
-// Of the index that there was, if any.
+// The index before an append, if any.
 using OldIndex = std::optional<IndexedShards>;
 
-// Nothing where it is not there, or was cut by a power failure.
-std::optional<ShardEntries> EntriesOfPart(const std::string& path) {
+// Returns nullopt if the file is missing or was truncated by a power failure.
+std::optional<ShardEntries> ReadIndexPart(const std::string& path) {
   if (!std::filesystem::exists(path)) return {};
   try {
     const Index part = Index::Open(path);
@@ -65,10 +65,10 @@ std::optional<ShardEntries> EntriesOfPart(const std::string& path) {
   return {};
 }
 
-ShardEntries EntriesOf(const std::string& file, const PackFolder& folder, const OldIndex& old,
-                       const PackOptions& options) {
-  if (auto entries = EntriesOfPart(folder.IndexPartPath(file))) {
-    entries->name = file;  // a stream's part was written before the shard had its name
+ShardEntries FindEntries(const std::string& file, const PackFolder& folder, const OldIndex& old,
+                         const PackOptions& options) {
+  if (auto entries = ReadIndexPart(folder.IndexPartPath(file))) {
+    entries->name = file;  // the part of a stream is written before its shard has a name
     return std::move(*entries);
   }
   if (const auto found = old ? old->Find(file) : std::nullopt) return old->index().Entries(*found);
@@ -85,7 +85,7 @@ void WriteIndex(const std::string& name, const NameList& files, const PackFolder
   if (std::filesystem::exists(path)) old.emplace(Index::Open(path));
   IndexWriter writer(options.files->Create(temporary));
   for (const auto& file : files) {
-    writer.AddShard(EntriesOf(file, folder, old, options));
+    writer.AddShard(FindEntries(file, folder, old, options));
   }
   writer.Finish(options.sync);
   options.files->Rename(temporary, path, options.sync);
@@ -100,7 +100,7 @@ void WriteDaliIndexes(const std::string& name, const PackOptions& options) {
   }
 }
 
-// Items that all shards of the plan leave out; nothing where some are missing.
+// Sums the skipped items of all shards of the plan; nullopt if shards are missing.
 std::optional<uint64_t> SkippedInAll(const Plan& plan, const PackFolder& folder) {
   uint64_t skipped = 0;
   for (const auto& file : plan.shards.files()) {
@@ -111,12 +111,12 @@ std::optional<uint64_t> SkippedInAll(const Plan& plan, const PackFolder& folder)
   return skipped;
 }
 
-// The shards of each index, by its file name: what the manifest lists and what the plan adds to it.
+// Returns the shards of each index by its file name: those of the manifest and of the plan.
 std::map<std::string, NameList> ShardsOfIndexes(Manifest& manifest, const Plan& plan) {
   std::map<std::string, NameList> shards;
   for (const auto& split : manifest.splits) shards[split.index] = split.shards.files();
   for (const auto& shard : plan.shards) {
-    const ManifestSplit& split = SplitOf(manifest, plan.splits[shard.split].name);
+    const ManifestSplit& split = FindOrAddSplit(manifest, plan.splits[shard.split].name);
     shards[split.index].push_back(shard.file);
   }
   return shards;
@@ -125,7 +125,7 @@ std::map<std::string, NameList> ShardsOfIndexes(Manifest& manifest, const Plan& 
 void WriteIndexes(Manifest& manifest, const Plan& plan, const PackFolder& folder,
                   const PackOptions& options) {
   const std::map<std::string, NameList> indexes = ShardsOfIndexes(manifest, plan);
-  // One after the other: the rows of a manifest take 60 bytes a shard, the table of an index 80.
+  // One after the other: a manifest takes 60 bytes a shard, the table of an index 80.
   if (options.append) manifest = {};
   for (const auto& [index, files] : indexes) {
     WriteIndex(index, files, folder, options);
@@ -133,8 +133,8 @@ void WriteIndexes(Manifest& manifest, const Plan& plan, const PackFolder& folder
   }
 }
 
-// The manifest that is there, where shards were appended to the plan's since: who packs these again
-// does not take those out.
+// Returns the existing manifest if it has shards that were appended after those of the plan:
+// packing the plan again must not remove them.
 std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder& folder,
                                              const PackOptions& options) {
   if (options.append || folder.LastAppend() == 0) return {};
@@ -158,7 +158,7 @@ std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder&
 PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
                       const PackOptions& options, uint64_t skip_limit, Manifest& manifest) {
   manifest = StartManifest(source, plan, folder, options);
-  if (Lists(manifest, plan)) return PackFinish::kDone;  // an append that was made before
+  if (Lists(manifest, plan)) return PackFinish::kDone;  // an earlier append
   const auto skipped = SkippedInAll(plan, folder);
   if (!skipped) return PackFinish::kShardsMissing;
   if (*skipped > skip_limit) return PackFinish::kTooManySkipped;

@@ -1,4 +1,4 @@
-// The last step of a job: index and manifest.
+// Writes index and manifest, the last step of a pack.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace recpack::pack {
 
 enum class PackFinish {
   kDone,
-  kShardsMissing,   // those of other tasks
-  kTooManySkipped,  // items, of all tasks together
+  kShardsMissing,   // other tasks have not finished theirs
+  kTooManySkipped,  // items, over all tasks
 };
 
-// Once every shard of the plan is complete, and they leave out no more than `skip_limit` items:
-// joins their parts of the index, writes what DALI needs if asked to, and the manifest last. It may
-// be done again, and by several tasks at once: the outcome is the same.
+// If every shard of the plan is complete and together they skip at most `skip_limit` items: joins
+// their parts of the index, writes DALI's index if requested, and the manifest last. Idempotent,
+// and may run in several tasks at once.
 PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder,
                       const PackOptions& options, uint64_t skip_limit, Manifest& manifest);
 

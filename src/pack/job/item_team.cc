@@ -53,7 +53,7 @@ void ItemTeam::Deliver(Batch&& batch) {
   std::unique_lock lock(mutex_);
   bytes_ += batch.records.bytes() - batch.planned_bytes;
   ready_.emplace(batch.begin, std::move(batch));
-  if (writing_) return;  // who is at it goes on with this one
+  if (writing_) return;  // the writing thread continues with this batch
   writing_ = true;
   while (!stopped_ && ready_.contains(taken_)) {
     Batch next = std::move(ready_.extract(taken_).mapped());

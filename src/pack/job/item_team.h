@@ -1,4 +1,4 @@
-// Several threads on the items of one shard.
+// Shares the items of one shard among several threads.
 #pragma once
 
 #include <condition_variable>
@@ -14,25 +14,24 @@
 
 namespace recpack::pack {
 
-// Threads claim the next items of the shard, a batch of about 256 KB at a time, and prepare their
-// records; whoever has the batch that is next to be written writes it, and those after it that
-// wait. What is prepared and not yet written stays below 1 MB a thread, or one batch a thread where
-// records are larger than that.
+// Each thread claims the next batch of items, about 256 KB, and prepares their records. The thread
+// that holds the batch to be written next writes it, and then the finished batches that follow it.
+// Prepared but unwritten data is limited to 1 MB per thread, or to one batch per thread if records
+// are larger.
 class ItemTeam {
  public:
-  // Called with one batch after the other in the order of the plan, by one thread at a time. False:
-  // the job is to stop.
+  // Called with batches in plan order, by one thread at a time. Returns false to stop the job.
   using Write = std::function<bool(const PreparedItems& batch)>;
 
-  // `threads` will call Work(). Views its arguments.
+  // `threads` threads will call Work(). The arguments must outlive the team.
   ItemTeam(const Source& source, const Plan& plan, const PlannedShard& shard, size_t threads,
            Write write);
 
-  // Each thread calls this once, with a reader of its own. Returns when nothing is left to be
-  // claimed, or the team was stopped. Throws what `write` throws; the other threads then return.
+  // Each thread calls this once, with its own reader. Returns when no items are left to claim or
+  // the team was stopped. Throws what `write` throws; the other threads then return.
   void Work(ItemReader& reader);
 
-  // Whether all was written. To be asked when every thread is back.
+  // Tells whether everything was written. Call after all threads have returned from Work().
   bool done() const { return !stopped_ && taken_ == shard_.end; }
 
  private:
@@ -57,11 +56,11 @@ class ItemTeam {
   std::mutex mutex_;
   std::condition_variable room_;
   bool stopped_ = false;
-  bool writing_ = false;             // a thread is at it
-  uint64_t claimed_;                 // positions before it were claimed
-  uint64_t taken_;                   // positions before it were written
-  size_t batches_ = 0;               // claimed, not yet written
-  uint64_t bytes_ = 0;               // of them
+  bool writing_ = false;             // a thread is in write_
+  uint64_t claimed_;                 // positions before it are claimed
+  uint64_t taken_;                   // positions before it are written
+  size_t batches_ = 0;               // claimed but not written
+  uint64_t bytes_ = 0;               // of these batches
   std::map<uint64_t, Batch> ready_;  // by their first position
   std::vector<Batch> spare_;
 };

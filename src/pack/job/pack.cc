@@ -9,11 +9,11 @@
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 #include "src/base/format.h"
-#include "src/pack/job/append_check.h"
 #include "src/pack/job/finish_pack.h"
 #include "src/pack/job/pack_folder.h"
-#include "src/pack/job/pack_settings.h"
 #include "src/pack/job/shard_job.h"
+#include "src/pack/job/side_files.h"
+#include "src/pack/sources/tfrecord/tfrecord.h"
 #include "src/shards/files/progress_meter.h"
 
 namespace recpack::pack {
@@ -39,11 +39,11 @@ Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& fol
   return plan;
 }
 
-// What is known of this task's shards. Of a shard that is complete only its counts are kept: its
-// sidecar has the rest.
+// Results of this task's shards. Only the counts of complete shards are kept; the rest is in their
+// sidecars.
 class Ledger {
  public:
-  // Finds which shards are there already.
+  // Finds the shards that are already complete.
   Ledger(const JobState& job, PackResult& result) : result_(result) {
     for (size_t i = job.options.task; i < job.plan.shards.size(); i += job.options.tasks) {
       const PlannedShard shard = job.plan.shards[i];
@@ -57,11 +57,11 @@ class Ledger {
     }
   }
 
-  // Shards, by number. To be asked once.
+  // Returns the numbers of the missing shards. Call once.
   std::vector<size_t> TakeMissing() { return std::move(missing_); }
   uint64_t planned_bytes_found() const { return planned_bytes_found_; }
 
-  // Any thread.
+  // Thread-safe.
   void Add(size_t shard, const Sidecar& sidecar, bool complete) {
     const std::lock_guard lock(mutex_);
     if (!sidecar.skipped.empty()) skipped_[shard] = sidecar.skipped;
@@ -91,15 +91,15 @@ class Ledger {
   std::map<size_t, std::vector<SkippedItem>> skipped_;
 };
 
-// Threads of the i-th of `shards` shards that are packed at once: one each, or a share of all where
-// there are more threads than shards and that is of use.
-size_t ThreadsOf(size_t i, size_t shards, const JobState& job) {
+// Number of threads for the i-th of `shards` shards packed at once: one, or a share of all threads
+// if there are more threads than shards and items take work.
+size_t ShardThreads(size_t i, size_t shards, const JobState& job) {
   const size_t threads = ParallelThreads(SIZE_MAX, job.options.threads);
   if (shards >= threads || !job.source.items_take_work()) return 1;
   return threads / shards + (i < threads % shards ? 1 : 0);
 }
 
-// Packs what is missing, each thread with a reader of its own.
+// Packs the missing shards; each thread has its own reader.
 void PackMissing(JobState& job, Ledger& ledger) {
   const std::vector<size_t> missing = ledger.TakeMissing();
   const int threads = job.options.threads;
@@ -107,7 +107,7 @@ void PackMissing(JobState& job, Ledger& ledger) {
   ParallelFor(missing.size(), threads, [&](size_t worker, size_t i) {
     if (job.stop) return;
     try {
-      readers[worker].resize(ThreadsOf(i, missing.size(), job));
+      readers[worker].resize(ShardThreads(i, missing.size(), job));
       Sidecar sidecar;
       const bool complete = PackShard(job, job.plan.shards[missing[i]], readers[worker], sidecar);
       ledger.Add(missing[i], sidecar, complete);
@@ -127,15 +127,32 @@ bool HasCompressed(const Manifest& manifest) {
   return false;
 }
 
-// At the end, when it would be written, is too late.
+// Called first, because the index is only written at the end.
 void CheckDaliIndex(const PackOptions& options, bool compressed) {
   if (!options.dali_index || !compressed) return;
   throw Error(ErrorKind::kInvalidArgument,
-              "shards are compressed, and DALI, which is to have an index, reads them as they are",
+              "DALI cannot read compressed shards, so they cannot have DALI's index",
               {.path = options.out}, "leave out DALI's index, or pack without compression");
 }
 
 }  // namespace
+
+std::map<std::string, std::string> AllSettings(const std::string& kind,
+                                               const PackOptions& options) {
+  auto settings = options.settings;
+  settings["from"] = kind;
+  settings["shard-size"] = std::to_string(options.plan.shard_bytes);
+  settings["shards"] = std::to_string(options.plan.shards);
+  settings["limit"] = std::to_string(options.plan.limit);
+  settings["shuffle"] =
+      options.plan.shuffle_seed ? std::to_string(*options.plan.shuffle_seed) : "off";
+  settings["compression"] = CompressionName(options.writer.compression);
+  if (options.writer.compression != Compression::kNone) {
+    settings["level"] = std::to_string(options.writer.level);
+  }
+  settings["tasks"] = std::to_string(options.tasks);
+  return settings;
+}
 
 Plan PlanPack(const Source& source, const PackOptions& options) {
   return PlanAppend(source, options, options.append ? 1 : 0);
@@ -147,27 +164,27 @@ PackResult Pack(const Source& source, const PackOptions& options) {
                 format("there is no task {} of {}", options.task, options.tasks));
   }
   if (options.overwrite && options.tasks > 1) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "one task cannot overwrite what the others may have made", {.path = options.out},
-                "remove the folder, then start all tasks");
+    throw Error(ErrorKind::kInvalidArgument, "one task cannot overwrite the output of the others",
+                {.path = options.out}, "remove the folder, then start all tasks");
   }
   if (!(options.max_skip >= 0 && options.max_skip <= 1)) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} is no share of items that may be bad", options.max_skip), {},
-                "give one from 0 to 1");
+                format("invalid share of bad items: {}", options.max_skip), {},
+                "give a number from 0 to 1");
   }
   if (options.overwrite && options.append) {
-    throw Error(ErrorKind::kInvalidArgument, "overwriting would remove what is to be appended to",
-                {.path = options.out}, "choose one of them");
+    throw Error(ErrorKind::kInvalidArgument,
+                "overwriting would remove the data set that is to be appended to",
+                {.path = options.out}, "append or overwrite, not both");
   }
   if (const std::string why = source.WhyNotAppended(); options.append && !why.empty()) {
     throw Error(ErrorKind::kInvalidArgument, why, {.path = options.out},
                 "pack all of it together, without --append");
   }
-  CheckPlannable(source, options.plan);  // before the folder is made
+  CheckPlannable(source, options.plan);  // before the folder is created
   CheckDaliIndex(options, options.writer.compression != Compression::kNone);
   PackFolder folder(options);
-  if (folder.base()) {  // not when all is packed
+  if (folder.base()) {  // nullopt if everything is already packed
     CheckDaliIndex(options, HasCompressed(*folder.base()));
     CheckAppend(source, *folder.base(), options.out);
   }
@@ -199,12 +216,22 @@ void VisitPackedShards(const PackOptions& options, const Plan& plan,
   for (size_t i = options.task; i < plan.shards.size(); i += options.tasks) {
     const std::string file = plan.shards.files()[i];
     const std::string sidecar = SidecarPath(options.out, file);
-    // A shard that was never finished has no sidecar, or no file of its own name.
+    // An unfinished shard lacks its sidecar or its final name.
     if (!options.files->Exists(options.out + "/" + file) || !options.files->Exists(sidecar)) {
       continue;
     }
     visit(ReadSidecar(*options.files, sidecar).shard);
   }
+}
+
+std::vector<std::string> PackNotices(const Source& source, const Manifest& manifest) {
+  std::vector<std::string> notices = source.Notices();
+  std::map<int64_t, uint64_t> counts;
+  for (const auto& split : manifest.splits) {
+    for (const auto& [label, count] : split.class_counts) counts[label] += count;
+  }
+  if (auto notice = OneBasedLabelNotice(counts)) notices.push_back(std::move(*notice));
+  return notices;
 }
 
 }  // namespace recpack::pack

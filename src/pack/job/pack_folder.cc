@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::string TaskLock(uint32_t task) { return format("lock-{}", task); }
 
-// Of "PREFIX12SUFFIX"; nothing of other names.
+// Returns 12 for "PREFIX12SUFFIX"; nullopt for other names.
 std::optional<uint32_t> NumberIn(std::string_view name, std::string_view prefix,
                                  std::string_view suffix) {
   if (!name.starts_with(prefix) || !name.ends_with(suffix)) return {};
@@ -34,13 +34,13 @@ std::optional<uint32_t> NumberOfAppend(std::string_view name) {
   return NumberIn(name, "plan-append", ".json");
 }
 
-// Files of shards may begin alike, for a split may be called "planes".
+// Lock files and plans are matched by their full names: a split may be called "planes".
 bool IsLock(std::string_view name) {
   return name == "lock" || name == "lock-turn" || NumberIn(name, "lock-", "");
 }
 bool IsPlan(std::string_view name) { return name == "plan.json" || NumberOfAppend(name); }
 
-// What is no plan tells of no shards: those that were finished have sidecars.
+// Returns the shards of the plan; none if the file is not a plan. Finished shards have sidecars.
 NameList ShardsOfPlan(FileSystem& files, const std::string& path) {
   try {
     return ReadPlan(files, path).shards.files();
@@ -50,15 +50,15 @@ NameList ShardsOfPlan(FileSystem& files, const std::string& path) {
   }
 }
 
-// The task that writes a file of the state folder; none for what tasks write in turn.
-std::optional<uint32_t> TaskOf(std::string_view name, const Plan& plan, uint32_t tasks) {
+// Returns the task that writes a file of the state folder; nullopt for files that all tasks write.
+std::optional<uint32_t> FindTask(std::string_view name, const Plan& plan, uint32_t tasks) {
   if (name.ends_with(".json")) name.remove_suffix(5);  // a sidecar
   const auto shard = plan.shards.files().Find(name);
   if (!shard) return {};
   return static_cast<uint32_t>(*shard % tasks);
 }
 
-// Beside the shards may lie files of others'.
+// Index and manifest files. Files of others may lie beside the shards.
 bool IsFinishersFile(const std::string& name) {
   return name == kManifestName || name.ends_with(".tfrecord.idx");
 }
@@ -91,7 +91,7 @@ PackFolder::PackFolder(const PackOptions& options, bool later)
   const bool alone = options.tasks == 1;
   LockOrThrow("lock", !alone);
   if (!alone) {
-    const Descriptor turn = TakeTurn();  // so that nobody tries the task's lock just now
+    const Descriptor turn = TakeTurn();  // so that no other task tries this lock at the same time
     LockOrThrow(TaskLock(options.task), false);
   }
   if (options.overwrite && !later) RemoveOldOutput();
@@ -137,7 +137,7 @@ Descriptor PackFolder::TakeTurn() const {
 
 void PackFolder::RemoveStaleTemporaries(const Plan& plan) const {
   RemoveTemporaries(state_folder_, [&](const std::string& name) {
-    const auto task = TaskOf(name, plan, options_.tasks);
+    const auto task = FindTask(name, plan, options_.tasks);
     return !task || *task == options_.task || TryLock(StatePath(TaskLock(*task)));
   });
   RemoveTemporaries(folder_, IsFinishersFile);
@@ -201,10 +201,10 @@ bool PackFolder::HasShardsOfAnotherJob(const Plan& wanted) const {
 
 std::string PackFolder::WayOutOfAnotherJob() const {
   if (append_ == 0) {
-    return "use the same source and options to go on, or --overwrite to start again";
+    return "to resume, use the same source and options; to start again, use --overwrite";
   }
   return format(
-      "use the same source and options to go on; or, to give up what was begun, remove {} and the "
+      "to resume, use the same source and options; to discard the append, remove {} and the "
       "shards *-append{}-* in this folder, which are not in the data set yet",
       PlanPath(), append_);
 }
@@ -213,8 +213,7 @@ void PackFolder::Adopt(const Plan& wanted) {
   if (!options_.files->Exists(PlanPath())) {
     for (const auto& file : wanted.shards.files()) {
       if (!options_.files->Exists(ShardPath(file))) continue;
-      throw Error(ErrorKind::kInvalidArgument,
-                  "is in the way, and no plan of recpack's says it made it",
+      throw Error(ErrorKind::kInvalidArgument, "already exists and was not written by recpack",
                   {.path = ShardPath(file)}, "choose another folder, or move it away");
     }
     WritePlan(*options_.files, PlanPath(), wanted, options_.sync);
@@ -224,8 +223,8 @@ void PackFolder::Adopt(const Plan& wanted) {
   const std::string difference = DescribeDifference(there, wanted);
   if (difference.empty()) return;
   throw Error(ErrorKind::kInvalidArgument,
-              append_ == 0 ? "this folder was packed, or begun, as another job: " + difference
-                           : "another append was begun here and is not finished: " + difference,
+              append_ == 0 ? "this folder belongs to another pack job: " + difference
+                           : "another append was started here and is not finished: " + difference,
               {.path = folder_}, WayOutOfAnotherJob());
 }
 
@@ -237,7 +236,7 @@ std::optional<Sidecar> PackFolder::FindComplete(const std::string& file) const {
   try {
     Sidecar sidecar = ReadSidecar(*options_.files, sidecar_path);
     if (sidecar.shard.bytes == bytes) return sidecar;
-  } catch (const Error& error) {  // cut by a power failure, where nothing was synced
+  } catch (const Error& error) {  // truncated by a power failure when sync was off
     if (error.kind() != ErrorKind::kCorrupt) throw;
   }
   return {};

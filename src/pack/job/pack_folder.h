@@ -1,4 +1,4 @@
-// The state of an output folder: lock, plan, and which shards are complete (docs/format/plan.md).
+// State of an output folder: lock, plan, and complete shards (docs/format/plan.md).
 #pragma once
 
 #include <cstdint>
@@ -14,64 +14,64 @@
 
 namespace recpack::pack {
 
-// Whether the shards of the plan are in the manifest: it names all of them or none.
+// Tells whether the manifest lists the shards of the plan. It lists all of them or none.
 bool Lists(const Manifest& manifest, const Plan& plan);
 
-// Holds an advisory lock on the folder as long as it lives. One thread at a time, but for the
-// functions marked otherwise.
+// Holds an advisory lock on the folder during its lifetime. Not thread-safe, except for the
+// functions marked as such.
 class PackFolder {
  public:
-  // Makes the folder if needed and locks it: alone, or together with other tasks of the same job.
-  // What is to be overwritten is removed here, or `later`, by RemoveOldOutput().
+  // Creates the folder if needed and locks it, exclusively or shared with other tasks of the same
+  // job. With options.overwrite the old output is removed here, or, if `later`, by
+  // RemoveOldOutput().
   explicit PackFolder(const PackOptions& options, bool later = false);
   PackFolder(const PackFolder&) = delete;
 
-  // The manifest that is there, where options.append asks for one. May be moved from once the plan
-  // is adopted.
+  // The existing manifest if options.append is set. Callers may move from it after Adopt().
   std::optional<Manifest>& base() { return base_; }
 
-  // Number of the append that plans are looked up under; 0: none. With options.append it starts as
-  // the last one there is.
+  // Number of the append whose plan is looked up; 0: none. With options.append it starts as the
+  // last existing append.
   uint32_t append() const { return append_; }
 
-  // Whether the last append is finished and was made from something else than `wanted`.
+  // Tells whether the last append is finished and its plan differs from `wanted`.
   bool LastAppendIsAnotherJob(const Plan& wanted) const;
 
   void StartNextAppend() { ++append_; }
 
-  // Whether the data set that is appended to has shards of the plan's names, and no plan tells
-  // whose they are: it came here without its state folder.
+  // Tells whether the data set has shards with the plan's names and no plan says which job made
+  // them, because it was copied without its state folder.
   bool HasShardsOfAnotherJob(const Plan& wanted) const;
 
-  // Number of the last append that was begun here, finished or not; 0: none.
+  // Number of the last append that was started here, finished or not; 0: none.
   uint32_t LastAppend() const;
 
-  // Takes up the plan that is there, or stores `wanted`. Throws Error (kInvalidArgument) where
-  // they differ or the folder holds something else.
+  // Resumes the existing plan, or stores `wanted`. Throws Error (kInvalidArgument) if they differ
+  // or the folder has other content.
   void Adopt(const Plan& wanted);
 
-  // Waits until no other task writes plan, index or manifest, which tasks do in turn. Hold what is
-  // returned meanwhile.
+  // Waits until no other task writes plan, index or manifest. The caller has the exclusive right to
+  // do so while it holds the returned lock.
   Descriptor TakeTurn() const;
 
-  // Removes what plans, sidecars and manifest name, and nothing else but the files of the state
-  // folder that are not being written.
+  // Removes the files named by plans, sidecars and manifest, and those files of the state folder
+  // that are not being written. Nothing else.
   void RemoveOldOutput();
 
-  // Removes what killed packers left and no living process holds: temporary files of this task, of
-  // tasks whose lock is free, and of index and manifest. In this task's turn, while it packs none.
+  // Removes temporary files that killed processes left: those of this task, of tasks whose lock is
+  // free, and of index and manifest. Call while holding this task's turn and packing no shard.
   void RemoveStaleTemporaries(const Plan& plan) const;
 
-  // Of a complete shard; empty where it is missing or its size is not what its sidecar says.
-  // Any thread.
+  // Returns the sidecar of a complete shard; nullopt if the shard is missing or its size differs
+  // from the sidecar. Thread-safe.
   std::optional<Sidecar> FindComplete(const std::string& file) const;
 
-  // Stores the sidecar, then renames the shard's temporary file into place. Any thread.
+  // Stores the sidecar, then renames the shard's temporary file into place. Thread-safe.
   void Publish(const std::string& file, const Sidecar& sidecar);
 
   std::string ShardPath(const std::string& file) const;
   std::string TemporaryPath(const std::string& file) const;
-  std::string IndexPartPath(const std::string& file) const;  // one-shard index of a shard file
+  std::string IndexPartPath(const std::string& file) const;  // one-shard index of the shard
   std::string StatePath(const std::string& name) const;
 
  private:

@@ -8,14 +8,13 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/base/temporaries.h"
-#include "recpack/base/utf8.h"
+#include "recpack/base/text.h"
 #include "recpack/example/view.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/pack/job/finish_pack.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_folder.h"
-#include "src/pack/job/pack_settings.h"
 #include "src/pack/job/shard_content.h"
 #include "src/pack/job/shard_file.h"
 #include "src/pack/job/stream_source.h"
@@ -26,7 +25,7 @@
 namespace recpack::pack {
 namespace {
 
-// A shard that has no name yet: how many there will be is part of it.
+// A shard without a name: the name contains the number of shards, which is not known yet.
 struct StreamShard {
   TemporaryFile file;
   TemporaryFile index;
@@ -34,10 +33,10 @@ struct StreamShard {
   Sidecar sidecar = {};
   SchemaSample schema = {};
   uint64_t frames_bytes = 0;
-  std::optional<RecordWriter> writer = {};  // until it is whole
+  std::optional<RecordWriter> writer = {};  // until the shard is finished
 };
 
-PackOptions PackOptionsOf(const PackStreamOptions& from) {
+PackOptions ToPackOptions(const PackStreamOptions& from) {
   PackOptions options;
   options.out = from.out;
   options.plan.shard_bytes = from.shard_bytes;
@@ -54,25 +53,25 @@ void CheckSplitName(const std::string& name) {
     return;
   }
   throw Error(ErrorKind::kInvalidArgument, format("'{}' cannot be the name of a split", name), {},
-              "shards begin with it: choose one such as train");
+              "shard names begin with it: choose one such as train");
 }
 
 }  // namespace
 
 struct PackStream::State {
   explicit State(const PackStreamOptions& from)
-      : options(PackOptionsOf(from)), class_names(from.class_names), folder(options, true) {
+      : options(ToPackOptions(from)), class_names(from.class_names), folder(options, true) {
     RefuseFinished();
     folder.RemoveStaleTemporaries({});
   }
 
-  // Told before the records are read, not after.
+  // Throws before the records are read, not after.
   void RefuseFinished() {
     const bool finished = options.files->Exists(options.out + "/" + kManifestName);
     const bool packed = finished || options.files->Exists(folder.StatePath("plan.json"));
-    if (options.overwrite && finished) ReadManifest(*options.files, options.out);  // as it will be
+    if (options.overwrite && finished) ReadManifest(*options.files, options.out);  // check early
     if (options.overwrite || !packed) return;
-    throw Error(ErrorKind::kInvalidArgument, "this folder was packed, or begun, as another job",
+    throw Error(ErrorKind::kInvalidArgument, "this folder belongs to another pack job",
                 {.path = options.out}, "choose another folder, or overwrite it");
   }
 
@@ -111,8 +110,8 @@ struct PackStream::State {
     if (label->int64_values()[0] >= 0) ++shard.sidecar.class_counts[label->int64_values()[0]];
   }
 
-  // In it, positions are those of a source that was read in its order.
-  Plan PlanOf(const StreamSource& source) const {
+  // Positions in the plan are those of a source read in order.
+  Plan DescribePlan(const StreamSource& source) const {
     Plan plan{.settings = AllSettings(source.kind(), options),
               .fingerprint = source.Fingerprint(),
               .shuffle_seed = {},
@@ -137,7 +136,7 @@ struct PackStream::State {
     return plan;
   }
 
-  // What it made is removed if a later step fails.
+  // `made` removes the files again if a later step fails.
   void Publish(StreamShard& shard, const std::string& file, std::vector<TemporaryFile>& made) {
     shard.sidecar.shard.file = file;
     made.emplace_back(folder.IndexPartPath(file));
@@ -160,7 +159,7 @@ struct PackStream::State {
 
 PackStream::PackStream(const PackStreamOptions& options) {
   if (options.shard_bytes == 0) {
-    throw Error(ErrorKind::kInvalidArgument, "a shard size of 0 bytes holds nothing");
+    throw Error(ErrorKind::kInvalidArgument, "invalid shard size: 0 bytes");
   }
   state_ = std::make_unique<State>(options);
 }
@@ -171,7 +170,7 @@ PackStream::PackStream(PackStream&&) noexcept = default;
 void PackStream::BeginSplit(const std::string& name) {
   CheckSplitName(name);
   if (std::ranges::count(state_->splits, name, &SourceSplit::name) > 0) {
-    throw Error(ErrorKind::kInvalidArgument, format("the split '{}' was packed before", name), {},
+    throw Error(ErrorKind::kInvalidArgument, format("the split '{}' was already packed", name), {},
                 "add all of its records in one go");
   }
   state_->splits.push_back({.name = name, .items = 0});
@@ -179,7 +178,8 @@ void PackStream::BeginSplit(const std::string& name) {
 
 void PackStream::Add(ExampleBuilder& features) {
   if (state_->splits.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "a record without a split", {}, "begin one first");
+    throw Error(ErrorKind::kInvalidArgument, "a record was added without a split", {},
+                "begin a split first");
   }
   const size_t size = features.ByteSize();
   StreamShard& shard = state_->ShardFor(size + kFrameBytes);
@@ -198,13 +198,13 @@ uint64_t PackStream::records() const noexcept {
 Manifest PackStream::Finish() {
   State& state = *state_;
   if (state.shards.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "the source holds no items",
+    throw Error(ErrorKind::kInvalidArgument, "the source has no items",
                 {.path = state.options.out});
   }
   if (state.shards.back().writer) state.Close(state.shards.back());
   const StreamSource source(state.splits, state.class_names, Hex(state.lengths.Finish()));
-  const Plan plan = state.PlanOf(source);
-  // Not before: the records may have come from there.
+  const Plan plan = state.DescribePlan(source);
+  // Not earlier: the records may have been read from there.
   if (state.options.overwrite) state.folder.RemoveOldOutput();
   std::vector<TemporaryFile> made;
   made.emplace_back(state.options.out + "/" + kManifestName);

@@ -1,4 +1,4 @@
-// Packs records that come one after the other, and of which nobody knows how many there will be.
+// Packs a stream of records whose number is not known in advance.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,40 @@
 namespace recpack::pack {
 
 struct PackStreamOptions {
-  std::string out;                       // folder; made if it is not there
-  uint64_t shard_bytes = 100'000'000;    // frames of a shard at most, but for one larger record
+  std::string out;                       // folder; created if it does not exist
+  uint64_t shard_bytes = 100'000'000;    // maximum, unless a single record is larger
   WriterOptions writer = {};             // writer.digest: SHA-256 of each shard into the manifest
   std::vector<std::string> class_names;  // by label
   std::string created_by = "recpack";
-  bool sync = true;        // every file, before it is renamed into place
-  bool overwrite = false;  // remove what an earlier pack made in `out`, once all records came
+  bool sync = true;        // sync every file before renaming it into place
+  bool overwrite = false;  // in Finish(), remove what an earlier pack wrote to `out`
   FileSystem* files = &PosixFiles();
 };
 
-// Writes a data set as Pack() does, shards in the order of the records, but without a plan: what is
-// interrupted begins anew. No shard has its name before Finish(), and what was written is removed
-// where this is destroyed before. One thread at a time. Holds the folder's lock.
+// Writes the same data set as Pack(), with shards in the order of the records, but without a plan:
+// an interrupted stream cannot be resumed. Shards get their names in Finish(); if the object is
+// destroyed before, everything written is removed. Holds the folder's lock. Not thread-safe.
 class PackStream {
  public:
-  // Throws Error: kInvalidArgument where `out` holds something, another packer is at work in it, or
-  // a shard is to have 0 bytes; kIo.
+  // Throws Error: kInvalidArgument if `out` is not empty, another process packs into it, or the
+  // shard size is 0 bytes; kIo.
   explicit PackStream(const PackStreamOptions& options);
   ~PackStream();
   PackStream(PackStream&&) noexcept;
 
-  // What is added from now on belongs to this split. Throws Error (kInvalidArgument) for a name
-  // that was given before, or that no shard can begin with.
+  // Starts a split; records added from now on belong to it. Throws Error (kInvalidArgument) if the
+  // name was used before or cannot be the beginning of a shard name.
   void BeginSplit(const std::string& name);
 
-  // Adds one record to the split. Its class is its feature image/class/label, else label, where
-  // that is one int64. Throws Error as ExampleBuilder::ByteSize() does, and then goes on without
-  // it; kInvalidArgument without a split; kIo.
+  // Adds one record to the split. Its class is the feature image/class/label, or else label, if
+  // that is a single int64. Throws Error: as ExampleBuilder::ByteSize() does, after which other
+  // records can be added; kInvalidArgument without a split; kIo.
   void Add(ExampleBuilder& features);
 
-  uint64_t records() const noexcept;  // added
+  uint64_t records() const noexcept;  // added so far
 
-  // Gives the shards their names and writes index and manifest. To be called once. Throws Error:
-  // kInvalidArgument where there is no record; kIo.
+  // Gives the shards their names and writes index and manifest. Call once. Throws Error:
+  // kInvalidArgument if there are no records; kIo.
   Manifest Finish();
 
  private:

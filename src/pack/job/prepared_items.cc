@@ -8,7 +8,7 @@
 namespace recpack::pack {
 namespace {
 
-constexpr size_t kMostKept = size_t{4} << 20;  // bytes of a buffer that is used again
+constexpr size_t kMostKept = size_t{4} << 20;  // largest buffer that is kept for reuse [bytes]
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void PreparedItems::Prepare(ItemReader& reader, Sample& sample) {
     }
     ends_.push_back(used_);
   }
-  size_t begin = 0;  // only now, since the frames do not move any more
+  size_t begin = 0;  // views are set last, since frames_ may move while it grows
   for (size_t i = 0; i < items_.size(); begin = ends_[i++]) {
     items_[i].frame = ByteView(frames_).subspan(begin, ends_[i] - begin);
   }

@@ -1,4 +1,4 @@
-// Records made ready to be written by another thread.
+// Records that are encoded by one thread and written by another.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace recpack::pack {
 struct PreparedItem {
   uint64_t item = 0;
   int64_t label = -1;
-  ByteView frame = {};                   // whole, with its CRCs; empty where the item failed
-  std::exception_ptr read_error = {};    // of the source: the item may be skipped
-  std::exception_ptr encode_error = {};  // what was read makes no record
+  ByteView frame = {};                   // complete, with CRCs; empty if the item failed
+  std::exception_ptr read_error = {};    // from the source: the item may be skipped
+  std::exception_ptr encode_error = {};  // the sample cannot be encoded as a record
 };
 
-// Some items of one split and, once prepared, their records. Keeps its memory from use to use.
+// A batch of items of one split and, once prepared, their records. Reuses its memory.
 class PreparedItems {
  public:
-  // Forgets the items before.
+  // Starts a new batch.
   void Start(size_t split);
 
   void Add(uint64_t item) { items_.push_back({.item = item}); }
 
-  // Reads and encodes every item. Errors of items are kept with them.
+  // Reads and encodes every item. Errors are stored with their items.
   void Prepare(ItemReader& reader, Sample& sample);
 
   const std::vector<PreparedItem>& items() const { return items_; }
   size_t size() const { return items_.size(); }
-  uint64_t bytes() const { return used_; }  // of all records
+  uint64_t bytes() const { return used_; }  // total size of the records
 
  private:
   void Encode(Sample& sample, PreparedItem& item);
@@ -39,7 +39,7 @@ class PreparedItems {
   size_t split_ = 0;
   std::vector<PreparedItem> items_;
   std::vector<size_t> ends_;  // of the frames in frames_
-  ByteBuffer frames_;         // longer than used_: growing it anew for each batch would clear it
+  ByteBuffer frames_;         // may be longer than used_, so that a new batch does not clear it
   size_t used_ = 0;
 };
 

@@ -4,18 +4,18 @@
 #include <string>
 
 #include "recpack/record/framing.h"
-#include "src/pack/job/write_sample.h"
+#include "src/pack/job/shard_file.h"
 #include "src/shards/files/system_errors.h"
 #include "src/shards/manifest/manifest_schema.h"
 
 namespace recpack::pack {
 namespace {
 
-// A bad item stops the job; the user may not know that it need not.
+// Adds to the error of a bad item that --on-error skip would leave it out.
 Error WithWayOut(const Error& error) {
   const std::string advice = error.advice().empty() ? "" : error.advice() + "; ";
   return Error(error.kind(), error.reason(), error.place(),
-               advice + "--on-error skip leaves bad items out", error.error_number());
+               advice + "--on-error skip leaves out bad items", error.error_number());
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ void SchemaSample::Add(ByteView payload) {
   try {
     view_.Parse(payload);
     schema_.Add(view_);
-  } catch (const Error&) {  // somebody else's records, passed on as they are: no schema
+  } catch (const Error&) {  // not an Example, such as a foreign record: no schema
     given_up_ = true;
     schema_ = {};
   }
@@ -80,10 +80,10 @@ bool ShardContent::WritePrepared(const PreparedItem& item) {
   return true;
 }
 
-// Notes the bad item, or throws its error where none may be skipped, or where it is not the item's.
-// False where it was one too many.
+// Records the bad item. Throws its error if items may not be skipped, or if the item did not cause
+// it. Returns false if too many items were skipped.
 bool ShardContent::Skip(uint64_t item, const Error& error) {
-  if (IsOfLimit(error)) throw error;
+  if (IsResourceLimit(error)) throw error;
   if (!job_.options.skip_bad_items) throw WithWayOut(error);
   sidecar_.skipped.push_back({.split = job_.plan.splits[shard_.split].name,
                               .item = job_.source.ItemName(shard_.split, item),

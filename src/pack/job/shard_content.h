@@ -1,4 +1,4 @@
-// What is written of the items of one shard, and what is noted of them.
+// Writes the items of one shard and collects their statistics.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace recpack::pack {
 
-// Learns the schema from the first records of a shard.
+// Infers the schema from the first records of a shard.
 class SchemaSample {
  public:
   void Add(ByteView payload);
@@ -29,16 +29,16 @@ class SchemaSample {
   bool given_up_ = false;
 };
 
-// Takes the items of a shard in their order. One thread at a time. Views its arguments.
+// Writes the items of a shard in order. Not thread-safe. The arguments must outlive it.
 class ShardContent {
  public:
   ShardContent(JobState& job, const PlannedShard& shard, RecordWriter& writer, Sidecar& sidecar)
       : job_(job), shard_(shard), writer_(writer), sidecar_(sidecar) {}
 
-  // Reads and writes the items one by one. False where the job is to stop. Throws Error.
+  // Reads and writes the items one by one. Returns false if the job is to stop. Throws Error.
   bool WriteAll(ItemReader& reader);
 
-  // Writes what others prepared. The same errors.
+  // Writes a batch that another thread prepared. Same result and errors as WriteAll().
   bool Write(const PreparedItems& batch);
 
   std::vector<ManifestFeature> Schema() const { return schema_.Finish(); }

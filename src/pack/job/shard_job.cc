@@ -10,19 +10,19 @@
 namespace recpack::pack {
 namespace {
 
-ItemReader& ReaderOf(const JobState& job, ReaderSlot& reader) {
+ItemReader& GetReader(const JobState& job, ReaderSlot& reader) {
   if (!reader) reader = job.source.NewReader();
   return *reader;
 }
 
-// False where the job is to stop.
+// Returns false if the job is to stop.
 bool WriteItems(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> readers,
                 ShardContent& content) {
-  if (readers.size() == 1) return content.WriteAll(ReaderOf(job, readers[0]));
+  if (readers.size() == 1) return content.WriteAll(GetReader(job, readers[0]));
   ItemTeam team(job.source, job.plan, shard, readers.size(),
                 [&](const PreparedItems& batch) { return content.Write(batch); });
   ParallelFor(readers.size(), static_cast<int>(readers.size()),
-              [&](size_t, size_t i) { team.Work(ReaderOf(job, readers[i])); });
+              [&](size_t, size_t i) { team.Work(GetReader(job, readers[i])); });
   return team.done();
 }
 

@@ -14,24 +14,24 @@
 
 namespace recpack::pack {
 
-// What the workers of one job share.
+// State shared by the workers of one job.
 struct JobState {
   const Source& source;
   const PackOptions& options;
   const Plan& plan;
   PackFolder& folder;
-  std::atomic<bool> stop = false;                    // somebody failed: give up
-  std::atomic<uint64_t> skipped = 0;                 // items left out so far, in all shards
+  std::atomic<bool> stop = false;                    // a worker failed: all others stop
+  std::atomic<uint64_t> skipped = 0;                 // items skipped so far, in all shards
   uint64_t skip_limit = 0;                           // items
-  std::function<void(uint64_t bytes)> on_item = {};  // any thread; planned bytes of one item
+  std::function<void(uint64_t bytes)> on_item = {};  // planned bytes of an item; thread-safe
 };
 
-// A reader of one thread; empty until it is needed.
+// Reader of one thread, created when first needed.
 using ReaderSlot = std::unique_ptr<ItemReader>;
 
-// Writes the shard, its part of the index and its sidecar, and publishes it, on as many threads as
-// there are readers. Returns false where the job was stopped or the limit of skipped items passed;
-// nothing is left of the shard then, nor where it throws Error.
+// Writes the shard, its part of the index and its sidecar, and publishes it, with one thread per
+// reader. Returns false if the job was stopped or too many items were skipped; then, and if it
+// throws Error, the shard's files are removed.
 bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> readers,
                Sidecar& sidecar);
 

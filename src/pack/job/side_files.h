@@ -1,4 +1,5 @@
-// Files beside the shards that belong to them, such as a vocabulary.
+// Writes the side files of a source, such as a vocabulary, and checks that they and the class names
+// fit the data set that the source is appended to.
 #pragma once
 
 #include <string>
@@ -10,12 +11,16 @@
 
 namespace recpack::pack {
 
-// Whether the manifest of the folder `out` lists the file. Throws Error (kInvalidArgument) where it
-// lists another one of that name.
+// Tells whether the manifest of the folder `out` lists the file. Throws Error (kInvalidArgument) if
+// it lists a different file of the same name.
 bool FindSideFile(const SideFile& file, const Manifest& manifest, const std::string& out);
 
-// Writes the source's side files into the folder and lists them in the manifest. Throws Error
-// as FindSideFile() does.
+// Throws Error (kInvalidArgument) with the folder `out` if labels or the numbers explained by side
+// files would mean something else in the existing data set.
+void CheckAppend(const Source& source, const Manifest& base, const std::string& out);
+
+// Writes the source's side files into the folder and lists them in the manifest. Throws Error as
+// FindSideFile().
 void WriteSideFiles(const Source& source, const PackFolder& folder, const PackOptions& options,
                     Manifest& manifest);
 

@@ -1,4 +1,4 @@
-// What is left to say of a source whose records came one by one, once all were written.
+// Source that describes records already written by PackStream.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace recpack::pack {
 
-// For plan and manifest. Its items cannot be read again.
+// Used for plan and manifest only; its items cannot be read.
 class StreamSource final : public Source {
  public:
   static constexpr char kKind[] = "stream";
@@ -32,7 +32,7 @@ class StreamSource final : public Source {
   bool sorted_by_class() const override { return false; }
   std::string Fingerprint() const override { return fingerprint_; }
   std::unique_ptr<ItemReader> NewReader() const override {
-    throw Error(ErrorKind::kUnsupported, "records of a stream come once");
+    throw Error(ErrorKind::kUnsupported, "records of a stream can be read only once");
   }
 
  private:

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -12,7 +14,6 @@
 #include "src/base/format.h"
 #include "src/pack/item/image_options.h"
 #include "src/pack/open/recognise.h"
-#include "src/pack/open/source_flags.h"
 #include "src/pack/sources/cifar/cifar.h"
 #include "src/pack/sources/folder/folder.h"
 #include "src/pack/sources/imagenet/imagenet.h"
@@ -33,11 +34,12 @@ std::string Recognise(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
   }
-  throw Error(ErrorKind::kInvalidArgument, "is nothing that recpack recognises", {.path = path},
-              format("say what it is with --from: {}", kKinds));
+  throw Error(ErrorKind::kInvalidArgument, "is not a data set that recpack recognises",
+              {.path = path}, format("say what it is with --from: {}", kKinds));
 }
 
-ImageOptions ImagesOf(const SourceFlags& flags, std::map<std::string, std::string>& settings) {
+ImageOptions MakeImageOptions(const SourceFlags& flags,
+                              std::map<std::string, std::string>& settings) {
   ImageOptions image{.check = flags.check_images,
                      .resize = flags.resize,
                      .quality = flags.quality,
@@ -60,7 +62,7 @@ std::unique_ptr<Source> OpenCifarAs(const std::string& kind, const SourceFlags& 
 
 std::unique_ptr<Source> OpenImagenetAs(const SourceFlags& flags, const ImageOptions& image,
                                        const PackOptions& pack) {
-  // Labels may name the kit, too.
+  // --labels may also name the kit.
   const bool kit = std::filesystem::is_directory(flags.labels) || flags.labels.ends_with(".gz") ||
                    flags.labels.ends_with(".tar");
   return OpenImagenet({.path = flags.path,
@@ -128,13 +130,53 @@ std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOpti
                        .threads = pack.threads});
 }
 
+struct FlagUse {
+  const char* flag;
+  bool given;
+  std::vector<std::string_view> kinds;  // that use the flag
+};
+
+std::vector<FlagUse> FlagUses(const SourceFlags& flags) {
+  const std::vector<std::string_view> of_images = {"folder", "imagenet", "tar", "list", "tfrecord"};
+  return {{"--splits", !flags.splits.empty(), {"cifar", "cifar10", "cifar100"}},
+          {"--split", !flags.split.empty(), {"tar"}},
+          {"--field", !flags.fields.empty(), {"tar", "list", "tfrecord"}},
+          {"--column", !flags.columns.empty(), {"list"}},
+          {"--layout", !flags.layout.empty(), {"folder"}},
+          {"--filter", !flags.filters.empty(), {"tfrecord"}},
+          {"--label-offset", flags.label_offset != 0, {"tfrecord"}},
+          {"--max-tokens", flags.max_tokens.has_value(), {"reviews"}},
+          {"--vocabulary", flags.vocabulary.has_value(), {"reviews"}},
+          {"--vocabulary-file", !flags.vocabulary_file.empty(), {"reviews"}},
+          {"--seed", flags.seed.has_value(), {"reviews"}},
+          {"--devkit", !flags.devkit.empty(), {"imagenet"}},
+          {"--labels", !flags.labels.empty(), {"imagenet"}},
+          {"--check-images", flags.check_images, of_images},
+          {"--resize", flags.resize > 0, of_images},
+          {"--jpeg", !flags.jpeg.empty(), of_images}};
+}
+
+// Throws Error (kInvalidArgument) for a flag that was given and that sources of this kind ignore.
+void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind) {
+  for (const FlagUse& use : FlagUses(flags)) {
+    if (!use.given || std::ranges::count(use.kinds, kind) > 0) continue;
+    std::string kinds;
+    for (const std::string_view known : use.kinds) {
+      kinds += (kinds.empty() ? "" : ", ") + std::string(known);
+    }
+    throw Error(ErrorKind::kInvalidArgument,
+                format("{} has no effect for sources of the kind {}", use.flag, kind),
+                {.path = flags.path}, format("leave it out; it applies to {}", kinds));
+  }
+}
+
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags, PackOptions& pack) {
   std::map<std::string, std::string>& settings = pack.settings;
   const std::string kind = flags.from.empty() ? Recognise(flags.path) : flags.from;
   RefuseForeignFlags(flags, kind);
   if (!flags.splits.empty()) settings["splits"] = flags.splits;
   if (!flags.fields.empty()) settings["field"] = flags.fields;
-  const ImageOptions image = ImagesOf(flags, settings);
+  const ImageOptions image = MakeImageOptions(flags, settings);
   if (kind == "cifar" || kind == "cifar10" || kind == "cifar100") return OpenCifarAs(kind, flags);
   if (kind == "folder") return OpenFolderAs(flags, image, pack);
   if (kind == "tar") {
@@ -150,11 +192,11 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags, PackOptions& pack) 
   if (kind == "list") return OpenListAs(flags, image, pack);
   if (kind == "reviews") return OpenReviewsAs(flags, settings);
   if (kind == "tfrecord") return OpenTfrecordAs(flags, image, pack);
-  throw Error(ErrorKind::kInvalidArgument, format("'{}' is no kind of source", kind), {},
+  throw Error(ErrorKind::kInvalidArgument, format("unknown kind of source '{}'", kind), {},
               format("choose one of: {}", kKinds));
 }
 
-// The shards would be among the files to pack the next time.
+// Otherwise the next pack would include the shards.
 void RefuseOutWithin(const std::string& folder, const std::string& packed_into) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -162,11 +204,11 @@ void RefuseOutWithin(const std::string& folder, const std::string& packed_into) 
   const auto out = fs::weakly_canonical(fs::absolute(packed_into), ignored);
   const auto [end, at] = std::mismatch(from.begin(), from.end(), out.begin(), out.end());
   if (end != from.end()) return;
-  throw Error(ErrorKind::kInvalidArgument, "lies within the folder that is packed",
-              {.path = packed_into}, "choose a folder outside of " + folder);
+  throw Error(ErrorKind::kInvalidArgument, "lies within the folder to pack", {.path = packed_into},
+              "choose a folder outside of " + folder);
 }
 
-// What is overwritten is removed before the first record is read.
+// Overwriting removes the old output before the first record is read.
 void RefuseOutWithShards(const std::string& shards, const std::string& packed_into) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -175,7 +217,7 @@ void RefuseOutWithShards(const std::string& shards, const std::string& packed_in
       const fs::path folder = fs::canonical(shard, ignored).parent_path();
       if (ignored || !fs::equivalent(folder, packed_into, ignored)) continue;
       throw Error(ErrorKind::kInvalidArgument,
-                  "holds the shards that are packed: to overwrite it would remove them unread",
+                  "holds the shards to pack: overwriting it would remove them unread",
                   {.path = packed_into}, "pack into another folder");
     }
   }

@@ -14,8 +14,8 @@
 namespace recpack::pack {
 
 std::string RecogniseSource(const std::string& path) {
-  StatusOf(path);  // links that go round in circles are not "nothing"
-  // A manifest that is damaged is one all the same: its shards are not files of a class.
+  StatusOf(path);  // throws for cycles of links
+  // A folder with a damaged manifest holds shards, too, not classes of files.
   if (PosixFiles().Exists(path + "/" + kManifestName)) return "tfrecord";
   if (LooksLikeCifar(path)) return "cifar";
   if (LooksLikeImagenet(path)) return "imagenet";

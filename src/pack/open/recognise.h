@@ -1,13 +1,13 @@
-// What a path is, by names and first bytes.
+// Recognises the kind of a source by file names and first bytes.
 #pragma once
 
 #include <string>
 
 namespace recpack::pack {
 
-// The kind of source that `path` is: "cifar" (which of both, its files tell), "imagenet", "tar",
-// "reviews", "list", "tfrecord" or "folder"; empty: none that is known, or nothing is there. Throws
-// Error where the path cannot be looked at, as links that go round in circles.
+// Returns the kind of source at `path`: "cifar" (10 or 100, as its files tell), "imagenet", "tar",
+// "reviews", "list", "tfrecord" or "folder"; empty if it is unknown or does not exist. Throws Error
+// if the path cannot be examined, for instance because of a cycle of symbolic links.
 std::string RecogniseSource(const std::string& path);
 
 }  // namespace recpack::pack

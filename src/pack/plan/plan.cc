@@ -1,21 +1,21 @@
 #include "src/pack/plan/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "recpack/base/utf8.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
-#include "src/pack/plan/planned_bytes.h"
 #include "src/shards/manifest/shard_name.h"
 
 namespace recpack::pack {
 namespace {
 
-// Streams of the keyed permutation, so that splits are shuffled independently.
+// Stream of the keyed permutation, so that splits are shuffled independently.
 constexpr uint32_t kShuffleStream = 0x7061636b;  // "pack"
 
-// Cuts one split where the running size passes the next equal share.
+// Plans the shards of one split: cuts where the running size passes the next equal share.
 void PlanSplit(const Source& source, const PlanOptions& options, size_t split, Plan& plan) {
   const uint64_t items = plan.splits[split].items;
   const PackingOrder order(plan, split);
@@ -32,7 +32,7 @@ void PlanSplit(const Source& source, const PlanOptions& options, size_t split, P
                          .begin = position};
     const uint64_t share = static_cast<uint64_t>(
         static_cast<double>(total) * static_cast<double>(shard + 1) / static_cast<double>(shards));
-    const uint64_t leave = shards - shard - 1;  // every later shard gets an item at least
+    const uint64_t leave = shards - shard - 1;  // every later shard gets at least one item
     const bool last = leave == 0;
     while (position + leave < items) {
       const uint64_t bytes = PlannedBytes(source, split, order(position));
@@ -53,7 +53,7 @@ void Compare(const std::string& what, const T& there, const T& wanted, std::stri
   }
 }
 
-// Settings and fingerprint apart.
+// Compares plans without settings and fingerprint.
 bool SamePlan(const Plan& a, const Plan& b) {
   const auto same_split = [](const SourceSplit& x, const SourceSplit& y) {
     return x.name == y.name && x.items == y.items;
@@ -63,6 +63,29 @@ bool SamePlan(const Plan& a, const Plan& b) {
 }
 
 }  // namespace
+
+void PlannedShards::push_back(const PlannedShard& shard) {
+  if (runs_.empty() || runs_.back().split != shard.split || rows_.back().end != shard.begin) {
+    runs_.push_back({.first_shard = rows_.size(), .split = shard.split, .begin = shard.begin});
+  }
+  files_.push_back(shard.file);
+  rows_.push_back({.end = shard.end, .bytes = shard.bytes});
+}
+
+PlannedShard PlannedShards::operator[](size_t i) const {
+  const Run& run = *std::prev(std::ranges::upper_bound(runs_, i, {}, &Run::first_shard));
+  return {.file = files_[i],
+          .split = run.split,
+          .begin = i == run.first_shard ? run.begin : rows_[i - 1].end,
+          .end = rows_[i].end,
+          .bytes = rows_[i].bytes};
+}
+
+uint64_t PlannedShards::bytes() const {
+  uint64_t sum = 0;
+  for (const Row& row : rows_) sum += row.bytes;
+  return sum;
+}
 
 uint64_t Plan::items() const {
   uint64_t sum = 0;
@@ -78,26 +101,26 @@ PackingOrder::PackingOrder(const Plan& plan, size_t split) {
 
 void CheckPlannable(const Source& source, const PlanOptions& options) {
   if (options.shard_bytes == 0) {
-    throw Error(ErrorKind::kInvalidArgument, "a shard size of 0 bytes holds nothing");
+    throw Error(ErrorKind::kInvalidArgument, "invalid shard size: 0 bytes");
   }
   const auto has_items = [](const SourceSplit& split) { return split.items > 0; };
   if (!std::ranges::any_of(source.splits(), has_items)) {
-    throw Error(ErrorKind::kInvalidArgument, "the source holds no items");
+    throw Error(ErrorKind::kInvalidArgument, "the source has no items");
   }
   if (source.splits().size() > kMostSplits) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("the source has {} splits, such as {} and {}; at most {} are packed",
                        source.splits().size(), source.splits()[0].name, source.splits()[1].name,
                        kMostSplits),
-                {}, "name the column or folders that really tell splits");
+                {}, "check which column or folders name the splits");
   }
   for (const SourceSplit& split : source.splits()) {
     if (IsUtf8(split.name)) continue;
     throw Error(
         ErrorKind::kInvalidArgument,
-        format("the name of the split {} is not UTF-8, and no manifest could list its shards",
+        format("the name of the split {} is not UTF-8, so a manifest could not list its shards",
                split.name),
-        {}, "give it another name");
+        {}, "rename it");
   }
 }
 

@@ -1,4 +1,4 @@
-// Which item goes into which shard, decided before a byte is packed (docs/format/plan.md).
+// Assigns items to shards before anything is packed (docs/format/plan.md).
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,34 @@
 
 namespace recpack::pack {
 
-// Splits that a source may have: each gets a shard and an index of its own.
+// Maximum number of splits of a source; each gets its own shards and index.
 inline constexpr size_t kMostSplits = 1000;
 
 struct PlanOptions {
-  // Target bytes of a shard. Shards of a split are made about equal, none planned above it unless a
-  // single item is larger.
+  // Target size of a shard [bytes]. The shards of a split get about equal sizes, and none is
+  // planned above this size unless a single item is larger.
   uint64_t shard_bytes = 100'000'000;
-  // Exact number of shards of each split; 0: by shard_bytes. Never more than the split has items.
+  // Number of shards per split; 0: from shard_bytes. Never more than the split has items.
   uint64_t shards = 0;
-  // Seed of the shuffle within each split; empty: the source's order.
+  // Seed for shuffling each split; nullopt: source order.
   std::optional<uint64_t> shuffle_seed = {};
-  // Items of each split at most, 0: all. They are the first ones in packing order.
+  // Maximum number of items per split, taken in packing order; 0: all.
   uint64_t limit = 0;
-  // Put into the shard names of appended parts: SPLIT-append1-00000-of-00012.tfrecord; 0: none.
+  // Number of the append, part of the shard names: SPLIT-append1-00000-of-00012.tfrecord; 0: none.
   uint32_t append = 0;
 };
 
-// A shard is a range of positions in its split's packing order.
+// A range of positions in the packing order of a split.
 struct PlannedShard {
   std::string file;    // name within the output folder
   size_t split = 0;    // into Plan::splits
   uint64_t begin = 0;  // first position
   uint64_t end = 0;    // one past the last
-  uint64_t bytes = 0;  // planned file size, from the sizes of the sources
+  uint64_t bytes = 0;  // planned file size, from source sizes
 };
 
-// The shards of a plan in 16 bytes each. Elements are values: a reference to one would dangle.
+// Compact list of planned shards, 16 bytes each. Elements are returned by value: a reference to one
+// would dangle.
 class PlannedShards {
  public:
   void push_back(const PlannedShard& shard);
@@ -61,7 +62,7 @@ class PlannedShards {
     uint64_t bytes = 0;
     bool operator==(const Row&) const = default;
   };
-  // Shards of one split, each of which begins where the one before it ends.
+  // Consecutive shards of one split; each begins where the one before it ends.
   struct Run {
     size_t first_shard = 0;
     size_t split = 0;
@@ -75,19 +76,19 @@ class PlannedShards {
 };
 
 struct Plan {
-  // What the plan depends on, by option name, for telling which of them changed.
+  // Options that the plan depends on, by name, to tell which of them changed.
   std::map<std::string, std::string> settings;
   std::string fingerprint;  // of the source
   std::optional<uint64_t> shuffle_seed;
-  std::vector<SourceSplit> splits;     // items: those that are packed
-  std::vector<uint64_t> source_items;  // of each split, before the limit
+  std::vector<SourceSplit> splits;     // with the number of packed items
+  std::vector<uint64_t> source_items;  // per split, before the limit
   PlannedShards shards;
 
   uint64_t items() const;
   uint64_t bytes() const { return shards.bytes(); }
 };
 
-// The packing order of one split: position -> item of the source. No memory.
+// Packing order of one split: maps a position to an item of the source. Stores no table.
 class PackingOrder {
  public:
   PackingOrder(const Plan& plan, size_t split);
@@ -99,25 +100,30 @@ class PackingOrder {
   std::optional<KeyedPermutation> permutation_;
 };
 
-// Throws Error (kInvalidArgument) where no plan can be made: the source has no items at all, shards
-// would be of 0 bytes, the name of a split is not UTF-8.
+// Size of the item's record in an uncompressed shard, including its frame [bytes].
+inline uint64_t PlannedBytes(const Source& source, size_t split, uint64_t item) {
+  constexpr uint64_t kFrameBytes = 16;  // docs/format/tfrecord.md
+  return source.ItemBytes(split, item) + kFrameBytes;
+}
+
+// Throws Error (kInvalidArgument) if no plan can be made: the source has no items, the shard size
+// is 0 bytes, or the name of a split is not UTF-8.
 void CheckPlannable(const Source& source, const PlanOptions& options);
 
-// `settings` says what else the output's bytes depend on. Throws as CheckPlannable() does.
+// `settings` holds the other options that the output depends on. Throws as CheckPlannable().
 Plan MakePlan(const Source& source, const PlanOptions& options,
               std::map<std::string, std::string> settings);
 
 std::string PlanToJson(const Plan& plan);
 
-// Throws Error (kCorrupt) naming `path`.
+// Throws Error (kCorrupt) with `path`.
 Plan PlanFromJson(const std::string& text, const std::string& path);
 
-// The same to and from a file, without holding its text.
+// Same to and from a file, without holding its text in memory.
 void WritePlan(FileSystem& files, const std::string& path, const Plan& plan, bool durable);
 Plan ReadPlan(FileSystem& files, const std::string& path);
 
-// What differs between the plan that is there and the one that is wanted, as a sentence for the
-// user; empty: nothing.
+// Describes in a sentence how plan `there` differs from `wanted`; empty if they are equal.
 std::string DescribeDifference(const Plan& there, const Plan& wanted);
 
 }  // namespace recpack::pack

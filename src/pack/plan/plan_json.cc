@@ -1,4 +1,4 @@
-// The plan as text (docs/format/plan.md).
+// Reads and writes plans as JSON (docs/format/plan.md).
 #include <istream>
 #include <sstream>
 
@@ -50,12 +50,12 @@ PlannedShard ShardFromJson(const Json& json) {
 void CheckShard(const PlannedShard& shard, const Plan& plan, const std::string& path) {
   if (shard.split >= plan.splits.size() || shard.begin > shard.end ||
       shard.end > plan.splits[shard.split].items || shard.file.find('/') != std::string::npos) {
-    throw Error(ErrorKind::kCorrupt, format("plans an impossible shard '{}'", shard.file),
+    throw Error(ErrorKind::kCorrupt, format("contains an invalid shard '{}'", shard.file),
                 {.path = path}, "use --overwrite to start again");
   }
 }
 
-// `shards` were taken out of the text while it was parsed.
+// `shards` were extracted from the text during parsing.
 Plan FromParsed(const Json& json, PlannedShards shards, const std::string& path) {
   if (json.at("format") != "recpack-plan" || json.at("version") != kPlanVersion) {
     throw Error(ErrorKind::kUnsupported, "is a plan of another version", {.path = path},
@@ -70,7 +70,7 @@ Plan FromParsed(const Json& json, PlannedShards shards, const std::string& path)
     plan.splits.push_back({.name = split.at("name"), .items = split.at("items")});
     plan.source_items.push_back(split.at("source_items"));
   }
-  json.at("shards");  // must be there, though its elements were taken before
+  json.at("shards");  // must exist, although its elements were extracted before
   plan.shards = std::move(shards);
   for (const auto& shard : plan.shards) CheckShard(shard, plan, path);
   return plan;

@@ -16,8 +16,8 @@ namespace recpack::pack {
 
 std::string UnfinishedPack::Reason() const {
   return format(
-      "plans {} shards, of which {} are not there: run the same `recpack pack` again, which was "
-      "not finished",
+      "plans {} shards, of which {} are missing: the pack was not finished; run the same "
+      "`recpack pack` again",
       planned, missing);
 }
 
@@ -35,7 +35,7 @@ std::optional<UnfinishedPack> FindUnfinished(const Layout& layout) {
 
 namespace {
 
-// Shards that the names of the others say there are.
+// Finds gaps in the numbers of the shard names.
 MissingShards MissingByNames(const LayoutSplit& split) {
   struct Numbering {
     uint64_t count = 0;
@@ -57,7 +57,7 @@ MissingShards MissingByNames(const LayoutSplit& split) {
   return found;
 }
 
-// Shards that the index lists and that are not in its folder; nothing where no index tells it.
+// Finds shards that the index lists and that are not in its folder; nullopt without a valid index.
 std::optional<MissingShards> MissingByIndex(const LayoutSplit& split) {
   if (split.index.empty() || !PosixFiles().Exists(split.index)) return {};
   try {
@@ -68,7 +68,7 @@ std::optional<MissingShards> MissingByIndex(const LayoutSplit& split) {
       if (!PosixFiles().Exists(folder + std::string(index.shard_name(i)))) ++found.missing;
     }
     return found;
-  } catch (const Error&) {  // a damaged index lists nothing
+  } catch (const Error&) {  // ignore a damaged index
     return {};
   }
 }
@@ -76,14 +76,14 @@ std::optional<MissingShards> MissingByIndex(const LayoutSplit& split) {
 }  // namespace
 
 std::string MissingShards::Reason() const {
-  return format("the split {} has {} shards by {}, of which {} are not there", split, all,
+  return format("the split {} has {} shards according to {}, of which {} are missing", split, all,
                 by_names ? "their names" : "its index", missing);
 }
 
 std::optional<MissingShards> FindMissingShards(const Layout& layout) {
   if (layout.manifest || layout.folder.empty()) return {};
   for (const LayoutSplit& split : layout.splits) {
-    // An index of a part of the shards says that this part is meant.
+    // An index of some shards only means that this part is the data set.
     std::optional<MissingShards> found = MissingByIndex(split);
     if (!found) found = MissingByNames(split);
     if (found->missing > 0) return found;
@@ -97,17 +97,17 @@ Layout FindFinishedLayout(const std::string& path, bool is_all) {
   const auto missing = unfinished || !is_all ? std::nullopt : FindMissingShards(layout);
   if (missing) {
     throw Error(ErrorKind::kNotFound, missing->Reason(), {.path = layout.folder},
-                format("copy them again; or, to take what is there, name the shards, such as "
+                format("copy them again; or, to use the shards that are there, name them, such as "
                        "'{}/*.tfrecord'",
                        layout.folder));
   }
   if (!unfinished) return layout;
   throw Error(ErrorKind::kNotFound,
-              format("holds an unfinished pack: {} of {} planned shards are not there",
+              format("holds an unfinished pack: {} of {} planned shards are missing",
                      unfinished->missing, unfinished->planned),
               {.path = layout.folder},
-              format("run the same `recpack pack` again; or, to take what is there, name the "
-                     "shards, such as '{}/*.tfrecord'",
+              format("run the same `recpack pack` again; or, to use the shards that are there, "
+                     "name them, such as '{}/*.tfrecord'",
                      layout.folder));
 }
 

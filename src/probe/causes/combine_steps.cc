@@ -10,13 +10,13 @@ constexpr size_t kWarmUpPart = 20;
 constexpr size_t kMostWarmUp = 10;
 constexpr double kManyTimes = 10;
 
-Part Of(const StepRecord& step) {
+Part WaitPart(const StepRecord& step) {
   return {static_cast<double>(step.uncovered_wait), static_cast<double>(step.duration())};
 }
 
 }  // namespace
 
-size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers) {
+size_t DropWarmUp(std::vector<TrainerSteps>& trainers) {
   size_t fewest = SIZE_MAX;
   for (const TrainerSteps& trainer : trainers) fewest = std::min(fewest, trainer.steps.size());
   if (trainers.empty()) return 0;
@@ -27,7 +27,7 @@ size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers) {
   return out;
 }
 
-bool GoInStep(const std::vector<TrainerSteps>& trainers) {
+bool RunInLockstep(const std::vector<TrainerSteps>& trainers) {
   if (trainers.size() < 2) return false;
   return std::all_of(trainers.begin(), trainers.end(), [](const TrainerSteps& trainer) {
     return std::any_of(trainer.steps.begin(), trainer.steps.end(),
@@ -40,7 +40,7 @@ std::vector<Part> SumsOfWaits(const std::vector<TrainerSteps>& trainers) {
   for (const TrainerSteps& trainer : trainers) {
     waits.resize(std::max(waits.size(), trainer.steps.size()));
     for (size_t i = 0; i < trainer.steps.size(); ++i) {
-      const Part part = Of(trainer.steps[i]);
+      const Part part = WaitPart(trainer.steps[i]);
       waits[i].part += part.part;
       waits[i].whole += part.whole;
     }
@@ -50,8 +50,8 @@ std::vector<Part> SumsOfWaits(const std::vector<TrainerSteps>& trainers) {
 
 std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
   struct Together {
-    double ready = 0;       // the last one, had it not to wait for others
-    double work_ready = 0;  // the same without input waits
+    double ready = 0;       // time of the last trainer, without waits for others
+    double work_ready = 0;  // also without input waits
     double duration = 0;
     size_t trainers = 0;
   };
@@ -77,8 +77,8 @@ std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
 
 std::vector<Part> LongestWaitsOfSteps(const std::vector<TrainerSteps>& trainers) {
   struct Together {
-    double wait = 0;                // the longest
-    std::vector<double> durations;  // of each trainer
+    double wait = 0;                // longest
+    std::vector<double> durations;  // by trainer
   };
   std::map<uint64_t, Together> by_number;
   for (const TrainerSteps& trainer : trainers) {
@@ -91,8 +91,9 @@ std::vector<Part> LongestWaitsOfSteps(const std::vector<TrainerSteps>& trainers)
   std::vector<Part> waits;
   for (const auto& [number, together] : by_number) {
     if (together.durations.size() != trainers.size()) continue;
-    // Their mean is the time that passes, also where one of them runs ahead of the others. In steps
-    // of many times the length a rank waits for what is no step of another one, as an evaluation.
+    // The mean over ranks is the time that passes, even if one rank runs ahead of the others. A
+    // step that is many times longer than another rank's contains a wait for something else, for
+    // instance for an evaluation on that rank: it is capped.
     const double longest = kManyTimes * (std::ranges::min(together.durations) + together.wait);
     double sum = 0;
     for (const double duration : together.durations) sum += std::min(duration, longest);
@@ -101,7 +102,7 @@ std::vector<Part> LongestWaitsOfSteps(const std::vector<TrainerSteps>& trainers)
   return waits;
 }
 
-Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers) {
+Breakdown MeanBreakdown(const std::vector<TrainerSteps>& trainers) {
   Breakdown sum;
   double all = 0;
   for (const TrainerSteps& trainer : trainers) {

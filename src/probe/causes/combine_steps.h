@@ -1,4 +1,4 @@
-// The steps of several trainers that go together.
+// Combines the steps of several trainers into one series.
 #pragma once
 
 #include <vector>
@@ -9,30 +9,30 @@
 
 namespace recpack::probe {
 
-// Those at the beginning, in which programs warm up, are left out: a twentieth, at least 1, at most
-// 10 of each trainer. Returns how many.
-size_t LeaveOutWarmUp(std::vector<TrainerSteps>& trainers);
+// Drops the first steps of each trainer, in which programs warm up: a twentieth of the shortest
+// trainer's steps, at least 1, at most 10. Returns their number.
+size_t DropWarmUp(std::vector<TrainerSteps>& trainers);
 
-// Waits for input and durations, of trainers that do not wait for each other: the sums of the first
-// steps, of the second ones, and so on. What they wait for may be the same, so that steps at the
-// same place are no two observations.
+// Input waits and durations of trainers that do not wait for each other: the sums over all first
+// steps, over all second steps, and so on. Trainers may wait for the same loader, so their steps at
+// the same place are not independent observations.
 std::vector<Part> SumsOfWaits(const std::vector<TrainerSteps>& trainers);
 
-// What input costs each step, and the step's duration, of trainers that go in step: the step of all
-// is ready when the last one is, and without input waits it would be so when the last of those is,
-// so that a wait which another one's work hides costs nothing. Empty where they count no steps
-// alike.
+// Cost of input and duration of each step, for trainers that run in lockstep. A step ends when the
+// last trainer has finished; its cost is how much earlier that would be without input waits. A wait
+// that another trainer's work hides costs nothing. Empty if the trainers have no step numbers in
+// common.
 std::vector<Part> WaitsOfSteps(const std::vector<TrainerSteps>& trainers);
 
-// The same of ranks that go in step by exchanges that nobody tells of: by the number of the step,
-// the wait of the one that waits longest, which all others wait for. An upper bound: where another
-// one computes for longer it costs less. Empty where they count no steps alike.
+// The same for ranks whose exchanges are not observed: per step number, the wait of the rank that
+// waits longest, which all others wait for. An upper bound: the cost is lower if another rank
+// computes for longer. Empty if the ranks have no step numbers in common.
 std::vector<Part> LongestWaitsOfSteps(const std::vector<TrainerSteps>& trainers);
 
-// Of all their steps.
-Breakdown BreakdownOf(const std::vector<TrainerSteps>& trainers);
+// Breakdown of the mean step over all trainers.
+Breakdown MeanBreakdown(const std::vector<TrainerSteps>& trainers);
 
-// Whether they exchange values and tell of it.
-bool GoInStep(const std::vector<TrainerSteps>& trainers);
+// Tells whether there are several trainers and all of them report exchanges.
+bool RunInLockstep(const std::vector<TrainerSteps>& trainers);
 
 }  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "src/probe/causes/cures.h"
+#include "src/probe/causes/rules.h"
 
 namespace recpack::probe {
 namespace {
@@ -12,49 +12,52 @@ constexpr Cure kCures[] = {
     {Bottleneck::kStorage,
      "read from faster storage, pack into shards, or keep the records in memory (--cache)"},
     {Bottleneck::kPageCache,
-     "give it more memory, pack smaller (--resize, fewer features), keep decoded samples "
-     "(--cache), or let each rank read a part of the data"},
+     "add memory, pack less data (--resize, fewer features), keep decoded samples in memory "
+     "(--cache), or let each rank read only a part of the data"},
     {Bottleneck::kRead,
-     "more loader threads; pack without compression where the disk is fast enough"},
+     "use more loader threads; pack without compression if the disk is fast enough"},
     {Bottleneck::kDecompress,
-     "more loader workers; store without compression where the disk is fast enough, or with a "
-     "faster one (zstd, lz4)"},
-    {Bottleneck::kParse, "more loader threads; pack fewer features into a record"},
+     "use more loader workers; store without compression if the disk is fast enough, or use a "
+     "faster compression (zstd, lz4)"},
+    {Bottleneck::kParse, "use more loader threads; pack fewer features into a record"},
     {Bottleneck::kDecode,
-     "more loader threads; pack with --resize or --jpeg tile; keep pictures in memory (--cache)"},
-    {Bottleneck::kAugment, "more loader threads, or fewer augmentations"},
+     "use more loader threads; pack with --resize or --jpeg tile; keep pictures in memory "
+     "(--cache)"},
+    {Bottleneck::kAugment, "use more loader threads, or fewer augmentations"},
     {Bottleneck::kFunction, "make the function of samples faster, or give the loader more threads"},
     {Bottleneck::kBatch, "make the work on whole batches faster, or give the loader more threads"},
     {Bottleneck::kWrite,
-     "let the device normalise and cast (u8 crosses the bus), or more loader threads"},
+     "normalise and cast on the device (copy u8 to it), or use more loader threads"},
     {Bottleneck::kPrefetch, "raise the loader's prefetch: its batches come in bursts"},
     {Bottleneck::kTrainingThread,
-     "fetch batches in the background: DataLoader(num_workers=...), prefetch(), or our loader"},
+     "fetch batches in the background: DataLoader(num_workers=...), prefetch(), or recpack's "
+     "loader"},
     {Bottleneck::kInterference, "keep other programs off these processors, or use fewer threads"},
     {Bottleneck::kQuota,
-     "raise the container's processor limit, or use as many threads as it allows"},
+     "raise the container's CPU limit, or use only as many threads as it allows"},
     {Bottleneck::kLock,
-     "move what that thread does into a process of its own, or into code that lets go of the lock"},
-    {Bottleneck::kCopyToDevice,
-     "pin the memory and copy ahead of the step, on a stream of its own"},
+     "move that thread's work to a separate process, or to code that releases the lock"},
+    {Bottleneck::kCopyToDevice, "pin the memory and copy ahead of the step, on a separate stream"},
     {Bottleneck::kCopyOnDevices,
-     "place operations that exchange much on one device, and write results where they are read"},
+     "place operations that exchange much data on one device, and write results where they are "
+     "read"},
     {Bottleneck::kTurns,
-     "put operations that wait for each other on one device, and what does not (towers) on "
-     "different ones; or split batches, so that devices work on different parts of them"},
-    {Bottleneck::kExchange, "larger batches, fewer exchanges, or a faster way between the devices"},
-    {Bottleneck::kSlowRank, "look at that rank"},
+     "put operations that wait for each other on one device, and independent ones (towers) on "
+     "different devices; or split batches so that devices work on different parts of them"},
+    {Bottleneck::kExchange,
+     "use larger batches, fewer exchanges, or a faster link between the devices"},
+    {Bottleneck::kSlowRank, "find out why that rank is slow"},
     {Bottleneck::kLaunch,
      "launch many kernels at once (CUDA graphs, torch.compile(mode='reduce-overhead')), fuse them, "
      "or use larger batches"},
-    {Bottleneck::kThrottled, "better cooling, or a higher power limit (nvidia-smi -pl)"},
+    {Bottleneck::kThrottled, "improve the cooling, or raise the power limit (nvidia-smi -pl)"},
     {Bottleneck::kHang,
-     "look at what each thread does (py-spy dump, gdb), and whether all ranks are still there"},
+     "check what each thread does (py-spy dump, gdb), and whether all ranks are still running"},
 };
 
 }  // namespace
 
-const char* CureOf(Bottleneck bottleneck) noexcept {
+const char* UsualCure(Bottleneck bottleneck) noexcept {
   for (const Cure& cure : kCures) {
     if (cure.bottleneck == bottleneck) return cure.text;
   }

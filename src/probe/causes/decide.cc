@@ -8,28 +8,27 @@
 
 #include "src/base/format.h"
 #include "src/probe/causes/combine_steps.h"
-#include "src/probe/causes/find_bottleneck.h"
 #include "src/probe/causes/hidden_ranks.h"
-#include "src/probe/causes/hints.h"
 #include "src/probe/causes/input_share.h"
-#include "src/probe/evidence/loader_steps.h"
+#include "src/probe/causes/rules.h"
+#include "src/probe/evidence/loader_work.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr double kModerate = 0.05, kHigh = 0.2;
 
-Band BandOf(double share) {
+Band FindBand(double share) {
   if (share < kModerate) return Band::kNotInput;
   return share < kHigh ? Band::kModerately : Band::kHighly;
 }
 
-Band BandOf(const Estimate& share) {
-  return BandOf(share.low) == BandOf(share.high) ? BandOf(share.low) : Band::kUndecided;
+Band FindBand(const Estimate& share) {
+  return FindBand(share.low) == FindBand(share.high) ? FindBand(share.low) : Band::kUndecided;
 }
 
-// Of steps a second, where that share of their time is spared.
-// Where steps are nothing but waits there is no limit to it.
+// Relative increase of steps per second if this share of their time is saved. Infinite if steps
+// consist of waits only.
 double Gain(double share) {
   return share < 1 ? share / (1 - share) : std::numeric_limits<double>::infinity();
 }
@@ -44,23 +43,23 @@ double StepsPerSecond(const std::vector<TrainerSteps>& trainers) {
   return sum;
 }
 
-// What a loader's own account leaves open.
+// Notes on the limits of steps that come from the loader's own statistics.
 void AddLoaderNotes(const TrainerSteps& trainer, Verdict& verdict) {
   verdict.notes.push_back(
-      "steps and waits are those of the loader's own account: a step is a batch, evaluation "
-      "included; waits for what is not the loader's are not seen");
+      "steps and waits come from the loader's own statistics: a step is a batch, evaluation "
+      "included; waits for anything but the loader are not seen");
   if (trainer.fetched_ahead) {
     verdict.notes.push_back(
-        "who takes the batches may fetch them ahead for the training: that waits for at most as "
-        "much, and for nothing while it has batches left");
+        "batches may be taken by a thread that may fetch them ahead: the training then waits at "
+        "most as long as that thread, and not at all while it has batches left");
   }
 }
 
 void NoteDoubt(Verdict& verdict) {
-  const Band low = BandOf(verdict.input_share.low), high = BandOf(verdict.input_share.high);
+  const Band low = FindBand(verdict.input_share.low), high = FindBand(verdict.input_share.high);
   if (!verdict.enough_steps()) {
-    verdict.notes.push_back(format("{} steps are too few to decide by; {} are needed",
-                                   verdict.steps, Verdict::kFewestSteps));
+    verdict.notes.push_back(format("{} steps are too few to decide; {} are needed", verdict.steps,
+                                   Verdict::kFewestSteps));
   } else if (verdict.band == Band::kUndecided && low != high) {
     verdict.notes.push_back(
         format("undecided: the interval reaches from {} to {}", BandName(low), BandName(high)));
@@ -75,25 +74,26 @@ void AddNotes(const Evidence& evidence, const std::vector<TrainerSteps>& trainer
   };
   if (DevicesAreUnseen(evidence, trainers) && verdict.band != Band::kUnknown) {
     verdict.notes.push_back(
-        "what the devices did is not known: where they had work queued, the waits cost less than "
+        "what the devices did is not known: if they had work queued, the waits cost less than "
         "this");
   }
   if (by(TrainerSteps::Source::kMarked)) {
-    verdict.notes.push_back("nobody told of steps: they are from one range of a name to the next");
+    verdict.notes.push_back(
+        "no steps were reported: a step is the time from one range of a name to the next");
   }
   if (by(TrainerSteps::Source::kBetweenWaits)) {
     verdict.notes.push_back(
-        "nobody told of steps: one is from batch to batch, evaluation included");
+        "no steps were reported: a step is the time from batch to batch, evaluation included");
   }
   if (by(TrainerSteps::Source::kLoader)) AddLoaderNotes(trainers.front(), verdict);
   if (verdict.input_share.value < kModerate && any([](const auto& trainer) {
         return trainer.fetched_ahead && trainer.source == TrainerSteps::Source::kBetweenWaits;
       })) {
-    verdict.notes.push_back("batches are fetched in the background, by a way that is not seen");
+    verdict.notes.push_back("batches are fetched in the background, in a way that is not seen");
   }
 }
 
-// Nobody told of steps, nor of batches: what is left is how often the devices' work repeats.
+// Without steps and batches, only the period of the devices' work is known.
 void DecideWithoutSteps(const Evidence& evidence, Verdict& verdict) {
   if (evidence.periods.empty()) return;
   verdict.period = evidence.periods.front();
@@ -107,7 +107,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
     verdict.steps = std::min(verdict.steps, trainer.steps.size());
   verdict.upper_bound = DevicesAreUnseen(evidence, trainers);
   verdict.steps_per_second = StepsPerSecond(trainers);
-  verdict.breakdown = BreakdownOf(trainers);
+  verdict.breakdown = MeanBreakdown(trainers);
   if (StepsAreOwnWork(evidence, trainers) && verdict.breakdown.device == 0) {
     std::swap(verdict.breakdown.device, verdict.breakdown.other);
   }
@@ -115,7 +115,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
     EstimateInputShare(evidence, trainers, verdict);
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                     Gain(verdict.input_share.high)};
-    verdict.band = verdict.enough_steps() ? BandOf(verdict.input_share) : Band::kUndecided;
+    verdict.band = verdict.enough_steps() ? FindBand(verdict.input_share) : Band::kUndecided;
   } else {
     verdict.notes.push_back("input wait: unavailable: steps were seen, but no call for a batch");
   }
@@ -132,20 +132,20 @@ Verdict Decide(const Evidence& evidence) {
   std::vector<TrainerSteps> trainers = evidence.trainers;
   if (trainers.empty()) {
     verdict.notes.push_back("input wait: unavailable: " + (evidence.no_steps.empty()
-                                                               ? "nobody told of steps"
+                                                               ? "no steps were reported"
                                                                : evidence.no_steps));
-    trainers = StepsOfLoaders(evidence.loaders);
+    trainers = MakeLoaderSteps(evidence.loaders);
   }
-  verdict.left_out = LeaveOutWarmUp(trainers);
+  verdict.left_out = DropWarmUp(trainers);
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
   if (trainers.empty()) {
     DecideWithoutSteps(evidence, verdict);
   } else {
     DecideBySteps(evidence, trainers, verdict);
   }
-  // What stands against the verdict comes before what is missing.
+  // Caveats come before what is missing.
   verdict.notes.insert(verdict.notes.end(), evidence.unseen.begin(), evidence.unseen.end());
-  verdict.hints = HintsOf(evidence, verdict);
+  verdict.hints = MakeHints(evidence, verdict);
   return verdict;
 }
 

@@ -1,20 +1,19 @@
-#include "src/probe/causes/device_place.h"
-
 #include <algorithm>
 
 #include "src/base/format.h"
+#include "src/probe/causes/rules.h"
 #include "src/probe/causes/slow_rank.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr double kMuchLaunching = 0.15;   // of step time
-constexpr double kMostlyLaunching = 0.5;  // of what is not told apart
-constexpr double kShared = 0.05;          // of all devices' work, without that of the busiest
-constexpr double kAtOnce = 1.15;          // devices, of those that could work
-constexpr double kMostly = 0.5;           // of the time while it works
-constexpr double kSlower = 0.97;          // of the clock that it can have
+constexpr double kMostlyLaunching = 0.5;  // of Breakdown::other
+constexpr double kShared = 0.05;          // of all devices' work, outside the busiest device
+constexpr double kAtOnce = 1.15;          // devices that compute at a time
+constexpr double kMostly = 0.5;           // of the time
+constexpr double kSlower = 0.97;          // of the highest clock
 constexpr double kLongSilence = 20;       // steps
 constexpr double kShortestSilence = 5;    // seconds
 
@@ -50,10 +49,10 @@ bool LaunchesAreSlow(const std::vector<TrainerSteps>& trainers, const Breakdown&
   verdict.bottleneck = Bottleneck::kLaunch;
   verdict.evidence = {
       format(
-          "the device did nothing {} of step time in gaps below 0.1 ms, between {:.0f} kernels a "
+          "the device was idle {} of step time, in gaps below 0.1 ms between the {:.0f} kernels a "
           "step",
           Percent(gaps), kernels / steps),
-      format("a kernel ran for {:.1f} us", device / kernels * 1e-3)};
+      format("a kernel took {:.1f} us on average", device / kernels * 1e-3)};
   return true;
 }
 
@@ -73,10 +72,11 @@ bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Verdict& verdic
   if (more < kShared * all || all > kAtOnce * any) return false;
   verdict.bottleneck = Bottleneck::kTurns;
   verdict.evidence = {
-      format("while any of a trainer's devices computed, {:.2f} of them did on average", all / any),
-      format("that was {} of step time, and {} went to handing over from one to another",
+      format("while any of a trainer's devices computed, {:.2f} of them computed on average",
+             all / any),
+      format("that was {} of step time; passing results from one device to another took {}",
              Percent(any / step_time), Percent(handing / step_time)),
-      format("{} of the work was that of others than the busiest one", Percent(more / all))};
+      format("devices other than the busiest one did {} of the work", Percent(more / all))};
   return true;
 }
 
@@ -88,12 +88,12 @@ bool ClockIsThrottled(const Evidence& evidence, Verdict& verdict) {
     }
     verdict.bottleneck = Bottleneck::kThrottled;
     verdict.evidence = {
-        format("the clock of GPU {} was held back {} of the time while it worked, mostly by: {}",
+        format("the clock of GPU {} was throttled {} of the time while it worked, mostly by: {}",
                gpu.device, Percent(*gpu.throttled_share), gpu.throttled_by),
         format("it ran at {:.0f} MHz of {:.0f} on average", *gpu.busy_clock, *gpu.highest_clock)};
     if (gpu.power && gpu.power_limit) {
       verdict.evidence.push_back(
-          format("it took {:.0f} W of {:.0f}", *gpu.power, *gpu.power_limit));
+          format("it drew {:.0f} W of {:.0f}", *gpu.power, *gpu.power_limit));
     }
     return true;
   }
@@ -108,21 +108,21 @@ bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, 
   if (lasted < std::max(kShortestSilence, kLongSilence * step)) return false;
   std::vector<std::string> signs;
   if (silence.in_input) {
-    signs.push_back("what was told last is a wait for input, which has not ended");
+    signs.push_back("the last event is a wait for input, which has not ended");
   }
   for (const GpuUse& gpu : evidence.gpus) {
-    // For most of the silence.
+    // Spinning must last for most of the silence.
     if (!gpu.spins_since || Seconds(silence.until - *gpu.spins_since) < kMostly * lasted) continue;
     signs.push_back(
-        format("GPU {} says that kernels run all the time, and they hardly touch memory: they "
-               "wait for something",
+        format("GPU {} reports that kernels run all the time but hardly access memory: they wait "
+               "for something",
                gpu.device));
   }
   const std::string quiet =
-      format("the last {:.0f} s told of nothing, while the program ran; a step takes {:.3f} s",
+      format("the program ran but reported nothing in the last {:.0f} s; a step takes {:.3f} s",
              lasted, step);
   if (signs.empty()) {
-    verdict.notes.push_back(quiet + ": an evaluation or a checkpoint, or it hangs");
+    verdict.notes.push_back(quiet + ": this is an evaluation or a checkpoint, or it hangs");
     return false;
   }
   verdict.bottleneck = Bottleneck::kHang;

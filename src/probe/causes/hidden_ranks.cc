@@ -9,27 +9,27 @@ namespace recpack::probe {
 
 namespace {
 
-// Null: it did not tell of one.
-const ProcessRank* Told(const TrainerSteps& trainer, const std::vector<ProcessRank>& told) {
-  const auto rank = std::ranges::find(told, trainer.process, &ProcessRank::process);
-  return rank == told.end() ? nullptr : &*rank;
+// Returns nullptr if the process reports no rank.
+const ProcessRank* Find(const TrainerSteps& trainer, const std::vector<ProcessRank>& reported) {
+  const auto rank = std::ranges::find(reported, trainer.process, &ProcessRank::process);
+  return rank == reported.end() ? nullptr : &*rank;
 }
 
 }  // namespace
 
-std::vector<ProcessRank> ToldOf(const std::vector<TrainerSteps>& trainers,
-                                const std::vector<ProcessRank>& told) {
+std::vector<ProcessRank> FindRanks(const std::vector<TrainerSteps>& trainers,
+                                   const std::vector<ProcessRank>& reported) {
   std::vector<ProcessRank> ranks;
   for (const TrainerSteps& trainer : trainers) {
-    if (const ProcessRank* const rank = Told(trainer, told)) ranks.push_back(*rank);
+    if (const ProcessRank* const rank = Find(trainer, reported)) ranks.push_back(*rank);
   }
   return ranks;
 }
 
-size_t LeaveOutEarlierStarts(const std::vector<ProcessRank>& told,
-                             std::vector<TrainerSteps>& trainers) {
+size_t DropEarlierStarts(const std::vector<ProcessRank>& reported,
+                         std::vector<TrainerSteps>& trainers) {
   const auto is_rank = [&](const TrainerSteps& trainer) {
-    return !trainer.steps.empty() && Told(trainer, told) != nullptr;
+    return !trainer.steps.empty() && Find(trainer, reported) != nullptr;
   };
   int64_t last_start = 0;
   for (const TrainerSteps& trainer : trainers) {
@@ -40,9 +40,9 @@ size_t LeaveOutEarlierStarts(const std::vector<ProcessRank>& told,
   });
 }
 
-std::vector<ProcessRank> RanksOf(const std::vector<TrainerSteps>& trainers,
-                                 const std::vector<ProcessRank>& told) {
-  std::vector<ProcessRank> ranks = ToldOf(trainers, told);
+std::vector<ProcessRank> JobRanks(const std::vector<TrainerSteps>& trainers,
+                                  const std::vector<ProcessRank>& reported) {
+  std::vector<ProcessRank> ranks = FindRanks(trainers, reported);
   std::set<uint32_t> numbers;
   for (const ProcessRank& rank : ranks) {
     if (rank.size != ranks.front().size || !numbers.insert(rank.rank).second) return {};
@@ -51,13 +51,14 @@ std::vector<ProcessRank> RanksOf(const std::vector<TrainerSteps>& trainers,
   return ranks;
 }
 
-size_t RankOf(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, size_t trainer) {
-  const std::vector<ProcessRank> ranks = RanksOf(trainers, evidence.ranks);
+size_t RankNumber(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                  size_t trainer) {
+  const std::vector<ProcessRank> ranks = JobRanks(trainers, evidence.ranks);
   return ranks.empty() ? trainer : ranks[trainer].rank;
 }
 
 bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {
-  return !GoInStep(trainers) && !RanksOf(trainers, evidence.ranks).empty();
+  return !RunInLockstep(trainers) && !JobRanks(trainers, evidence.ranks).empty();
 }
 
 bool StepsAreOwnWork(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {

@@ -1,4 +1,4 @@
-// Trainers that go in step by exchanges that nobody tells of.
+// Trainers that are ranks of one job but whose exchanges are not observed ("hidden ranks").
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,27 @@
 
 namespace recpack::probe {
 
-// Of those trainers of which it was told.
-std::vector<ProcessRank> ToldOf(const std::vector<TrainerSteps>& trainers,
-                                const std::vector<ProcessRank>& told);
+// The ranks of those trainers whose processes report one.
+std::vector<ProcessRank> FindRanks(const std::vector<TrainerSteps>& trainers,
+                                   const std::vector<ProcessRank>& reported);
 
-// Of a training that was started again in other processes, the last start is left. Returns how many
-// processes were left out.
-size_t LeaveOutEarlierStarts(const std::vector<ProcessRank>& told,
-                             std::vector<TrainerSteps>& trainers);
+// If a training was restarted in new processes, keeps the last start. Returns the number of
+// trainers that were dropped.
+size_t DropEarlierStarts(const std::vector<ProcessRank>& reported,
+                         std::vector<TrainerSteps>& trainers);
 
-// Of each trainer, where all are ranks of one job, each another one's; else empty.
-std::vector<ProcessRank> RanksOf(const std::vector<TrainerSteps>& trainers,
-                                 const std::vector<ProcessRank>& told);
+// The rank of each trainer if all are different ranks of one job, else empty.
+std::vector<ProcessRank> JobRanks(const std::vector<TrainerSteps>& trainers,
+                                  const std::vector<ProcessRank>& reported);
 
-// By which people know the trainer: its rank, else its place among the trainers.
-size_t RankOf(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, size_t trainer);
+// Number of a trainer for people: its rank, or its index if JobRanks() is empty.
+size_t RankNumber(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                  size_t trainer);
 
-// Whether the trainers are such ranks and go in step by exchanges that nobody tells of.
+// Tells whether the trainers are ranks of one job and report no exchanges.
 bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-// Whether a step is nothing but waits for input and the training thread's own work: there is no
+// Tells whether a step consists of input waits and the training thread's own work only: there is no
 // accelerator, and no other rank to wait for.
 bool StepsAreOwnWork(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 

@@ -9,18 +9,20 @@
 #include "src/probe/causes/combine_steps.h"
 #include "src/probe/causes/hidden_ranks.h"
 #include "src/probe/causes/slow_rank.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
-constexpr double kWaitsAreNotCost = 0.01;  // of step time, in 95 of 100 planted trainings
-constexpr double kWorthAWord = 0.05;       // of step time
-constexpr double kAgrees = 0.9;            // of waits: the driver's figure is coarse
-constexpr size_t kFewestOfAHalf = 20;      // steps
+// Difference between waits and what a perfect input saves, as a share of step time; holds in 95 of
+// 100 planted trainings (bench/probe/planted.py).
+constexpr double kWaitsAreNotCost = 0.01;
+constexpr double kWorthAWord = 0.05;   // of step time
+constexpr double kAgrees = 0.9;        // of waits: the driver's figure is coarse
+constexpr size_t kFewestOfAHalf = 20;  // steps
 
-// Waits are not quite what a perfect input would spare: threads that make batches also slow down
-// steps, and without the waits of one rank others' jitter shows.
+// Widens the interval: a perfect input does not save exactly the waits. Threads that make batches
+// also slow down steps, and without the waits of one rank the jitter of others shows.
 Estimate AsCost(const Estimate& waits) {
   const double below = std::hypot(waits.value - waits.low, kWaitsAreNotCost);
   const double above = std::hypot(waits.high - waits.value, kWaitsAreNotCost);
@@ -28,17 +30,17 @@ Estimate AsCost(const Estimate& waits) {
   return {value, std::max(0.0, value - below), std::min(1.0, value + above)};
 }
 
-// Of each step what counts. Ranks whose exchanges nobody told of go in step as well.
+// The cost of input in each step. Hidden ranks run in lockstep as well.
 std::vector<Part> WaitsThatCount(const Evidence& evidence,
                                  const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
   const bool hidden = AreHiddenRanks(evidence, trainers);
-  if (!hidden && !GoInStep(trainers)) return SumsOfWaits(trainers);
+  if (!hidden && !RunInLockstep(trainers)) return SumsOfWaits(trainers);
   verdict.upper_bound |= hidden;
   std::vector<Part> together = hidden ? LongestWaitsOfSteps(trainers) : WaitsOfSteps(trainers);
   if (together.size() < std::min(verdict.steps, Verdict::kFewestSteps)) {
     verdict.notes.push_back(format(
-        "{} {} train together, and count no {} steps alike: their waits are those of the mean "
-        "one, and where they wait for the slowest it costs more",
+        "{} {} train together but have fewer than {} step numbers in common: the waits are the "
+        "mean over them; if they wait for the slowest one, input costs more",
         trainers.size(), hidden ? "processes" : "devices", Verdict::kFewestSteps));
     return SumsOfWaits(trainers);
   }
@@ -46,45 +48,46 @@ std::vector<Part> WaitsThatCount(const Evidence& evidence,
   const auto without = std::ranges::count(trainers, false, &TrainerSteps::waits_seen);
   if (without > 0) {
     verdict.notes.push_back(
-        format("{} of {} processes that train together called for no batch: they get them from "
-               "another one, or in a way that is not seen",
+        format("{} of {} processes that train together called for no batch: they get batches from "
+               "another process, or in a way that is not seen",
                without, trainers.size()));
   }
   verdict.notes.push_back(format(
-      "{} processes train together, and what they wait for each other is not seen: a step "
-      "is taken to wait for input as long as the one of them that waits longest, which is an "
-      "upper bound: where another one computes for longer it costs less",
+      "{} processes train together, and their waits for each other are not seen: a step's wait is "
+      "taken to be that of the process that waits longest. This is an upper bound: if another one "
+      "computes for longer, input costs less",
       trainers.size()));
   return together;
 }
 
-// What a process waits for ranks that are not watched, or cannot be told apart, is none of its
-// input waits.
+// Notes that waits for ranks that are not watched, or not known, are missing in the input waits.
 void NoteOtherRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                     Verdict& verdict) {
   const bool exchanges = std::ranges::any_of(trainers, [](const TrainerSteps& trainer) {
     return ShareOfTime(trainer, &StepRecord::exchange) > 0;
   });
-  const std::vector<ProcessRank> told = ToldOf(trainers, evidence.ranks);
-  if (exchanges || told.empty()) return;
+  const std::vector<ProcessRank> ranks = FindRanks(trainers, evidence.ranks);
+  if (exchanges || ranks.empty()) return;
   std::set<uint32_t> seen;
-  for (const ProcessRank& rank : told) seen.insert(rank.rank);
-  if (seen.size() < told.front().size) {
+  for (const ProcessRank& rank : ranks) seen.insert(rank.rank);
+  if (seen.size() < ranks.front().size) {
     verdict.notes.push_back(format(
-        "of {} processes that train together {} {} seen: where another one waits for its input, "
-        "these wait for it; watch each (--report), and `recprobe merge` joins them",
-        told.front().size, seen.size(), seen.size() == 1 ? "is" : "are"));
+        "{} of {} processes that train together {} watched: if another one waits for its input, "
+        "these wait for it; watch each one with --report and join the reports with `recprobe "
+        "merge`",
+        seen.size(), ranks.front().size, seen.size() == 1 ? "is" : "are"));
   }
-  if (trainers.size() > 1 && RanksOf(trainers, evidence.ranks).empty()) {
+  if (trainers.size() > 1 && JobRanks(trainers, evidence.ranks).empty()) {
     verdict.notes.push_back(
-        "the processes are not all ranks of one training: their waits are added up, and where some "
-        "wait for the slowest of their own it costs more");
+        "the processes are not all ranks of one training: their waits are added up; if some of "
+        "them "
+        "wait for their slowest rank, input costs more");
   }
 }
 
-// A wait that nothing covers is time in which a GPU does nothing. Where the driver saw less of that
-// than there were waits, work that was queued covers some of them: no more than there was of it,
-// and the driver's figure is the most there can have been, as it counts any kernel, however small.
+// Lowers the interval if the driver contradicts the waits. During a wait that nothing covers, the
+// GPU is idle. If the driver saw less idle time than there were waits, queued work covers some of
+// them, but no more than the driver's busy time, which is an upper bound: it counts any kernel.
 void HoldAgainstGpus(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                      Verdict& verdict) {
   if (evidence.gpus.empty() || verdict.input_share.high < kWorthAWord) return;
@@ -92,7 +95,7 @@ void HoldAgainstGpus(const Evidence& evidence, const std::vector<TrainerSteps>& 
     return gpu.idle_in_steps.value_or(std::numeric_limits<double>::infinity());
   };
   const GpuUse& idlest = *std::ranges::max_element(evidence.gpus, {}, idle);
-  // By one training thread: where ranks wait in turns, all together wait for longer.
+  // Use one training thread: ranks that wait in turns wait for longer in sum.
   double waited = 0;
   for (const StepRecord& step : trainers[WaitsLongest(trainers)].steps) {
     waited += static_cast<double>(step.uncovered_wait) * 1e-9;
@@ -100,18 +103,18 @@ void HoldAgainstGpus(const Evidence& evidence, const std::vector<TrainerSteps>& 
   if (idle(idlest) >= kAgrees * waited) return;
   verdict.input_share.low *= std::max(0.0, 1 - idlest.busy_in_steps.value_or(waited) / waited);
   verdict.notes.push_back(format(
-      "against it: the training thread waited {:.1f} s for input, and GPU {} did nothing for "
-      "{:.1f} s: work that was queued covers some of the waits; `recprobe run --trace` tells "
-      "how much",
+      "against it: the training thread waited {:.1f} s for input, but GPU {} was idle for only "
+      "{:.1f} s: queued work covers some of the waits; `recprobe run --trace` shows how much",
       waited, idlest.device, idle(idlest)));
 }
 
-// A cache that fills up, a program that is compiled as it runs: what is to come is like the end.
+// Notes that the waits changed, for instance because a cache filled up or the program was being
+// compiled: the second half then predicts the future.
 void NoteChange(const std::vector<Part>& waits, Verdict& verdict) {
   if (waits.size() < 2 * kFewestOfAHalf) return;
   const auto middle = waits.begin() + static_cast<ptrdiff_t>(waits.size() / 2);
-  const Estimate first = AsCost(ShareOf({waits.begin(), middle}));
-  const Estimate second = AsCost(ShareOf({middle, waits.end()}));
+  const Estimate first = AsCost(EstimateShare({waits.begin(), middle}));
+  const Estimate second = AsCost(EstimateShare({middle, waits.end()}));
   const bool apart = first.high < second.low || second.high < first.low;
   if (!apart || std::abs(second.value - first.value) < kWorthAWord) return;
   verdict.notes.push_back(
@@ -140,7 +143,7 @@ bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers) {
 void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                         Verdict& verdict) {
   const std::vector<Part> waits = WaitsThatCount(evidence, trainers, verdict);
-  verdict.input_share = AsCost(ShareOf(waits));
+  verdict.input_share = AsCost(EstimateShare(waits));
   if (MayBeFetchedAhead(trainers)) {
     verdict.upper_bound = true;
     verdict.input_share.low = 0;

@@ -1,23 +1,25 @@
-// The main figure: the share of step time that waits for input take and no device work covers.
+// Main figure of a verdict: the share of step time in input waits that no device work covers.
 #pragma once
 
+#include "src/probe/evidence/evidence.h"
+#include "src/probe/steps/steps.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 
-// Whether there are accelerators of whose work nobody told.
+// Tells whether there are accelerators whose work was not observed.
 bool DevicesAreUnseen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-// Whether calls for batches were seen: of ranks that train together, where one takes the batches of
-// others and passes them on, of any.
+// Tells whether calls for batches were seen, in every trainer or, for hidden ranks, in any of them:
+// one rank may take the batches of all and pass them on.
 bool WaitsAreSeen(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-// Whether a thread may take batches ahead for the training, which waits for as much as it or less.
+// Tells whether batches may be taken by a thread that prefetches for the training. The training
+// then waits at most as long as that thread.
 bool MayBeFetchedAhead(const std::vector<TrainerSteps>& trainers);
 
-// Sets the share, its interval, that it is an upper bound where ranks, or a thread, hide what waits
-// cost, and notes of what stands against it. `trainers`: those that count, without the steps in
-// which they warmed up.
+// Sets the share with its interval, adds notes about what contradicts it, and marks it as an upper
+// bound if hidden ranks or a prefetching thread may cover waits. `trainers`: without warm-up steps.
 void EstimateInputShare(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                         Verdict& verdict);
 

@@ -1,15 +1,14 @@
-#include "src/probe/causes/input_work.h"
-
 #include <algorithm>
 #include <map>
 
 #include "src/base/format.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/causes/rules.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
-constexpr double kMostlyWorking = 0.5;  // of a worker's time; of one thread where there are none
+constexpr double kMostlyWorking = 0.5;  // of a worker's time, at least of one thread
 
 double Working(const InputWork& work) {
   double threads = 0;
@@ -17,15 +16,16 @@ double Working(const InputWork& work) {
   return threads;
 }
 
-// Others have nothing to do: those of a loader that has its batches, or of an evaluation that does
-// not run.
+// Processes that are not busy have no work: their loader has its batches ready, or belongs to an
+// evaluation that does not run.
 bool IsBusy(const InputWork& work) {
   const double working = Working(work);
   return working >= kMostlyWorking * std::max(1.0, working + work.waiting);
 }
 
-// Workers that are started anew for each epoch have worked one after the other.
-double SecondsOf(const Evidence& evidence) {
+// Time over which work was observed. Workers that restart each epoch run one after the other, so
+// their times must not be added up.
+double ObservedSeconds(const Evidence& evidence) {
   if (evidence.system && evidence.system->seconds > 0) return evidence.system->seconds;
   return std::ranges::max(evidence.input_works, {}, &InputWork::seconds).seconds;
 }
@@ -33,7 +33,7 @@ double SecondsOf(const Evidence& evidence) {
 }  // namespace
 
 bool InputWorkIsSeen(const Evidence& evidence, Verdict& verdict) {
-  std::map<Bottleneck, double> threads;  // seconds of them
+  std::map<Bottleneck, double> threads;  // seconds, summed over threads
   double working = 0, waiting = 0;
   for (const InputWork& work : evidence.input_works) {
     if (!IsBusy(work)) continue;
@@ -48,11 +48,11 @@ bool InputWorkIsSeen(const Evidence& evidence, Verdict& verdict) {
   if (most->first == Bottleneck::kUnknown) return false;
   verdict.bottleneck = most->first;
   verdict.evidence = {
-      format("the threads that make the input were {} of their time at work, and {} of that in {}",
+      format("the threads that make the input worked {} of their time, and {} of that in {}",
              Percent(working / (working + waiting)), Percent(most->second / working),
              BottleneckName(most->first)),
-      format("{:.1f} such threads worked on average, as their stacks of Python show",
-             working / SecondsOf(evidence))};
+      format("{:.1f} such threads worked on average, according to their Python stacks",
+             working / ObservedSeconds(evidence))};
   return true;
 }
 

@@ -1,21 +1,20 @@
-#include "src/probe/causes/interpreter_lock.h"
-
 #include <algorithm>
 
 #include "src/base/format.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/causes/rules.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
-constexpr double kMuchHeld = 0.3;  // of the time, by others than the thread that trains
+constexpr double kMuchHeld = 0.3;  // of the time, by threads other than the training thread
 constexpr double kBusyThread = 0.3;
 
 bool Trains(const ThreadRates& thread, const TrainerSteps& trainer) {
   return thread.process == trainer.process && static_cast<uint32_t>(thread.thread) == trainer.lane;
 }
 
-// The busiest of the process's other threads; null where there is none.
+// Returns the busiest thread of the process other than the training thread, or nullptr.
 const ThreadRates* BusiestOther(const SystemRates& system, const TrainerSteps& trainer) {
   const ThreadRates* busiest = nullptr;
   for (const ThreadRates& thread : system.threads) {
@@ -25,8 +24,8 @@ const ThreadRates* BusiestOther(const SystemRates& system, const TrainerSteps& t
   return busiest;
 }
 
-// Of one core: what the thread that trains ran. 0 where it was not seen.
-double CpuOf(const SystemRates& system, const TrainerSteps& trainer) {
+// Share of a core that the training thread used; 0 if it was not seen.
+double CpuShare(const SystemRates& system, const TrainerSteps& trainer) {
   const auto found =
       std::find_if(system.threads.begin(), system.threads.end(),
                    [&](const ThreadRates& thread) { return Trains(thread, trainer); });
@@ -35,28 +34,28 @@ double CpuOf(const SystemRates& system, const TrainerSteps& trainer) {
 
 }  // namespace
 
-// The thread that trains has the lock at most while it runs: what it is held beyond that, others
-// have it.
+// The training thread holds the lock at most while it runs. Beyond that, others hold it.
 bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict& verdict) {
   const auto lock =
       std::find_if(evidence.locks.begin(), evidence.locks.end(),
                    [&](const LockUse& use) { return use.process == trainer.process; });
   if (lock == evidence.locks.end() || !evidence.system) return false;
-  const double own = CpuOf(*evidence.system, trainer);
+  const double own = CpuShare(*evidence.system, trainer);
   const ThreadRates* const other = BusiestOther(*evidence.system, trainer);
   if (lock->held - own < kMuchHeld || other == nullptr || other->cpu_share < kBusyThread) {
     return false;
   }
   verdict.bottleneck = Bottleneck::kLock;
   verdict.evidence = {
-      format("the interpreter lock was held {} of the times it was asked for; the training thread "
-             "ran {}",
-             Percent(lock->held), Percent(own)),
+      format(
+          "the interpreter lock was held in {} of the samples; the training thread ran {} of the "
+          "time",
+          Percent(lock->held), Percent(own)),
       format("thread {} ({}) of process {} ran {} of the time", other->thread, other->name,
              trainer.process, Percent(other->cpu_share))};
   verdict.notes.push_back(
-      "the rest of a step waits for the lock as well: a perfect input would spare a part of these "
-      "waits, not all");
+      "the rest of a step waits for the lock as well: a perfect input would save only a part of "
+      "these waits");
   return true;
 }
 

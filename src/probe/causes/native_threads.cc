@@ -1,5 +1,3 @@
-#include "src/probe/causes/native_threads.h"
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -7,12 +5,13 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/causes/rules.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr double kHardly = 0.1;     // processors
-constexpr double kBusyCores = 0.9;  // of those that may be used
+constexpr double kBusyCores = 0.9;  // of the usable cores
 constexpr size_t kMostNames = 3;
 constexpr double kWorthALine = 0.05;  // processors
 
@@ -29,7 +28,7 @@ bool Trains(const ThreadRates& thread, const std::vector<TrainerSteps>& trainers
   });
 }
 
-// Those that ran most first.
+// Threads other than the training threads, grouped by name, the busiest group first.
 std::vector<Group> OthersByName(const SystemRates& system,
                                 const std::vector<TrainerSteps>& trainers) {
   std::map<std::string, Group> by_name;
@@ -67,26 +66,27 @@ void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSt
   double cores = 0;
   for (const Group& group : groups) cores += group.cores;
   verdict.evidence.push_back(
-      "neither a loader of ours nor a stack of Python tells what the input spends its time in");
+      "the program has no recpack loader, and Python stacks do not show what the input does");
   if (cores < kHardly) {
-    verdict.evidence.push_back(format(
-        "besides the training threads the program hardly ran: {:.2f} processors; its input waits "
-        "for something",
-        cores));
+    verdict.evidence.push_back(
+        format("apart from the training threads the program hardly ran: {:.2f} processors; its "
+               "input waits "
+               "for something",
+               cores));
     verdict.cure =
-        "look at what its threads wait for (py-spy dump --native, strace -f): the network, another "
+        "check what its threads wait for (py-spy dump --native, strace -f): the network, another "
         "process, a lock";
     return;
   }
   verdict.evidence.push_back(
-      format("besides the training threads the program ran {:.1f} of {} processors{}", cores,
+      format("apart from the training threads the program ran {:.1f} of {} processors{}", cores,
              system.allowed_cores, Named(groups)));
   const bool full = system.tree_cores > kBusyCores * system.allowed_cores;
   verdict.cure =
-      full ? "the program has all its processors busy: more of them, less work a sample (smaller "
-             "pictures, cache()), or our loader"
-           : "let the input work in parallel (tf.data: num_parallel_calls=tf.data.AUTOTUNE, "
-             "interleave, prefetch; Grain: worker_count); TensorFlow's profiler tells the stage";
+      full ? "the program keeps all its processors busy: use more of them, less work a sample "
+             "(smaller pictures, cache()), or recpack's loader"
+           : "make the input parallel (tf.data: num_parallel_calls=tf.data.AUTOTUNE, interleave, "
+             "prefetch; Grain: worker_count); TensorFlow's profiler shows the stage";
 }
 
 }  // namespace recpack::probe

@@ -9,7 +9,7 @@ namespace recpack::probe {
 namespace {
 
 constexpr double kMuchWaiting = 0.1;
-constexpr double kSpared = 0.5;  // of the others' wait, to the one that is waited for
+constexpr double kSpared = 0.5;  // of the others' wait, the most that the slow rank may wait
 
 }  // namespace
 
@@ -29,8 +29,8 @@ size_t WaitsLongest(const std::vector<TrainerSteps>& trainers) {
   return static_cast<size_t>(longest - trainers.begin());
 }
 
-std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers) {
-  if (!GoInStep(trainers)) return {};
+std::optional<SlowRank> FindSlowRank(const std::vector<TrainerSteps>& trainers) {
+  if (!RunInLockstep(trainers)) return {};
   std::vector<double> waits;
   waits.reserve(trainers.size());
   for (const TrainerSteps& trainer : trainers) {

@@ -1,4 +1,4 @@
-// The one of several trainers that the others wait for.
+// Finds the trainer that the others wait for.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,20 @@
 
 namespace recpack::probe {
 
-// Of the trainer's time.
+// Share of the trainer's step time that `what` takes.
 double ShareOfTime(const TrainerSteps& trainer, int64_t StepRecord::*what);
 
 struct SlowRank {
   size_t rank = 0;    // index of the trainer
-  double own = 0;     // of its time that it waited for others
-  double others = 0;  // the same of these, on average
-  bool much = false;  // others wait for it so long that it is worth a look
+  double own = 0;     // share of its time in which it waits for others
+  double others = 0;  // the same share of the others, on average
+  bool much = false;  // the others wait long enough for it to matter
 };
 
-// Index of the trainer whose waits for input are the greatest share of its time. `trainers` is not
-// empty.
+// Index of the trainer with the largest share of input waits. `trainers` must not be empty.
 size_t WaitsLongest(const std::vector<TrainerSteps>& trainers);
 
-// The trainer that waits least for others. Nothing where trainers do not go in step.
-std::optional<SlowRank> SlowestOf(const std::vector<TrainerSteps>& trainers);
+// The trainer that waits least for others. Returns nullopt if the trainers do not run in lockstep.
+std::optional<SlowRank> FindSlowRank(const std::vector<TrainerSteps>& trainers);
 
 }  // namespace recpack::probe

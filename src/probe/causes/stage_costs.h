@@ -1,4 +1,4 @@
-// What a loader's samples cost it, and what bare calls of the same work would.
+// Cost of a loader's stages per sample, and ceilings: the rate of bare calls that do the same work.
 #pragma once
 
 #include "src/ceiling/predict.h"
@@ -9,30 +9,30 @@
 
 namespace recpack::probe {
 
-// Seconds a sample of one worker.
-double CostOf(const LoaderWork& work, Stage stage);
+// Seconds that one worker spends in the stage per sample.
+double StageCost(const LoaderWork& work, Stage stage);
 
-// `system`: of the same time, or null. `cores`: that the workers may use.
-ceiling::LoaderCost CostOf(const LoaderWork& work, const SystemRates* system, int cores);
+// `system`: rates over the same time, or nullptr. `cores`: how many the workers may use.
+ceiling::LoaderCost MakeLoaderCost(const LoaderWork& work, const SystemRates* system, int cores);
 
-// Samples a second that bare calls of the stage's work reach on `threads` threads.
-Reading<double> CeilingOf(const LoaderWork& work, Stage stage, const Ceilings& ceilings,
-                          int threads);
+// Samples per second that bare calls of the stage's work reach on `threads` threads.
+Reading<double> StageCeiling(const LoaderWork& work, Stage stage, const Ceilings& ceilings,
+                             int threads);
 
-// Whether workers waited less for input than storage takes to give it: their files were in memory.
+// Tells whether the files were in memory: workers waited for input less than storage would take.
 bool InputIsFromMemory(const LoaderWork& work, const Ceilings& ceilings);
 
-// Bytes of storage a sample.
+// Bytes of storage per sample.
 double StoredBytes(const LoaderWork& work);
 
-// JPEGs a sample, and what one of them is on average. Nothing was decoded: 0.
+// JPEGs per sample, and the average of one JPEG. All 0 if none was decoded.
 struct MeanPicture {
   double count = 0;
   double bytes = 0;   // encoded
-  double coded = 0;   // of these, that had to be read
-  double pixels = 0;  // of the whole
-  double made = 0;    // of these, that were made
+  double coded = 0;   // encoded bytes that the decoder had to read
+  double pixels = 0;  // of the whole picture
+  double made = 0;    // pixels that were decoded
 };
-MeanPicture PictureOf(const LoaderWork& work);
+MeanPicture AveragePicture(const LoaderWork& work);
 
 }  // namespace recpack::probe

@@ -11,7 +11,7 @@ namespace recpack::probe {
 namespace {
 
 constexpr double kMostlyWaiting = 0.5;
-constexpr double kWorthSaying = 0.02;  // of the samples a second
+constexpr double kWorthSaying = 0.02;  // of the samples per second
 
 std::string Percent(double share) { return format("{:.0f} %", 100 * share); }
 
@@ -19,22 +19,22 @@ std::string Cores(int threads, int cores) {
   return format("{} of {} core{}", std::min(threads, cores), cores, cores == 1 ? "" : "s");
 }
 
-// What was predicted of each change, besides the loader as it is.
+// A change and the rates predicted for it.
 struct Predicted {
   LoaderVariant change;
   WhatIf what_if;
 };
 
-std::vector<Predicted> PredictAll(const LoaderWork& work, const LoaderCost& cost,
+std::vector<Predicted> PredictAll(const LoaderWork& work, const ceiling::LoaderCost& cost,
                                   const Ceilings& ceilings) {
-  const Scaling scaling = ceilings.scale();
+  const ceiling::Scaling scaling = ceilings.scale();
   std::vector<Predicted> all;
-  for (LoaderVariant& each : ChangesOf(work, cost, ceilings)) {
-    LoaderChange alone = each.change;
+  for (LoaderVariant& each : ListChanges(work, cost, ceilings)) {
+    ceiling::LoaderChange alone = each.change;
     alone.alone = true;
     WhatIf what_if{.change = each.text,
-                   .loader = Predict(cost, alone, scaling),
-                   .training = Predict(cost, each.change, scaling)};
+                   .loader = ceiling::Predict(cost, alone, scaling),
+                   .training = ceiling::Predict(cost, each.change, scaling)};
     all.push_back({std::move(each), std::move(what_if)});
   }
   return all;
@@ -57,8 +57,9 @@ std::string Cures(const std::vector<Predicted>& all, Stage stage, double per_sec
   return text;
 }
 
-// "4 threads would give 1.9×", or that they cannot help.
-std::string MoreThreads(const std::vector<Predicted>& all, const LoaderCost& cost, int cores) {
+// "4 threads would give 1.9×", or that more threads do not help.
+std::string MoreThreads(const std::vector<Predicted>& all, const ceiling::LoaderCost& cost,
+                        int cores) {
   const Predicted* best = nullptr;
   for (const Predicted& each : all) {
     if (each.change.change.threads <= cost.threads) continue;
@@ -78,12 +79,13 @@ std::string Joined(const std::string& one, const std::string& other) {
   return one + (one.empty() || other.empty() ? "" : "; ") + other;
 }
 
-std::string Sentence(const LoaderUse& use, const LoaderCost& cost,
+std::string Sentence(const LoaderUse& use, const ceiling::LoaderCost& cost,
                      const std::vector<Predicted>& all) {
   if (use.room_share > kMostlyWaiting) {
     return format(
-        "the workers wait {} of their time for room: the loader gives all that is taken, "
-        "and nothing is to be gained from it",
+        "the workers wait {} of their time for a free slot: the loader is faster than its "
+        "consumer, "
+        "and a faster one would gain nothing",
         Percent(use.room_share));
   }
   if (use.stages.empty()) return "";
@@ -99,26 +101,27 @@ std::string Sentence(const LoaderUse& use, const LoaderCost& cost,
   return Joined(text, Cures(all, most.stage, cost.per_second));
 }
 
-std::string Whose(const std::optional<Ceilings>& ceilings) {
+std::string CeilingsSource(const std::optional<Ceilings>& ceilings) {
   if (!ceilings) {
-    return "there are no ceilings of this machine: run `recprobe doctor --data SHARDS` once";
+    return "this machine has no ceilings yet: run `recprobe doctor --data SHARDS` once";
   }
   const auto age = static_cast<int64_t>(std::time(nullptr)) - ceilings->measured_at;
   return format("ceilings of `recprobe doctor`, {} h ago{}{}; storage: {}",
                 std::max<int64_t>(0, age / 3600),
-                ceilings->disturbed() ? ", too low as the machine was busy" : "",
-                ceilings->data.empty() ? ", pictures made up" : ", with " + ceilings->data,
+                ceilings->disturbed() ? ", too low because the machine was busy" : "",
+                ceilings->data.empty() ? ", synthetic pictures" : ", with " + ceilings->data,
                 ceilings->storage);
 }
 
-StageUse UseOfStage(const LoaderWork& work, Stage stage, const std::optional<Ceilings>& ceilings) {
+StageUse MakeStageUse(const LoaderWork& work, Stage stage,
+                      const std::optional<Ceilings>& ceilings) {
   StageUse use{.stage = stage, .share = work.Share(stage)};
   const auto threads = static_cast<double>(work.workers);
-  use.rate = threads / CostOf(work, stage);
+  use.rate = threads / StageCost(work, stage);
   use.ceiling = Unavailable{"run `recprobe doctor`"};
   if (ceilings) {
-    use.ceiling = CeilingOf(work, stage, *ceilings,
-                            std::min(static_cast<int>(work.workers), ceilings->cores));
+    use.ceiling = StageCeiling(work, stage, *ceilings,
+                               std::min(static_cast<int>(work.workers), ceilings->cores));
   }
   return use;
 }
@@ -131,32 +134,33 @@ Reading<double> StageUse::ceiling_share() const {
   return *rate / *ceiling;
 }
 
-std::optional<LoaderUse> UseOf(const Evidence& evidence, const std::optional<Ceilings>& ceilings) {
-  const auto work = WorkOf(evidence.loaders);
+std::optional<LoaderUse> MakeLoaderUse(const Evidence& evidence,
+                                       const std::optional<Ceilings>& ceilings) {
+  const auto work = FindLoaderWork(evidence.loaders);
   if (!work || work->samples <= 0 || work->seconds <= 0 || work->workers == 0) return std::nullopt;
   LoaderUse use{.process = work->process,
                 .number = work->number,
                 .threads = static_cast<int>(work->workers),
                 .per_second = work->samples_per_second,
                 .room_share = work->Share(Stage::kRoom),
-                .ceilings = Whose(ceilings)};
+                .ceilings = CeilingsSource(ceilings)};
   use.cores = ceilings ? ceilings->cores : evidence.system ? evidence.system->allowed_cores : 0;
   const SystemRates* system = evidence.system ? &*evidence.system : nullptr;
-  const LoaderCost cost = CostOf(*work, system, std::max(1, use.cores));
+  const ceiling::LoaderCost cost = MakeLoaderCost(*work, system, std::max(1, use.cores));
   if (cost.consumer > 0) use.consumer_per_second = 1 / cost.consumer;
   std::vector<Predicted> all;
   if (ceilings) all = PredictAll(*work, cost, *ceilings);
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
     if (stage == Stage::kRoom || work->stages[i].time.count() <= 0) continue;
-    use.stages.push_back(UseOfStage(*work, stage, ceilings));
+    use.stages.push_back(MakeStageUse(*work, stage, ceilings));
     use.stages.back().next = Cures(all, stage, cost.per_second);
   }
   std::ranges::sort(use.stages, std::greater(), &StageUse::share);
   use.next = Sentence(use, cost, all);
   if (!ceilings) return use;
   use.what_if.push_back({.change = "as it is",
-                         .loader = Predict(cost, {.alone = true}, ceilings->scale()),
+                         .loader = ceiling::Predict(cost, {.alone = true}, ceilings->scale()),
                          .training = cost.per_second});
   for (Predicted& each : all) use.what_if.push_back(std::move(each.what_if));
   return use;

@@ -1,12 +1,14 @@
-// Where the time of a loader's workers went, against what this machine can do at best, and what
-// would make the training faster. docs/doctor.md has the formulas.
+// Time of a loader's workers by stage, compared with the ceilings of this machine, and predictions
+// of what would make the training faster. docs/doctor.md has the formulas.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "recpack/loader/stats.h"
 #include "src/probe/doctor/ceilings.h"
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/util/reading.h"
 #include "src/probe/verdict/verdict.h"
 
@@ -15,42 +17,42 @@ namespace recpack::probe {
 struct StageUse {
   Stage stage = Stage::kRoom;
   double share = 0;         // of the workers' time
-  Reading<double> rate;     // samples a second if the workers did nothing else
-  Reading<double> ceiling;  // samples a second of bare calls that do the same, of as many threads
-  std::string next;         // what would help, and how much; empty: nothing that is known
+  Reading<double> rate;     // samples per second if the workers did nothing else
+  Reading<double> ceiling;  // samples per second of bare calls that do the same, on as many threads
+  std::string next;         // what would help, and by how much; empty if nothing is known
 
-  // Of 1.
-  Reading<double> ceiling_share() const;
+  Reading<double> ceiling_share() const;  // rate / ceiling
 };
 
-// Samples a second under other circumstances.
+// Predicted samples per second after a change.
 struct WhatIf {
   std::string change;   // "4 threads", "`pack --resize 256`"
-  double loader = 0;    // of the loader alone
-  double training = 0;  // with its consumer on the same cores
+  double loader = 0;    // loader alone
+  double training = 0;  // loader and consumer on the same cores
 };
 
 struct LoaderUse {
   int process = 0;
-  uint32_t number = 0;  // among the loaders of its process
+  uint32_t number = 0;  // of the loader in its process
   int threads = 0;
-  int cores = 0;                   // that its process may use; 0: unknown
-  double per_second = 0;           // samples given
-  double consumer_per_second = 0;  // if its consumer never waited for it; 0: unknown
-  std::vector<StageUse> stages;    // that took time, the longest first; waits for room are none
-  double room_share = 0;           // of the workers' time, in which they waited for room
-  std::string next;                // in a sentence; empty: nothing that is known
-  std::vector<WhatIf> what_if;     // as it is first; empty without ceilings
-  std::string ceilings;            // whose they are, or how to have some
+  int cores = 0;                   // usable by the process; 0: unknown
+  double per_second = 0;           // samples given to the consumer
+  double consumer_per_second = 0;  // samples the consumer takes if it never waits; 0: unknown
+  std::vector<StageUse> stages;    // that took time, the longest first; without waits for room
+  double room_share = 0;           // of the workers' time, waiting for a free slot
+  std::string next;                // advice in one sentence; empty if there is none
+  std::vector<WhatIf> what_if;     // the current state first; empty without ceilings
+  std::string ceilings;            // where the ceilings come from, or how to measure them
 };
 
-// Of the loader that was waited for longest; nothing where none of ours was seen.
-std::optional<LoaderUse> UseOf(const Evidence& evidence, const std::optional<Ceilings>& ceilings);
+// Describes the loader that FindLoaderWork() picks. Returns nullopt if there is no recpack loader.
+std::optional<LoaderUse> MakeLoaderUse(const Evidence& evidence,
+                                       const std::optional<Ceilings>& ceilings);
 
-// A table of stages, the sentence, the table of what-ifs; 100 columns wide.
+// The table of stages, the advice and the table of predictions; 100 columns wide.
 std::string LoaderUseText(const LoaderUse& use);
 
-// One JSON object on one line; docs/doctor.md has its members.
+// One JSON object on one line; docs/doctor.md lists its members.
 std::string LoaderUseJson(const LoaderUse& use);
 
 }  // namespace recpack::probe

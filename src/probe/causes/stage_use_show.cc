@@ -14,13 +14,13 @@ std::string Number(const Reading<double>& reading) {
   return reading ? CountText(*reading) : std::string("-");
 }
 
-// JSON has no infinity.
+// JSON cannot represent infinity.
 Reading<double> Finite(double value) {
   if (std::isfinite(value)) return value;
-  return Unavailable{"nothing that was counted limits it"};
+  return Unavailable{"nothing that was measured limits it"};
 }
 
-Json Of(const Reading<double>& reading) {
+Json ToJson(const Reading<double>& reading) {
   if (!reading) return {{"unavailable", reading.reason()}};
   return *reading;
 }
@@ -59,17 +59,17 @@ std::string LoaderUseJson(const LoaderUse& use) {
   for (const StageUse& each : use.stages) {
     json["stages"].push_back({{"name", StageName(each.stage)},
                               {"share", each.share},
-                              {"rate", Of(each.rate)},
-                              {"ceiling", Of(each.ceiling)},
-                              {"ceiling_share", Of(each.ceiling_share())},
+                              {"rate", ToJson(each.rate)},
+                              {"ceiling", ToJson(each.ceiling)},
+                              {"ceiling_share", ToJson(each.ceiling_share())},
                               {"next", each.next}});
   }
   json["next"] = use.next;
   json["what_if"] = Json::array();
   for (const WhatIf& each : use.what_if) {
     json["what_if"].push_back({{"change", each.change},
-                               {"loader_per_s", Of(Finite(each.loader))},
-                               {"training_per_s", Of(Finite(each.training))}});
+                               {"loader_per_s", ToJson(Finite(each.loader))},
+                               {"training_per_s", ToJson(Finite(each.training))}});
   }
   json["ceilings"] = use.ceilings;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -1,16 +1,15 @@
-#include "src/probe/causes/storage_place.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "src/base/format.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/causes/rules.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
-// Of the bytes that were asked for: what memory gives is not waited for, so a part is enough.
+// Share of the bytes read. Reads from memory do not wait, so a small share is enough.
 constexpr double kMuchFetched = 0.1;
 constexpr double kMuchAgain = 0.5;   // of the bytes fetched
 constexpr double kWorthALine = 1e6;  // bytes a second
@@ -20,18 +19,18 @@ std::string Megabytes(double bytes_per_second) {
 }
 
 struct Flow {
-  double asked = 0;    // bytes a second
-  double fetched = 0;  // of these, from disks
-  double again = 0;    // that the memory had held not long ago; of the whole machine
+  double asked = 0;    // bytes read per second
+  double fetched = 0;  // from disks
+  double again = 0;    // refaults: in memory not long ago; of the whole machine
 };
 
-Flow FlowOf(const SystemRates& system, const LoaderWork* work) {
+Flow MakeFlow(const SystemRates& system, const LoaderWork* work) {
   Flow flow;
   for (const ProcessRates& process : system.processes) {
     flow.asked += process.read_chars_per_second.value_or(0);
     flow.fetched += process.read_bytes_per_second.value_or(0);
   }
-  // Of mapped files no read(2) asks.
+  // Mapped files are not read with read(2).
   if (work != nullptr) flow.asked = std::max(flow.asked, work->bytes_per_second);
   flow.again =
       system.refaults_per_second.value_or(0) * static_cast<double>(::sysconf(_SC_PAGESIZE));
@@ -45,7 +44,7 @@ bool Misses(const Flow& flow) {
 void AddDevices(const SystemRates& system, Verdict& verdict) {
   for (const DeviceRates& device : system.devices) {
     if (device.read_bytes_per_second < kWorthALine) continue;
-    verdict.evidence.push_back(format("{} gave {}, busy {} of the time", device.name,
+    verdict.evidence.push_back(format("{} supplied {}, busy {} of the time", device.name,
                                       Megabytes(device.read_bytes_per_second),
                                       Percent(device.busy_share)));
   }
@@ -54,12 +53,12 @@ void AddDevices(const SystemRates& system, Verdict& verdict) {
 }  // namespace
 
 bool DisksGiveMuch(const Evidence& evidence, const LoaderWork* work) {
-  return evidence.system && Misses(FlowOf(*evidence.system, work));
+  return evidence.system && Misses(MakeFlow(*evidence.system, work));
 }
 
-void NameStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verdict) {
+void DescribeStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verdict) {
   if (!evidence.system) return;
-  const Flow flow = FlowOf(*evidence.system, work);
+  const Flow flow = MakeFlow(*evidence.system, work);
   const bool misses = Misses(flow);
   const bool whole_epochs = work != nullptr && work->epochs > 0;
   const bool refaults = flow.again > kMuchAgain * flow.fetched;
@@ -75,7 +74,8 @@ void NameStorage(const Evidence& evidence, const LoaderWork* work, Verdict& verd
                  : format("all of the data was read before: this is epoch {}", work->epochs + 1));
   } else if (!misses && flow.asked > kWorthALine) {
     verdict.evidence.push_back(
-        "the disks of this machine gave little of it: a network's file system, or a limit");
+        "this machine's disks supplied little of it: it is a network file system, or a limit "
+        "applies");
   }
   AddDevices(*evidence.system, verdict);
 }

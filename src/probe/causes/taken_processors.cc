@@ -1,22 +1,21 @@
-#include "src/probe/causes/taken_processors.h"
-
 #include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "src/base/format.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/causes/rules.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr double kMuchQueueing = 0.15;   // of the time
-constexpr double kMuchOfOthers = 0.2;    // of the processors there are
-constexpr double kMostlyTaken = 0.5;     // of the processors there are, by whomever
+constexpr double kMuchOfOthers = 0.2;    // of the allowed processors
+constexpr double kMostlyTaken = 0.5;     // of the allowed processors, by any program
 constexpr double kMuchThrottling = 0.2;  // of the quota's periods
 
-// Of the time, by the threads that wanted a processor most.
+// Mean share of time in the run queue, over the `count` threads that wanted a processor most.
 double Queueing(const SystemRates& system, int process, size_t count) {
   std::vector<std::pair<double, double>> threads;  // wanted, waited for
   for (const ThreadRates& thread : system.threads) {
@@ -49,13 +48,14 @@ bool ProcessorsAreTaken(const Evidence& evidence, int process, size_t threads, V
   }
   const double others = system.others_cores.value_or(0);
   if (system.allowed_cores == 0 || others < kMuchOfOthers * system.allowed_cores) return false;
-  // While many do nothing, none is waited for because of others.
+  // If many processors are idle, other programs are not the cause of the waits.
   if (others + system.tree_cores < kMostlyTaken * system.allowed_cores) return false;
   verdict.bottleneck = Bottleneck::kInterference;
   verdict.evidence = {
-      format("other programs had {:.1f} of {} processors", others, system.allowed_cores), queueing};
+      format("other programs used {:.1f} of {} processors", others, system.allowed_cores),
+      queueing};
   verdict.notes.push_back(
-      "who takes processors delays steps as well as their input: the share is of the waits alone");
+      "other programs delay steps as well as their input: the share is of the waits alone");
   return true;
 }
 

@@ -1,4 +1,4 @@
-// What a loader would give under other circumstances.
+// Changes of a loader whose effect is predicted.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 namespace recpack::probe {
 
 struct LoaderVariant {
-  std::string text;  // of WhatIf
-  LoaderChange change;
-  Stage helps = Stage::kRoom;  // the stage that it relieves; kRoom: all of them
+  std::string text;  // WhatIf::change
+  ceiling::LoaderChange change;
+  Stage helps = Stage::kRoom;  // the stage that gets cheaper; kRoom: all stages
 };
 
-// What is worth a look at: numbers of threads, caches, smaller pictures, tiles, ranks.
-std::vector<LoaderVariant> ChangesOf(const LoaderWork& work, const LoaderCost& cost,
-                                     const Ceilings& ceilings);
+// Lists changes to predict: numbers of threads, caches, smaller pictures, tiles, ranks.
+std::vector<LoaderVariant> ListChanges(const LoaderWork& work, const ceiling::LoaderCost& cost,
+                                       const Ceilings& ceilings);
 
 }  // namespace recpack::probe

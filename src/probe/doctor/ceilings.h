@@ -1,4 +1,4 @@
-// What a machine can do at best, as `recprobe doctor` measured it, kept from one run to the next.
+// Ceilings: the best rates of this machine, measured by `recprobe doctor` and cached in a file.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace recpack::probe {
 
-// The measurements, by the names that files and screens show.
+// Names of the measurements, in files and on screens.
 inline constexpr const char* kReadCold = "read in order, cold";
 inline constexpr const char* kReadRandom = "read 4 KiB at random, cold";
 inline constexpr const char* kReadCached = "read from memory";
@@ -35,64 +35,71 @@ struct Ceiling {
   std::string unit;      // "B/s", "pictures/s", ...
   ceiling::Spread one;   // one thread
   ceiling::Spread all;   // `threads` threads together
-  int threads = 1;       // as many as cores, but where many calls at a time are what is measured
-  std::string how = {};  // what was measured, where the name does not say it
+  int threads = 1;       // usually the number of cores; more if concurrent calls are measured
+  std::string how = {};  // what was measured, if the name does not tell
 };
 
-// What the data's pictures would be with another shorter side: shares of what they are.
+// Effect of resizing the data's pictures to a shorter side, relative to the originals.
 struct ResizeEffect {
   int shorter = 0;  // pixels
   double bytes = 1;
-  double seconds = 1;  // of decoding whole ones
+  double seconds = 1;  // to decode a whole picture
 };
 
 struct Ceilings {
   int64_t measured_at = 0;  // seconds since 1970
-  std::string machine;      // whose they are: host, processor, cores
-  std::string storage;      // of what was read
-  std::string data;         // whose pictures and shards; empty: none
-  int cores = 1;            // that were used
-  double load = 0;          // threads of others that ran or could when it began (load average)
+  std::string machine;      // MachineKey()
+  std::string storage;      // storage that was read
+  std::string data;         // data set whose shards and pictures were used; empty: none
+  int cores = 1;            // used
+  double load = 0;          // load average at the beginning: runnable threads of other programs
   std::vector<Ceiling> rates;
-  ceiling::DecodeCost decode;  // one core; of the data's pictures where there are some
+  ceiling::DecodeCost decode;  // on one core; for the data's pictures if there are any
   std::vector<ceiling::Slowdown> scaling;
-  double store_bytes_per_second = 0;  // of one thread, as Scaling has it
+  double store_bytes_per_second = 0;  // of one thread, see ceiling::Scaling
   std::optional<ResizeEffect> resize;
 
-  // Null where it was not measured.
+  // Returns nullptr if it was not measured.
   const Ceiling* Find(std::string_view name) const;
-  // Of `threads` threads: between those of one and of all by interpolation; 0: unknown.
-  double RateOf(std::string_view name, int threads) const;
-  // Whether others took so much of the cores that the figures are too low.
+  // Rate of `threads` threads, interpolated between one and all. Returns 0 if it is unknown.
+  double Rate(std::string_view name, int threads) const;
+  // Tells whether other programs used so many cores that the rates are too low.
   bool disturbed() const { return load > 0.5 * cores; }
   ceiling::Scaling scale() const { return {scaling, store_bytes_per_second}; }
 };
 
 struct MeasureOptions {
-  std::vector<std::string> files = {};    // that are read, of the data; none: one made in `folder`
-  std::string folder = ".";               // on the storage that is measured
-  std::vector<ByteBuffer> pictures = {};  // the data's JPEGs, some of them
-  std::string compressed = {};  // the data's shard, if it is compressed; empty: a made-up one
+  std::vector<std::string> files = {};    // to read; empty: a scratch file in `folder`
+  std::string folder = ".";               // on the storage to measure
+  std::vector<ByteBuffer> pictures = {};  // some of the data's JPEGs
+  std::string compressed = {};            // a compressed shard; empty: a synthetic one
   int cores = 1;
-  size_t memory = CeilingOptions::kMemory;                        // as CeilingOptions has it
-  std::string cuda = kCudaDriver;                                 // the driver's library
+  size_t memory = ceiling::CeilingOptions::kMemory;               // as CeilingOptions has it
+  std::string cuda = ceiling::kCudaDriver;                        // the driver's library
   std::chrono::duration<double> time = std::chrono::seconds(30);  // at most, about
 };
 
-// Blocks. Throws nothing for what it finds: what cannot be measured is unavailable. `machine`,
-// `storage` and `data` are left to the caller.
+// Blocks while it measures. What cannot be measured is unavailable, with the reason. The caller
+// sets `machine`, `storage` and `data`.
 Ceilings MeasureCeilings(const MeasureOptions& options);
 
-// Of this process's machine: host, processor, cores that may be used.
+// Identifies this machine: host, processor model, number of usable cores.
 std::string MachineKey();
 
-// Kept as JSON, one file a machine and storage, in `folder`; empty: $XDG_CACHE_HOME/recpack, else
-// ~/.cache/recpack. Throws Error (kIo) where it cannot be written.
+// Writes the ceilings as JSON, one file per machine and storage, to `folder`. Default:
+// $XDG_CACHE_HOME/recpack, else ~/.cache/recpack. Throws Error (kIo) if the file cannot be written.
 void KeepCeilings(const Ceilings& ceilings, const std::string& folder = "");
 
-// Those of this machine that were kept last; of `storage` only, where one is named. Files that are
-// damaged or of another version count as none.
+// Reads the latest ceilings of this machine, only those of `storage` unless it is empty. Skips
+// files that are damaged or have another version.
 std::optional<Ceilings> KeptCeilings(const std::string& folder = "",
                                      const std::string& storage = "");
+
+// For people, with a headline, 100 columns wide.
+std::string CeilingsText(const Ceilings& ceilings);
+
+// One JSON object on one line; docs/doctor.md lists its members. What could not be measured is
+// {"unavailable": REASON}.
+std::string CeilingsJson(const Ceilings& ceilings);
 
 }  // namespace recpack::probe

@@ -1,10 +1,11 @@
-// Ceilings as JSON, and where they are kept.
+// Reads and writes ceilings as JSON files.
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "recpack/base/bytes.h"
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -12,7 +13,6 @@
 #include "src/base/format.h"
 #include "src/probe/doctor/ceilings.h"
 #include "src/probe/doctor/machine_parts.h"
-#include "src/probe/doctor/show_machine.h"
 
 namespace recpack::probe {
 namespace {
@@ -23,19 +23,19 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr const char* kPrefix = "ceilings-";
 
-Json Of(const Spread& spread) {
+Json ToJson(const ceiling::Spread& spread) {
   if (!spread.measured()) return {{"unavailable", spread.unavailable}};
   return {{"value", spread.value}, {"low", spread.low}, {"high", spread.high}};
 }
 
-Spread SpreadFrom(const Json& json) {
+ceiling::Spread ParseSpread(const Json& json) {
   if (json.contains("unavailable")) return {.unavailable = json["unavailable"]};
   return {.value = json.at("value"), .low = json.at("low"), .high = json.at("high")};
 }
 
-Ceilings CeilingsFrom(const Json& json) {
+Ceilings ParseCeilings(const Json& json) {
   if (json.at("version") != kVersion) {
-    throw Error(ErrorKind::kUnsupported, "is of another version");
+    throw Error(ErrorKind::kUnsupported, "has another version");
   }
   Ceilings ceilings{.measured_at = json.at("measured_at"),
                     .machine = json.at("machine"),
@@ -51,8 +51,8 @@ Ceilings CeilingsFrom(const Json& json) {
   for (const Json& each : json.at("ceilings")) {
     ceilings.rates.push_back({.name = each.at("name"),
                               .unit = each.at("unit"),
-                              .one = SpreadFrom(each.at("one")),
-                              .all = SpreadFrom(each.at("all")),
+                              .one = ParseSpread(each.at("one")),
+                              .all = ParseSpread(each.at("all")),
                               .threads = each.at("threads"),
                               .how = each.at("how")});
   }
@@ -69,7 +69,7 @@ Ceilings CeilingsFrom(const Json& json) {
   return ceilings;
 }
 
-fs::path FolderOf(const std::string& folder) {
+fs::path CacheFolder(const std::string& folder) {
   if (!folder.empty()) return folder;
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return fs::path(cache) / "recpack";
@@ -77,13 +77,9 @@ fs::path FolderOf(const std::string& folder) {
   return fs::path(home == nullptr || *home == '\0' ? "/tmp" : home) / ".cache" / "recpack";
 }
 
-ByteView BytesOf(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
 std::string Hash(const std::string& text) {
   Sha256 hash;
-  hash.Update(BytesOf(text));
+  hash.Update(AsBytes(text));
   return Hex(hash.Finish()).substr(0, 16);
 }
 
@@ -115,12 +111,12 @@ std::string CeilingsJson(const Ceilings& ceilings) {
   for (const Ceiling& each : ceilings.rates) {
     json["ceilings"].push_back({{"name", each.name},
                                 {"unit", each.unit},
-                                {"one", Of(each.one)},
-                                {"all", Of(each.all)},
+                                {"one", ToJson(each.one)},
+                                {"all", ToJson(each.all)},
                                 {"threads", each.threads},
                                 {"how", each.how}});
   }
-  for (const Slowdown& at : ceilings.scaling) {
+  for (const ceiling::Slowdown& at : ceilings.scaling) {
     json["scaling"].push_back(
         {{"threads", at.threads}, {"compute", at.compute}, {"memory", at.memory}});
   }
@@ -133,13 +129,13 @@ std::string CeilingsJson(const Ceilings& ceilings) {
 }
 
 void KeepCeilings(const Ceilings& ceilings, const std::string& folder) {
-  const fs::path into = FolderOf(folder);
+  const fs::path into = CacheFolder(folder);
   std::error_code code;
   fs::create_directories(into, code);
   if (code) throw SystemError("cannot make", into, code.value());
   const fs::path path =
       into / format("{}{}-{}.json", kPrefix, Hash(ceilings.machine), Hash(ceilings.storage));
-  WriteFileAtomically(PosixFiles(), path, BytesOf(CeilingsJson(ceilings) + "\n"), false);
+  WriteFileAtomically(PosixFiles(), path, AsBytes(CeilingsJson(ceilings) + "\n"), false);
 }
 
 std::optional<Ceilings> KeptCeilings(const std::string& folder, const std::string& storage) {
@@ -147,16 +143,16 @@ std::optional<Ceilings> KeptCeilings(const std::string& folder, const std::strin
   const std::string prefix = format("{}{}-", kPrefix, Hash(machine));
   std::optional<Ceilings> latest;
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(FolderOf(folder), code)) {
+  for (const auto& entry : fs::directory_iterator(CacheFolder(folder), code)) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
     try {
       constexpr uint64_t kMost = 1 << 20;
       const ByteBuffer text = ReadWholeFile(PosixFiles(), entry.path(), kMost);
-      Ceilings ceilings = CeilingsFrom(Json::parse(text.begin(), text.end()));
+      Ceilings ceilings = ParseCeilings(Json::parse(text.begin(), text.end()));
       if (ceilings.machine != machine || (!storage.empty() && ceilings.storage != storage))
         continue;
       if (!latest || ceilings.measured_at > latest->measured_at) latest = std::move(ceilings);
-    } catch (const std::exception&) {  // as if it were not there
+    } catch (const std::exception&) {  // skip a damaged file
     }
   }
   return latest;

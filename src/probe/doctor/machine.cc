@@ -32,8 +32,8 @@ CgroupSample ReadCgroup(const MachineOptions& options, UnseenList& missing) {
   return sample;
 }
 
-Unavailable Why(const UnseenList& missing) {
-  if (missing.list().empty()) return {"the control group does not tell it"};
+Unavailable CgroupReason(const UnseenList& missing) {
+  if (missing.list().empty()) return {"the control group has no such file"};
   const Unseen& first = missing.list().front();
   return {format("{}; needed: {}", first.reason, first.right)};
 }

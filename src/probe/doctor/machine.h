@@ -1,5 +1,5 @@
-// What a machine, or the part of it that a container leaves, has for a training, and what of it
-// hurts.
+// Properties of this machine, or of the part that a container may use, and findings about what
+// slows down or breaks training.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@ namespace recpack::probe {
 
 inline constexpr uint64_t kUnlimited = UINT64_MAX;
 
-// Limits that are not there are infinite, or kUnlimited.
+// A limit that is not set is infinite, or kUnlimited.
 struct MachineCores {
   Reading<std::string> model;
   Reading<int> online;
-  Reading<int> allowed;           // by the affinity mask, cpusets included
+  Reading<int> allowed;           // by affinity mask and cpusets
   Reading<int> threads_per_core;  // 2: SMT
   Reading<int> numa_nodes;
-  Reading<double> limit;  // processors by the quotas of the control group and those around it
-  int used = 1;           // as many threads as our loaders take by themselves
+  Reading<double> limit;  // processors, by the quotas of the control group and its parents
+  int used = 1;           // default number of threads of recpack's loader
   Reading<std::string> governor;
   Reading<std::string> frequency_driver;
-  Reading<int> mhz;  // of the first core, now
+  Reading<int> mhz;  // current clock of the first core
   Reading<int> most_mhz;
 };
 
 struct MachineMemory {
-  Reading<uint64_t> total;  // bytes, as all of these
+  // All sizes in bytes.
+  Reading<uint64_t> total;
   Reading<uint64_t> available;
-  Reading<uint64_t> limit;   // of the control group and those around it
+  Reading<uint64_t> limit;   // of the control group and its parents
   Reading<uint64_t> locked;  // RLIMIT_MEMLOCK
   Reading<uint64_t> shared;  // size of /dev/shm
   Reading<uint64_t> shared_free;
@@ -41,10 +42,10 @@ struct MachineMemory {
 struct MachineKernel {
   Reading<std::string> release;
   Reading<uint64_t> open_files;       // RLIMIT_NOFILE, the soft limit
-  Reading<uint64_t> most_open_files;  // what the process may raise it to
+  Reading<uint64_t> most_open_files;  // the hard limit
   Reading<int> perf_event_paranoid;
-  Reading<bool> io_uring;  // usable; unavailable says what refuses it
-  bool rdma = false;       // there is /dev/infiniband
+  Reading<bool> io_uring;  // usable; else the reason
+  bool rdma = false;       // /dev/infiniband exists
 };
 
 struct MachineStorage {
@@ -61,9 +62,9 @@ struct MachineStorage {
 struct MachineGpus {
   Reading<int> count;
   Reading<std::string> driver;
-  Reading<std::string> cuda;  // newest that the driver runs
+  Reading<std::string> cuda;  // newest version that the driver supports
   std::vector<GpuSample> gpus;
-  bool device_files = false;  // there are /dev/nvidia*
+  bool device_files = false;  // /dev/nvidiactl exists
 };
 
 struct Machine {
@@ -76,24 +77,32 @@ struct Machine {
 };
 
 struct MachineOptions {
-  std::string data = ".";  // whose storage is meant
+  std::string data = ".";  // a path on the storage to describe
   std::string proc = "/proc";
   std::string sys = "/sys";
   std::string dev = "/dev";
   GpuSamplerOptions gpus = {.patience = std::chrono::seconds(3)};
 };
 
-// Needs no rights; what cannot be read says why. Throws nothing. Takes as long as NVML, at most the
-// patience of options.gpus.
+// Needs no privileges. What cannot be read is unavailable, with the reason. Never throws. Waits for
+// NVML for at most options.gpus.patience.
 Machine ReadMachine(const MachineOptions& options = {});
 
 struct MachineFinding {
-  bool surely = false;  // it costs time or breaks programs; else it may
+  bool surely = false;  // surely costs time or breaks programs; else it may
   std::string what;
   std::string action;
 };
 
-// What hurts, the sure ones first.
-std::vector<MachineFinding> FindingsOf(const Machine& machine);
+// Returns what slows down or breaks training, the sure findings first.
+std::vector<MachineFinding> CheckMachine(const Machine& machine);
+
+// For people, with a headline, 100 columns wide.
+std::string MachineText(const Machine& machine);
+std::string FindingsText(const std::vector<MachineFinding>& findings);
+
+// One JSON object on one line; docs/doctor.md lists its members. What could not be read is
+// {"unavailable": REASON}.
+std::string MachineJson(const Machine& machine);
 
 }  // namespace recpack::probe

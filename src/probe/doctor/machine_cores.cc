@@ -4,15 +4,14 @@
 
 #include "recpack/base/cpu.h"
 #include "src/probe/doctor/machine_parts.h"
-#include "src/probe/doctor/machine_text.h"
-#include "src/probe/procfs/core_list.h"
+#include "src/probe/procfs/scanner.h"
 
 namespace recpack::probe {
 namespace {
 
-// "KEY : VALUE" or "KEY:\tVALUE", the first of the file.
-Reading<std::string> ValueOf(const Reading<std::string>& text, std::string_view key,
-                             const std::string& path) {
+// Returns VALUE of the first line "KEY : VALUE" or "KEY:\tVALUE".
+Reading<std::string> FindValue(const Reading<std::string>& text, std::string_view key,
+                               const std::string& path) {
   if (!text) return Unavailable{text.reason()};
   Scanner lines(*text);
   while (!lines.done()) {
@@ -23,40 +22,40 @@ Reading<std::string> ValueOf(const Reading<std::string>& text, std::string_view 
     const size_t begin = line.find_first_not_of(" \t", colon + 1);
     if (begin != std::string_view::npos) return std::string(line.substr(begin));
   }
-  return Unavailable{format("{} does not tell it", path)};
+  return Unavailable{format("{} has no '{}'", path, key)};
 }
 
-Reading<int> CountOf(const Reading<std::string>& list) {
+Reading<int> CountListed(const Reading<std::string>& list) {
   if (!list) return Unavailable{list.reason()};
   const auto count = static_cast<int>(ParseCoreList(*list).size());
   if (count == 0) return Unavailable{"the list is empty"};
   return count;
 }
 
-// By architecture.
-Reading<std::string> ModelOf(const MachineOptions& options) {
+// The key depends on the architecture.
+Reading<std::string> CpuModel(const MachineOptions& options) {
   const std::string path = options.proc + "/cpuinfo";
-  const Reading<std::string> text = TextOf(path);
+  const Reading<std::string> text = ReadText(path);
   for (const char* key : {"model name", "Model", "CPU part"}) {
-    if (auto model = ValueOf(text, key, path)) return model;
+    if (auto model = FindValue(text, key, path)) return model;
   }
-  return ValueOf(text, "model name", path);
+  return FindValue(text, "model name", path);
 }
 
 Reading<int> NumaNodes(const MachineOptions& options) {
-  return CountOf(TextOf(options.sys + "/devices/system/node/online"));
+  return CountListed(ReadText(options.sys + "/devices/system/node/online"));
 }
 
-Reading<double> LimitOf(const MachineOptions& options) {
+Reading<double> CpuLimit(const MachineOptions& options) {
   UnseenList missing;
   const CgroupSample group = ReadCgroup(options, missing);
   if (group.cpu_limit) return *group.cpu_limit;
-  return Why(missing);
+  return CgroupReason(missing);
 }
 
 Reading<int> Megahertz(const std::string& path) {
   constexpr int kKilo = 1000;
-  Reading<int> khz = NumberOf(path);
+  Reading<int> khz = ReadNumber(path);
   if (!khz) return khz;
   return *khz / kKilo;
 }
@@ -68,19 +67,19 @@ MachineCores ReadMachineCores(const MachineOptions& options) {
   const std::string frequency = cpu + "/cpu0/cpufreq";
   const std::string status = format("{}/{}/status", options.proc, ::getpid());
   MachineCores cores;
-  cores.model = ModelOf(options);
-  cores.online = CountOf(TextOf(cpu + "/online"));
-  cores.allowed = CountOf(ValueOf(TextOf(status), "Cpus_allowed_list", status));
-  cores.threads_per_core = CountOf(TextOf(cpu + "/cpu0/topology/thread_siblings_list"));
+  cores.model = CpuModel(options);
+  cores.online = CountListed(ReadText(cpu + "/online"));
+  cores.allowed = CountListed(FindValue(ReadText(status), "Cpus_allowed_list", status));
+  cores.threads_per_core = CountListed(ReadText(cpu + "/cpu0/topology/thread_siblings_list"));
   cores.numa_nodes = NumaNodes(options);
-  cores.limit = LimitOf(options);
+  cores.limit = CpuLimit(options);
   cores.used = AvailableThreads();
-  cores.governor = TextOf(frequency + "/scaling_governor");
-  cores.frequency_driver = TextOf(frequency + "/scaling_driver");
+  cores.governor = ReadText(frequency + "/scaling_governor");
+  cores.frequency_driver = ReadText(frequency + "/scaling_driver");
   cores.mhz = Megahertz(frequency + "/scaling_cur_freq");
   if (!cores.mhz) {
     const std::string path = options.proc + "/cpuinfo";
-    const Reading<std::string> text = ValueOf(TextOf(path), "cpu MHz", path);
+    const Reading<std::string> text = FindValue(ReadText(path), "cpu MHz", path);
     if (text) cores.mhz = std::atoi(text->c_str());
   }
   cores.most_mhz = Megahertz(frequency + "/cpuinfo_max_freq");

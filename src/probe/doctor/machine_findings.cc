@@ -8,12 +8,12 @@ namespace recpack::probe {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-// A worker of PyTorch's passes each batch through shared memory: two batches of 256 pictures of
-// 224x224 in f32 are 308 MB.
+// PyTorch's workers pass batches through shared memory: two batches of 256 pictures of 224x224 in
+// f32 are 308 MB.
 constexpr uint64_t kSurelyLittleShared = 256 * kMiB;
 constexpr uint64_t kLittleShared = 1024 * kMiB;
 constexpr uint64_t kLittleLocked = 64 * kMiB;
-constexpr uint64_t kSurelyFewFiles = 512;  // our loader keeps 256 shards open
+constexpr uint64_t kSurelyFewFiles = 512;  // recpack's loader keeps 256 shards open
 constexpr uint64_t kFewFiles = 4096;
 constexpr uint64_t kLittleMemory = 2048 * kMiB;
 constexpr double kLittleFree = 0.05;
@@ -38,14 +38,14 @@ class Findings {
   std::vector<MachineFinding> sure_, perhaps_;
 };
 
-void OfCores(const MachineCores& cores, Findings& findings) {
+void CheckCores(const MachineCores& cores, Findings& findings) {
   if (cores.limit && std::isfinite(*cores.limit) && cores.used > std::ceil(*cores.limit)) {
     const int threads = std::max(1, static_cast<int>(*cores.limit));
     findings.Surely(
-        format("the control group gives {:.1f} processors, programs see {} and start as many "
-               "threads, which are then stopped for parts of each period",
+        format("the control group allows {:.1f} processors, but programs see {} and start as many "
+               "threads, which are then throttled in each period",
                *cores.limit, cores.used),
-        format("give loaders --threads {}, or the container more: docker run --cpus={}", threads,
+        format("run loaders with --threads {}, or raise the limit: docker run --cpus={}", threads,
                cores.used));
   }
   const bool fixed = cores.governor && *cores.governor == "powersave" && cores.frequency_driver &&
@@ -56,13 +56,13 @@ void OfCores(const MachineCores& cores, Findings& findings) {
                     "cpupower frequency-set -g performance");
   }
   if (cores.numa_nodes && *cores.numa_nodes > 1) {
-    findings.Perhaps(format("memory has {} NUMA nodes: cores of one read that of another slowly",
+    findings.Perhaps(format("memory has {} NUMA nodes: access to another node's memory is slow",
                             *cores.numa_nodes),
                      "bind each rank to the node of its GPU: numactl --cpunodebind=N --membind=N");
   }
 }
 
-void OfMemory(const Machine& machine, Findings& findings) {
+void CheckMemory(const Machine& machine, Findings& findings) {
   const MachineMemory& memory = machine.memory;
   if (memory.shared && *memory.shared < kLittleShared) {
     const std::string action = "docker run --shm-size=8g, or --ipc=host";
@@ -77,21 +77,21 @@ void OfMemory(const Machine& machine, Findings& findings) {
   const uint64_t limit = std::min(memory.limit ? *memory.limit : kUnlimited,
                                   memory.total ? *memory.total : kUnlimited);
   if (limit < kLittleMemory) {
-    findings.Perhaps(format("there are {} of memory", MiB(limit)),
+    findings.Perhaps(format("only {} of memory are usable", MiB(limit)),
                      "keep prefetch, batches and caches small");
   }
   if (memory.locked && *memory.locked < kLittleLocked) {
     const std::string what = format("a process may lock {} of memory", MiB(*memory.locked));
     const std::string action = "ulimit -l unlimited; docker run --ulimit memlock=-1";
     if (machine.kernel.rdma) {
-      findings.Surely(what + ": NCCL and MPI cannot register theirs for InfiniBand", action);
+      findings.Surely(what + ": NCCL and MPI cannot register memory for InfiniBand", action);
     } else if (machine.gpus.count && *machine.gpus.count > 0) {
       findings.Perhaps(what + ": GPUDirect Storage and RDMA need more", action);
     }
   }
 }
 
-void OfKernel(const MachineKernel& kernel, Findings& findings) {
+void CheckKernel(const MachineKernel& kernel, Findings& findings) {
   if (kernel.open_files && *kernel.open_files < kFewFiles) {
     const std::string most = kernel.most_open_files && *kernel.most_open_files != kUnlimited
                                  ? format("{}", *kernel.most_open_files)
@@ -99,15 +99,15 @@ void OfKernel(const MachineKernel& kernel, Findings& findings) {
     const std::string what = format("a process may open {} files", *kernel.open_files);
     const std::string action = "ulimit -n " + most + "; docker run --ulimit nofile=65536:65536";
     if (*kernel.open_files < kSurelyFewFiles) {
-      findings.Surely(what + ", a loader keeps 256 shards open", action);
+      findings.Surely(what + ", but a loader keeps 256 shards open", action);
     } else {
-      findings.Perhaps(what + ": many workers of PyTorch's that pass tensors by file need more",
+      findings.Perhaps(what + ": many PyTorch workers that pass tensors through files need more",
                        action);
     }
   }
   if (!kernel.io_uring) {
     findings.Perhaps("io_uring cannot be used: " + kernel.io_uring.reason(),
-                     "nothing, where data are in memory or on fast disks; else "
+                     "nothing if the data is in memory or on fast disks; else "
                      "sysctl kernel.io_uring_disabled=0, or a seccomp profile that allows it");
   }
   if (kernel.perf_event_paranoid && *kernel.perf_event_paranoid > 2) {
@@ -118,7 +118,7 @@ void OfKernel(const MachineKernel& kernel, Findings& findings) {
   }
 }
 
-void OfStorage(const MachineStorage& storage, Findings& findings) {
+void CheckStorage(const MachineStorage& storage, Findings& findings) {
   if (storage.kind && *storage.kind == "rotating") {
     findings.Surely(format("{} is on a rotating disk: reads in random order are a hundred times "
                            "slower than in order",
@@ -138,49 +138,48 @@ void OfStorage(const MachineStorage& storage, Findings& findings) {
   if (storage.size && storage.free && *storage.size > 0 &&
       static_cast<double>(*storage.free) < kLittleFree * static_cast<double>(*storage.size)) {
     findings.Perhaps(format("{} has {} free", storage.path, MiB(*storage.free)),
-                     "make room: checkpoints and caches need it");
+                     "free some space: checkpoints and caches need it");
   }
 }
 
-void OfGpu(const GpuSample& gpu, Findings& findings) {
+void CheckGpu(const GpuSample& gpu, Findings& findings) {
   const std::string name = format("GPU {}", gpu.device);
   if (!gpu.values) {
     return findings.Surely(format("{}: {}", name, gpu.values.reason()),
-                           "nvidia-smi -q, then reset it or reboot");
+                           "run nvidia-smi -q, then reset the GPU or reboot");
   }
   const GpuValues& values = *gpu.values;
   if (values.pcie_width && values.most_pcie_width && *values.pcie_width < *values.most_pcie_width) {
-    findings.Surely(format("{}'s PCIe link has {} of {} lanes: copies are that much slower", name,
-                           *values.pcie_width, *values.most_pcie_width),
-                    "look at the slot, the riser and the BIOS; reseat the board");
+    findings.Surely(format("{}'s PCIe link uses {} of {} lanes: copies are slower by that ratio",
+                           name, *values.pcie_width, *values.most_pcie_width),
+                    "check the slot, the riser and the BIOS; reseat the board");
   }
   if (!values.clock_reasons) return;
   for (const GpuClockReason& reason : *values.clock_reasons) {
     if (!reason.throttled) continue;
-    findings.Surely(
-        format("{} is slowed down: {}", name, reason.name),
-        "look at its cooling and power: nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER");
+    findings.Surely(format("{} is slowed down: {}", name, reason.name),
+                    "check its cooling and power: nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER");
   }
 }
 
-void OfGpus(const MachineGpus& gpus, Findings& findings) {
+void CheckGpus(const MachineGpus& gpus, Findings& findings) {
   if (!gpus.count && gpus.device_files) {
     findings.Surely(
-        "there are NVIDIA devices, but their driver cannot be asked: " + gpus.count.reason(),
-        "nvidia-smi; in a container NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+        "there are NVIDIA devices, but their driver cannot be queried: " + gpus.count.reason(),
+        "run nvidia-smi; in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility");
   }
-  for (const GpuSample& gpu : gpus.gpus) OfGpu(gpu, findings);
+  for (const GpuSample& gpu : gpus.gpus) CheckGpu(gpu, findings);
 }
 
 }  // namespace
 
-std::vector<MachineFinding> FindingsOf(const Machine& machine) {
+std::vector<MachineFinding> CheckMachine(const Machine& machine) {
   Findings findings;
-  OfCores(machine.cores, findings);
-  OfMemory(machine, findings);
-  OfKernel(machine.kernel, findings);
-  OfStorage(machine.storage, findings);
-  OfGpus(machine.gpus, findings);
+  CheckCores(machine.cores, findings);
+  CheckMemory(machine, findings);
+  CheckKernel(machine.kernel, findings);
+  CheckStorage(machine.storage, findings);
+  CheckGpus(machine.gpus, findings);
   return std::move(findings).All();
 }
 

@@ -9,26 +9,28 @@
 
 #include "recpack/base/descriptor.h"
 #include "src/probe/doctor/machine_parts.h"
-#include "src/probe/doctor/machine_text.h"
 
 namespace recpack::probe {
 namespace {
 
-// By setting one up.
+// Tries to set up a ring.
 Reading<bool> IoUring(const MachineOptions& options) {
 #if defined(__NR_io_uring_setup)
   io_uring_params parameters = {};
   const Descriptor ring(static_cast<int>(::syscall(__NR_io_uring_setup, 1, &parameters)));
   if (ring.get() >= 0) return true;
   const int error = errno;
-  const Reading<int> disabled = NumberOf(options.proc + "/sys/kernel/io_uring_disabled");
+  const Reading<int> disabled = ReadNumber(options.proc + "/sys/kernel/io_uring_disabled");
   if (disabled && *disabled > 0) {
     return Unavailable{format("kernel.io_uring_disabled is {}", *disabled)};
   }
-  if (error == ENOSYS) return Unavailable{"this kernel has none, or a filter (seccomp) hides it"};
-  return Unavailable{format("{}: a filter (seccomp), as Docker's", std::strerror(error))};
+  if (error == ENOSYS) {
+    return Unavailable{"this kernel lacks it, or a seccomp filter hides it"};
+  }
+  return Unavailable{
+      format("{}: probably a seccomp filter, for instance Docker's", std::strerror(error))};
 #else
-  return Unavailable{"this build does not know it"};
+  return Unavailable{"this build does not support it"};
 #endif
 }
 
@@ -37,10 +39,10 @@ Reading<bool> IoUring(const MachineOptions& options) {
 MachineKernel ReadMachineKernel(const MachineOptions& options) {
   std::error_code code;
   const std::string settings = options.proc + "/sys/kernel";
-  return {.release = TextOf(settings + "/osrelease"),
+  return {.release = ReadText(settings + "/osrelease"),
           .open_files = ResourceLimit(RLIMIT_NOFILE, true),
           .most_open_files = ResourceLimit(RLIMIT_NOFILE, false),
-          .perf_event_paranoid = NumberOf(settings + "/perf_event_paranoid"),
+          .perf_event_paranoid = ReadNumber(settings + "/perf_event_paranoid"),
           .io_uring = IoUring(options),
           .rdma = std::filesystem::exists(options.dev + "/infiniband", code)};
 }

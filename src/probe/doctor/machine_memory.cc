@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "src/probe/doctor/machine_parts.h"
-#include "src/probe/doctor/machine_text.h"
 #include "src/probe/procfs/machine_files.h"
 
 namespace recpack::probe {
@@ -25,12 +24,12 @@ void ReadShared(const std::string& path, MachineMemory& memory) {
   memory.shared_free = uint64_t{status.f_bavail} * status.f_frsize;
 }
 
-// "always [madvise] never": the one in brackets.
+// Returns the word in brackets of "always [madvise] never".
 Reading<std::string> Chosen(const Reading<std::string>& text) {
   if (!text) return text;
   const size_t begin = text->find('['), end = text->find(']');
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    return Unavailable{"none is chosen"};
+    return Unavailable{"no value is selected"};
   }
   return text->substr(begin + 1, end - begin - 1);
 }
@@ -44,16 +43,17 @@ MachineMemory ReadMachineMemory(const MachineOptions& options) {
   SystemSample sample;
   MachineFiles(&files, options.proc, options.sys).Read(sample, missing);
   const auto take = [](const Counter& counter, Reading<uint64_t>& reading) {
-    reading = counter ? Reading<uint64_t>(*counter) : Unavailable{"/proc/meminfo does not tell it"};
+    reading = counter ? Reading<uint64_t>(*counter) : Unavailable{"/proc/meminfo does not list it"};
   };
   take(sample.memory.total_bytes, memory.total);
   take(sample.memory.available_bytes, memory.available);
   UnseenList of_group;
   const CgroupSample group = ReadCgroup(options, of_group);
-  memory.limit = group.memory_limit ? Reading<uint64_t>(*group.memory_limit) : Why(of_group);
+  memory.limit =
+      group.memory_limit ? Reading<uint64_t>(*group.memory_limit) : CgroupReason(of_group);
   memory.locked = ResourceLimit(RLIMIT_MEMLOCK, true);
   ReadShared(options.dev + "/shm", memory);
-  memory.huge_pages = Chosen(TextOf(options.sys + "/kernel/mm/transparent_hugepage/enabled"));
+  memory.huge_pages = Chosen(ReadText(options.sys + "/kernel/mm/transparent_hugepage/enabled"));
   return memory;
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
-#include "src/probe/doctor/show_machine.h"
+#include "src/probe/doctor/ceilings.h"
+#include "src/probe/doctor/machine.h"
 #include "src/probe/util/units.h"
 #include "src/probe/util/wrapped.h"
 
@@ -31,7 +32,7 @@ std::string Line(const char* name, const std::string& text) {
   return Wrapped(format("  {:<14}", name), text);
 }
 
-std::string OfGpu(const GpuSample& gpu) {
+std::string GpuText(const GpuSample& gpu) {
   if (!gpu.values) return "unavailable: " + gpu.values.reason();
   const GpuValues& values = *gpu.values;
   return format("{}; memory {}; PCIe {} x{} now, at most {} x{}; power limit {} W", Text(gpu.name),
@@ -40,25 +41,25 @@ std::string OfGpu(const GpuSample& gpu) {
                 Text(values.power_limit));
 }
 
-std::string OfGpus(const MachineGpus& gpus) {
+std::string GpusText(const MachineGpus& gpus) {
   if (!gpus.count) return Line("GPUs", "unavailable: " + gpus.count.reason());
   std::string text = Line("GPUs", format("{}; driver {}, CUDA up to {}", *gpus.count,
                                          Text(gpus.driver), Text(gpus.cuda)));
   for (const GpuSample& gpu : gpus.gpus) {
-    text += Line(format("GPU {}", gpu.device).c_str(), OfGpu(gpu));
+    text += Line(format("GPU {}", gpu.device).c_str(), GpuText(gpu));
   }
   return text;
 }
 
 // "20.4 GB/s [20.1, 20.6]"
-std::string SpreadText(const Spread& spread, const std::string& unit) {
+std::string SpreadText(const ceiling::Spread& spread, const std::string& unit) {
   if (!spread.measured()) return "unavailable";
   const std::string value = RateText(spread.value, unit);
   const double wide = spread.value > 0 ? (spread.high - spread.low) / 2 / spread.value : 0;
   return format("{} ±{:.0f} %", value, 100 * wide);
 }
 
-// Columns of text, not of bytes: ± has two.
+// Pads by columns, not bytes: ± has two bytes.
 std::string Padded(std::string text, size_t width) {
   size_t columns = 0;
   for (const char c : text) columns += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
@@ -96,7 +97,7 @@ std::string MachineText(const Machine& machine) {
                                  Text(storage.file_system), Text(storage.source),
                                  Text(storage.mount_point), Text(storage.kind),
                                  Text(storage.options), Bytes(storage.free), Bytes(storage.size)));
-  return text + OfGpus(machine.gpus);
+  return text + GpusText(machine.gpus);
 }
 
 std::string CeilingsText(const Ceilings& ceilings) {
@@ -105,8 +106,8 @@ std::string CeilingsText(const Ceilings& ceilings) {
   std::string reasons;
   if (ceilings.disturbed()) {
     reasons =
-        Wrapped("  ! ", format("others had work for {:.1f} of the {} cores when this was "
-                               "measured: the figures are too low; measure on an idle machine",
+        Wrapped("  ! ", format("other programs had work for {:.1f} of the {} cores during the "
+                               "measurement: the rates are too low; measure on an idle machine",
                                ceilings.load, ceilings.cores));
   }
   for (const Ceiling& each : ceilings.rates) {

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "src/probe/doctor/machine_parts.h"
-#include "src/probe/doctor/machine_text.h"
 
 namespace recpack::probe {
 namespace {
@@ -22,7 +21,7 @@ struct Mount {
   std::string source;
 };
 
-// "\040" is a blank.
+// Replaces octal escapes: "\040" is a space.
 std::string Unescaped(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -38,7 +37,7 @@ std::string Unescaped(std::string_view text) {
 }
 
 // "27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard"
-Mount MountOf(std::string_view text) {
+Mount ParseMount(std::string_view text) {
   Scanner line(text);
   line.Word();
   line.Word();
@@ -61,23 +60,24 @@ bool IsBelow(const std::string& path, const std::string& point) {
   return path.starts_with(point) && path[point.size()] == '/';
 }
 
-// The innermost; of several at one place the last, which hides the others.
-Reading<Mount> MountOfPath(const MachineOptions& options, const std::string& path) {
-  const Reading<std::string> text = TextOf(options.proc + "/self/mountinfo");
+// Returns the innermost mount that contains `path`; among several at one point the last, which
+// hides the others.
+Reading<Mount> FindMount(const MachineOptions& options, const std::string& path) {
+  const Reading<std::string> text = ReadText(options.proc + "/self/mountinfo");
   if (!text) return Unavailable{text.reason()};
   Mount found;
   Scanner lines(*text);
   while (!lines.done()) {
-    Mount mount = MountOf(lines.Line());
+    Mount mount = ParseMount(lines.Line());
     if (IsBelow(path, mount.point) && mount.point.size() >= found.point.size()) {
       found = std::move(mount);
     }
   }
-  if (found.point.empty()) return Unavailable{"/proc/self/mountinfo has no mount of it"};
+  if (found.point.empty()) return Unavailable{"/proc/self/mountinfo does not list its mount"};
   return found;
 }
 
-// What hypervisors call the SCSI disks that they make up.
+// Checks the vendor of a SCSI disk for names of hypervisors.
 bool IsVirtual(const std::string& vendor) {
   for (const char* name : {"VMware", "Msft", "QEMU", "Google", "Nutanix", "VBOX", "Virtual"}) {
     if (vendor.starts_with(name)) return true;
@@ -85,24 +85,25 @@ bool IsVirtual(const std::string& vendor) {
   return false;
 }
 
-// By the disk; a partition's is its disk's. Drivers of virtual disks tell what they like.
-Reading<std::string> KindOfDisk(const MachineOptions& options, const std::string& device) {
+// Kind of a block device; a partition has the kind of its disk. The rotational flag of virtual
+// disks is not reliable.
+Reading<std::string> DiskKind(const MachineOptions& options, const std::string& device) {
   const std::string folder = options.sys + "/dev/block/" + device;
   std::error_code code;
   const std::string name = fs::canonical(folder, code).filename();
   if (name.starts_with("vd") || name.starts_with("xvd")) return std::string("virtual");
   for (const char* vendor : {"/device/vendor", "/../device/vendor"}) {
-    const Reading<std::string> text = TextOf(folder + vendor);
+    const Reading<std::string> text = ReadText(folder + vendor);
     if (text && IsVirtual(*text)) return std::string("virtual");
   }
   for (const char* queue : {"/queue/rotational", "/../queue/rotational"}) {
-    const Reading<int> rotational = NumberOf(folder + queue);
+    const Reading<int> rotational = ReadNumber(folder + queue);
     if (rotational) return std::string(*rotational != 0 ? "rotating" : "solid state");
   }
-  return Unavailable{format("{} does not tell it", folder)};
+  return Unavailable{format("{} does not tell its kind", folder)};
 }
 
-Reading<std::string> KindOf(const MachineOptions& options, const Mount& mount) {
+Reading<std::string> StorageKind(const MachineOptions& options, const Mount& mount) {
   const std::string& name = mount.file_system;
   for (const char* network : {"nfs", "cifs", "smb", "ceph", "lustre", "gpfs", "beegfs", "afs",
                               "fuse.", "glusterfs", "pvfs", "ocfs"}) {
@@ -111,7 +112,7 @@ Reading<std::string> KindOf(const MachineOptions& options, const Mount& mount) {
   if (name == "9p" || name == "virtiofs") return std::string("the host's, shared with a guest");
   if (name == "tmpfs" || name == "ramfs") return std::string("memory");
   if (name == "overlay" || name == "aufs") return std::string("layers of a container");
-  return KindOfDisk(options, mount.device);
+  return DiskKind(options, mount.device);
 }
 
 }  // namespace
@@ -132,7 +133,7 @@ MachineStorage ReadMachineStorage(const MachineOptions& options) {
   }
   storage.size = uint64_t{status.f_blocks} * status.f_frsize;
   storage.free = uint64_t{status.f_bavail} * status.f_frsize;
-  const Reading<Mount> mount = MountOfPath(options, storage.path);
+  const Reading<Mount> mount = FindMount(options, storage.path);
   if (!mount) {
     const Unavailable why{mount.reason()};
     storage.mount_point = storage.file_system = storage.source = why;
@@ -143,7 +144,7 @@ MachineStorage ReadMachineStorage(const MachineOptions& options) {
   storage.file_system = mount->file_system;
   storage.source = mount->source;
   storage.options = mount->options;
-  storage.kind = KindOf(options, *mount);
+  storage.kind = StorageKind(options, *mount);
   return storage;
 }
 

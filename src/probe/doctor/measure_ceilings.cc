@@ -16,21 +16,21 @@ using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
 constexpr int kRounds = 3;
-constexpr double kMeasurements = 28;  // of one thread or of all
-constexpr double kMeasuring = 0.5;    // of the time; the rest is preparing, and Scaling::Measure()
+constexpr double kMeasurements = 28;  // with one thread or all threads
+constexpr double kMeasuring = 0.5;    // of the time; the rest is preparation and Scaling::Measure()
 constexpr Seconds kShortest{0.01}, kLongest{0.2};
 constexpr int kCallsAtATime = 32;
 constexpr size_t kRandomBytes = 4096;
 constexpr uint64_t kScratchBytes = uint64_t{256} << 20;
 constexpr double kScratchTime = 0.1;             // of the time
-constexpr size_t kCrcBytes = size_t{100} << 10;  // a record of a photograph
+constexpr size_t kCrcBytes = size_t{100} << 10;  // record of a typical photograph
 constexpr int kShorterSide = 256;
 
-std::vector<ByteView> ViewsOf(const std::vector<ByteBuffer>& buffers) {
+std::vector<ByteView> Views(const std::vector<ByteBuffer>& buffers) {
   return {buffers.begin(), buffers.end()};
 }
 
-double BytesOf(const std::vector<ByteBuffer>& buffers) {
+double TotalBytes(const std::vector<ByteBuffer>& buffers) {
   double bytes = 0;
   for (const ByteBuffer& buffer : buffers) bytes += static_cast<double>(buffer.size());
   return bytes;
@@ -44,11 +44,11 @@ class Measuring {
                          kLongest)) {}
 
   Ceilings All() {
-    OfStorage();
-    OfMemory();
-    OfPictures();
-    OfGpus();
-    const ceiling::Scaling scaling = Scaling::Measure(options_.cores, options_.memory);
+    MeasureStorage();
+    MeasureMemory();
+    MeasurePictures();
+    MeasureGpus();
+    const ceiling::Scaling scaling = ceiling::Scaling::Measure(options_.cores, options_.memory);
     result_.scaling = scaling.points();
     result_.store_bytes_per_second = scaling.bytes_per_second();
     result_.cores = options_.cores;
@@ -61,7 +61,7 @@ class Measuring {
     const ceiling::CeilingOptions options{.threads = threads,
                                           .time = std::chrono::duration_cast<milliseconds>(each_),
                                           .memory = options_.memory};
-    return ceiling::SpreadOf(kRounds, [&] { return measure(options); });
+    return ceiling::MeasureSpread(kRounds, [&] { return measure(options); });
   }
 
   template <typename Measure>
@@ -72,49 +72,51 @@ class Measuring {
     return result_.rates.emplace_back(std::move(ceiling));
   }
 
-  void OfStorage() {
+  void MeasureStorage() {
     std::vector<std::string> files = options_.files;
     std::optional<ceiling::ScratchFile> scratch;
     std::string how = "the data's files";
     if (files.empty()) {
       try {
-        scratch = ScratchFile::OnDisk(
+        scratch = ceiling::ScratchFile::OnDisk(
             options_.folder, kScratchBytes,
             std::chrono::duration_cast<milliseconds>(options_.time * kScratchTime));
         files = {scratch->path()};
-        how = "a file made for it in " + options_.folder;
+        how = "a scratch file in " + options_.folder;
       } catch (const Error& error) {
         Missing(kReadCold, "B/s", error.what());
         return Missing(kReadRandom, "reads/s", error.what());
       }
     }
     const auto [access, note] = ColdAccess(files);
-    const int threads = access == FileAccess::kDirect ? options_.cores : 1;
+    const int threads = access == ceiling::FileAccess::kDirect ? options_.cores : 1;
     Add(kReadCold, "B/s", threads, [&, way = access](const ceiling::CeilingOptions& with) {
       return ceiling::ReadCeiling(files, way, with);
     }).how = how + note;
-    const int calls = access == FileAccess::kDirect ? kCallsAtATime : 1;
+    const int calls = access == ceiling::FileAccess::kDirect ? kCallsAtATime : 1;
     Add(kReadRandom, "reads/s", calls, [&, way = access](const ceiling::CeilingOptions& with) {
       return ceiling::RandomReadCeiling(files, kRandomBytes, way, with);
     }).how = how + note;
   }
 
-  // Past the page cache where that can be, else by dropping what is in it.
+  // Bypasses the page cache if possible, else drops the files from it.
   std::pair<ceiling::FileAccess, std::string> ColdAccess(
       const std::vector<std::string>& files) const {
     const ceiling::CeilingOptions shortly{.time = milliseconds(1)};
-    const ceiling::Rate direct = ceiling::ReadCeiling(files, FileAccess::kDirect, shortly);
-    if (direct.measured()) return {FileAccess::kDirect, ", past the page cache (O_DIRECT)"};
-    return {FileAccess::kDropped, ", dropped from the page cache, as " + direct.unavailable};
+    const ceiling::Rate direct = ceiling::ReadCeiling(files, ceiling::FileAccess::kDirect, shortly);
+    if (direct.measured())
+      return {ceiling::FileAccess::kDirect, ", bypassing the page cache (O_DIRECT)"};
+    return {ceiling::FileAccess::kDropped,
+            ", dropped from the page cache because " + direct.unavailable};
   }
 
-  void OfMemory() {
+  void MeasureMemory() {
     const int cores = options_.cores;
     try {
-      const ceiling::ScratchFile file = ScratchFile::InMemory(kScratchBytes / 4);
+      const ceiling::ScratchFile file = ceiling::ScratchFile::InMemory(kScratchBytes / 4);
       const std::vector<std::string> files = {file.path()};
       Add(kReadCached, "B/s", cores, [&](const ceiling::CeilingOptions& with) {
-        return ceiling::ReadCeiling(files, FileAccess::kCached, with);
+        return ceiling::ReadCeiling(files, ceiling::FileAccess::kCached, with);
       }).how = "pread of pages in memory";
     } catch (const Error& error) {
       Missing(kReadCached, "B/s", error.what());
@@ -126,15 +128,16 @@ class Measuring {
     std::optional<ceiling::ScratchFile> made;
     std::string shard = options_.compressed;
     try {
-      if (shard.empty()) shard = made.emplace(ScratchFile::CompressedShard(400, 10'000)).path();
-    } catch (const Error&) {  // InflateCeiling() says so
+      if (shard.empty())
+        shard = made.emplace(ceiling::ScratchFile::CompressedShard(400, 10'000)).path();
+    } catch (const Error&) {  // InflateCeiling() reports it
     }
     Add(kInflate, "B/s", cores, [&](const ceiling::CeilingOptions& with) {
       return ceiling::InflateCeiling(shard, with);
-    }).how = made ? "GZIP of made-up text; bytes that come out" : "the data; bytes that come out";
+    }).how = made ? "GZIP of synthetic text; output bytes" : "the data; output bytes";
   }
 
-  void OfGpus() {
+  void MeasureGpus() {
     const ceiling::CudaDeviceCount count = ceiling::CountCudaDevices(options_.cuda);
     if (count.devices == 0) {
       Missing(kPinnedCopy, "B/s", count.reason);
@@ -142,10 +145,10 @@ class Measuring {
     }
     Add(kPinnedCopy, "B/s", count.devices, [&](const ceiling::CeilingOptions& with) {
       return ceiling::PinnedCopyCeiling(with, options_.cuda);
-    }).how = "one GPU, and all of them at a time";
+    }).how = "one GPU, and all GPUs at the same time";
     Add(kKernelLaunch, "launches/s", count.devices, [&](const ceiling::CeilingOptions& with) {
       return ceiling::LaunchCeiling(with, options_.cuda);
-    }).how = "of an empty kernel, on one GPU and on all of them";
+    }).how = "an empty kernel, on one GPU and on all GPUs";
   }
 
   void Missing(const char* name, const char* unit, const std::string& reason) {
@@ -153,50 +156,51 @@ class Measuring {
     result_.rates.push_back({.name = name, .unit = unit, .one = none, .all = none});
   }
 
-  // What one core took for a picture, on average, if it could be measured.
-  std::optional<ceiling::DecodePoint> PointOf(const std::vector<ByteBuffer>& pictures) const {
-    const std::vector<ByteView> views = ViewsOf(pictures);
+  // Mean cost of a picture on one core. Returns nullopt if it could not be measured.
+  std::optional<ceiling::DecodePoint> MeasurePoint(const std::vector<ByteBuffer>& pictures) const {
+    const std::vector<ByteView> views = Views(pictures);
     const auto count = static_cast<double>(pictures.size());
     const ceiling::Spread rate = With(
         1, [&](const ceiling::CeilingOptions& with) { return ceiling::JpegCeiling(views, with); });
     if (!rate.measured()) return std::nullopt;
-    return ceiling::DecodePoint{BytesOf(pictures) / count, ceiling::PixelsOf(views) / count,
+    return ceiling::DecodePoint{TotalBytes(pictures) / count, ceiling::CountPixels(views) / count,
                                 1 / rate.value};
   }
 
   void AddPictures(const char* name, const std::vector<ByteBuffer>& pictures) {
-    const std::vector<ByteView> views = ViewsOf(pictures);
+    const std::vector<ByteView> views = Views(pictures);
     const auto count = static_cast<double>(pictures.size());
     Add(name, "pictures/s", options_.cores,
         [&](const ceiling::CeilingOptions& with) { return ceiling::JpegCeiling(views, with); })
-        .how = format("whole ones of {:.2f} megapixels and {:.0f} kB",
-                      1e-6 * ceiling::PixelsOf(views) / count, 1e-3 * BytesOf(pictures) / count);
+        .how =
+        format("whole pictures of {:.2f} megapixels and {:.0f} kB",
+               1e-6 * ceiling::CountPixels(views) / count, 1e-3 * TotalBytes(pictures) / count);
   }
 
-  void OfPictures() {
+  void MeasurePictures() {
     constexpr size_t kCount = 6;
     const auto photos = ceiling::NoisePictures(kCount, {500, 375}, 90);
     AddPictures(kJpeg, photos);
     std::vector<ceiling::DecodePoint> points;
     for (const auto& pictures : {photos, ceiling::NoisePictures(kCount, {500, 375}, 40),
                                  ceiling::NoisePictures(kCount, {96, 72}, 90)}) {
-      if (const auto point = PointOf(pictures)) points.push_back(*point);
+      if (const auto point = MeasurePoint(pictures)) points.push_back(*point);
     }
     result_.decode = ceiling::FitDecodeCost(points);
-    if (!options_.pictures.empty()) OfData();
+    if (!options_.pictures.empty()) MeasureData();
   }
 
-  // The cost's terms keep their proportion: pictures of one kind cannot tell them apart.
-  void OfData() {
+  // Scales all terms of the cost alike: pictures of one kind cannot tell the terms apart.
+  void MeasureData() {
     try {
       AddPictures(kDataJpeg, options_.pictures);
-      const auto point = PointOf(options_.pictures);
+      const auto point = MeasurePoint(options_.pictures);
       if (!point) return;
       const double factor = point->seconds / result_.decode.Seconds(point->bytes, point->pixels);
       result_.decode = {result_.decode.picture * factor, result_.decode.byte * factor,
                         result_.decode.pixel * factor};
-      const auto resized = ceiling::ResizedPictures(ViewsOf(options_.pictures), kShorterSide);
-      if (const auto smaller = PointOf(resized)) {
+      const auto resized = ceiling::ResizedPictures(Views(options_.pictures), kShorterSide);
+      if (const auto smaller = MeasurePoint(resized)) {
         result_.resize = {.shorter = kShorterSide,
                           .bytes = smaller->bytes / point->bytes,
                           .seconds = smaller->seconds / point->seconds};
@@ -230,7 +234,7 @@ const Ceiling* Ceilings::Find(std::string_view name) const {
   return found == rates.end() ? nullptr : &*found;
 }
 
-double Ceilings::RateOf(std::string_view name, int threads) const {
+double Ceilings::Rate(std::string_view name, int threads) const {
   const Ceiling* ceiling = Find(name);
   if (ceiling == nullptr || !ceiling->one.measured() || !ceiling->all.measured()) return 0;
   const int most = ceiling->threads;

@@ -16,7 +16,7 @@ constexpr char kAccelerators[] = "accelerators";
 
 }  // namespace
 
-std::vector<std::string> NoticesIn(const std::string& folder) {
+std::vector<std::string> ReadNotices(const std::string& folder) {
   std::set<std::string> notices;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
@@ -29,15 +29,15 @@ std::vector<std::string> NoticesIn(const std::string& folder) {
   return {notices.begin(), notices.end()};
 }
 
-std::vector<std::string> LostIn(const std::string& folder) {
+std::vector<std::string> ReadLosses(const std::string& folder) {
   std::vector<std::string> lines;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     if (entry.path().extension() != ".lost") continue;
     const std::string name = entry.path().filename();
     lines.push_back(
-        format("what process {} told is not whole: it could not be written into {} (a full disk, a "
-               "quota, a limit of file sizes); name another folder (--keep, else TMPDIR)",
+        format("events of process {} are incomplete: they could not be written to {} (full disk, "
+               "quota, file size limit); name another folder (--keep, else TMPDIR)",
                name.substr(0, name.find('-')), folder));
   }
   return lines;

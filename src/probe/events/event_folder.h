@@ -1,4 +1,4 @@
-// What stands in a folder of event files beside them (docs/format/events.md).
+// Reads and writes the other files of a folder of event files (docs/format/events.md).
 #pragma once
 
 #include <optional>
@@ -7,14 +7,14 @@
 
 namespace recpack::probe {
 
-// What hooks and libraries in the programs could not see: a line each, once.
-std::vector<std::string> NoticesIn(const std::string& folder);
+// Returns the distinct lines about what hooks and libraries in the programs could not see.
+std::vector<std::string> ReadNotices(const std::string& folder);
 
-// Of which programs not all that they told could be written: a line each.
-std::vector<std::string> LostIn(const std::string& folder);
+// Returns a line for each process whose events could not all be written.
+std::vector<std::string> ReadLosses(const std::string& folder);
 
-// Whether the machine had devices that work by themselves (Evidence::accelerators), for who reads
-// the folder later. Where it cannot be written it is not known then.
+// Records whether the machine had accelerators (Evidence::accelerators), for later readers of the
+// folder. Ignores write errors. KeptAccelerators() returns nullopt if it was not recorded.
 void KeepAccelerators(const std::string& folder, bool any);
 std::optional<bool> KeptAccelerators(const std::string& folder);
 

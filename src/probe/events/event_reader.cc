@@ -23,25 +23,25 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kRecordsAtOnce = 4096;
-constexpr uint64_t kPollsBetween = 64;                // of files of processes that are no more
+constexpr uint64_t kPollsBetween = 64;                // for files of processes that have ended
 constexpr uint64_t kFreedAtOnce = uint64_t{1} << 20;  // bytes, at least
 constexpr uint64_t kBlock = 4096;
-constexpr std::chrono::seconds kUnchangedFor(3);  // of a folder: file systems may count in seconds
+constexpr std::chrono::seconds kUnchangedFor(3);  // folder times may have a resolution of seconds
 
 bool IsRunning(int process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
-// One file, as far as it was read.
+// State of reading one file.
 struct EventFile {
   uint64_t offset = 0;
-  uint64_t freed = 0;     // bytes, of those read
-  uint64_t may_free = 0;  // that had been read at `marked`
+  uint64_t freed = 0;     // bytes whose disk space was freed
+  uint64_t may_free = 0;  // bytes that had been read at `marked`
   Clock::time_point marked = Clock::now();
   int process = 0;
   bool damaged = false;
-  bool growing = true;  // it may, soon
+  bool growing = true;  // more records are expected
   std::map<uint32_t, std::string> names;
 
-  // Returns false where what follows cannot be understood.
+  // Returns false if the record is invalid.
   bool Take(const EventRecord& record, std::vector<TimedEvent>& events) {
     if (record.kind == EventRecord::kProcess) {
       if (record.value != kEventsMagic) return false;
@@ -49,7 +49,7 @@ struct EventFile {
       names.clear();
       return true;
     }
-    if (process == 0) return false;  // it does not begin as event files do
+    if (process == 0) return false;  // the file does not begin with a process record
     if (record.kind == EventRecord::kName) {
       names[record.name] += NameText(record);
       return true;
@@ -61,7 +61,7 @@ struct EventFile {
     return true;
   }
 
-  // Holes do not change the size: who appends to it is not disturbed.
+  // Punches holes, which keep the file size and so do not disturb the writer.
   void FreeWhatWasRead(const std::string& path, std::chrono::seconds after) {
     const Clock::time_point now = Clock::now();
     if (now - marked < after) return;
@@ -86,26 +86,26 @@ struct EventFile {
 struct EventReader::State {
   using Files = std::map<std::string, EventFile>;
 
-  State(std::string of, std::optional<std::chrono::seconds> after)
-      : folder(std::move(of)), free_after(after) {}
+  State(std::string path, std::optional<std::chrono::seconds> after)
+      : folder(std::move(path)), free_after(after) {}
 
   const std::string folder;
   const std::optional<std::chrono::seconds> free_after;
-  fs::file_time_type folder_changed;  // when it was looked through
+  fs::file_time_type folder_changed;  // its modification time when it was last listed
   Files files;
   std::vector<Files::value_type*> growing;
   uint64_t polls = 0;
   std::vector<std::string> damage;
   std::vector<EventRecord> buffer = std::vector<EventRecord>(kRecordsAtOnce);
 
-  void LookWhereChanged() {
+  void ListIfChanged() {
     std::error_code code;
     const fs::file_time_type changed = fs::last_write_time(folder, code);
     const auto for_time = fs::file_time_type::clock::now() - changed;
-    if (code || changed != folder_changed || for_time < kUnchangedFor) LookForFiles();
+    if (code || changed != folder_changed || for_time < kUnchangedFor) ListFiles();
   }
 
-  void LookForFiles() {
+  void ListFiles() {
     std::error_code code;
     const fs::file_time_type changed = fs::last_write_time(folder, code);
     for (const auto& entry : fs::directory_iterator(folder, code)) {
@@ -117,10 +117,10 @@ struct EventReader::State {
   }
 
   void ReadGrowing(std::vector<TimedEvent>& events, size_t most) {
-    std::erase_if(growing, [&](Files::value_type* of) {
-      auto& [path, file] = *of;
+    std::erase_if(growing, [&](Files::value_type* entry) {
+      auto& [path, file] = *entry;
       if (events.size() >= most) return false;
-      // Asked before it is read: what it writes until it ends is not missed.
+      // Checked before reading, so that the last records of a process that ends are not missed.
       const bool running = file.process == 0 || IsRunning(file.process);
       const uint64_t read_before = file.offset;
       Read(path, file, events, most);
@@ -129,7 +129,7 @@ struct EventReader::State {
     });
   }
 
-  // A number of a process may be another one's later, or in another namespace.
+  // A PID may be reused, or be from another namespace: the process may still write.
   void ReadOthers(std::vector<TimedEvent>& events) {
     for (auto& entry : files) {
       auto& [path, file] = entry;
@@ -144,7 +144,7 @@ struct EventReader::State {
   void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events,
             size_t most) {
     std::error_code code;
-    // Most have not grown, and asking costs less than opening.
+    // Most files have not grown, and stat() is cheaper than open().
     if (const auto size = fs::file_size(path, code); !code && size <= file.offset) return;
     std::ifstream stream(path, std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(file.offset));
@@ -155,8 +155,8 @@ struct EventReader::State {
       for (size_t i = 0; i < whole; ++i) {
         if (!file.Take(buffer[i], events)) {
           file.damaged = true;
-          damage.push_back(format("{}: no event file from byte {} on", path,
-                                  file.offset + i * sizeof(EventRecord)));
+          damage.push_back(
+              format("{}: invalid record at byte {}", path, file.offset + i * sizeof(EventRecord)));
           return;
         }
       }
@@ -174,14 +174,14 @@ EventReader::~EventReader() = default;
 std::vector<TimedEvent> EventReader::Poll(size_t most) {
   if (++state_->polls % kPollsBetween == 0 && most == SIZE_MAX) return PollAll();
   std::vector<TimedEvent> events;
-  state_->LookWhereChanged();
+  state_->ListIfChanged();
   state_->ReadGrowing(events, most);
   return events;
 }
 
 std::vector<TimedEvent> EventReader::PollAll() {
   std::vector<TimedEvent> events;
-  state_->LookForFiles();
+  state_->ListFiles();
   state_->ReadGrowing(events, SIZE_MAX);
   state_->ReadOthers(events);
   return events;

@@ -1,4 +1,4 @@
-// What the programs that are watched tell of themselves, as docs/format/events.md has it.
+// Reads the event files of watched programs (docs/format/events.md).
 #pragma once
 
 #include <chrono>
@@ -12,36 +12,37 @@
 
 namespace recpack::probe {
 
-// An event of one of the processes, with its name.
+// An event with its process and its name.
 struct TimedEvent {
-  Event event;  // event.name means nothing here
+  Event event;  // event.name is not used
   int process = 0;
   std::string name;
 };
 
-// Reads the event files of a folder while they grow. One thread.
+// Reads the event files of a folder while they grow. Not thread-safe.
 class EventReader {
  public:
-  // How long the kernel takes to write a file's pages to the disk (vm.dirty_expire_centisecs), and
-  // then some: before, freeing them may wait for the disk, and who appends to the file with it.
+  // The time after which the kernel has written a file's pages to the disk
+  // (vm.dirty_expire_centisecs), with a margin. Freeing them earlier may block on the disk, and
+  // with it the program that appends to the file.
   static constexpr std::chrono::seconds kWrittenBack{60};
 
-  // `free_after`: gives the room of what was read so long ago back, where the file system can: a
-  // training of days tells of gigabytes. Who else reads such files finds zeros. Nothing: never.
+  // `free_after`: frees the disk space of records that were read so long ago, if the file system
+  // supports it, as a training of days writes gigabytes. Other readers then see zeros. nullopt:
+  // never.
   explicit EventReader(std::string folder, std::optional<std::chrono::seconds> free_after = {});
   ~EventReader();
 
-  // What came since the last call, each file's events in the order written, files in no order.
-  // Files that are no event files, or not whole, are read as far as they make sense. Of processes
-  // that are no more, or have another number here, and whose files were read to their ends, it
-  // looks for more at each 64th call only: a training may start thousands of workers, one after the
-  // other.
-  // `most`: about so many at a time; the rest comes with later calls.
+  // Returns the events since the last call: each file's in the order written, files in any order.
+  // Reads malformed or truncated files up to the first bad record. Checks files of processes that
+  // have ended (or have another PID in this namespace) at every 64th call only, as a training may
+  // start thousands of workers one after the other.
+  // `most`: approximate limit; later calls return the rest.
   std::vector<TimedEvent> Poll(size_t most = SIZE_MAX);
-  // The same of all files: for the end.
+  // As Poll(), but checks all files. For the last call.
   std::vector<TimedEvent> PollAll();
 
-  // Files that could not be read to their ends, and why.
+  // Returns a message for each file that could not be read to its end.
   const std::vector<std::string>& damage() const noexcept;
 
  private:

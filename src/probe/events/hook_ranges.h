@@ -1,5 +1,5 @@
-// Ranges by which the hook in Python programs reports its own figures: not ranges of the program.
-// docs/format/events.md has their values.
+// Ranges in which the Python hook reports its own measurements. They are not ranges of the program.
+// docs/format/events.md describes their values.
 #pragma once
 
 #include <string_view>
@@ -8,20 +8,27 @@
 
 namespace recpack::probe {
 
-// A range in which a thread asked for the interpreter lock now and then; value: of a million times,
-// those at which it had to wait.
+// A range in which a thread requested the interpreter lock at intervals. Value: the requests that
+// had to wait, per million.
 inline constexpr char kInterpreterLock[] = "interpreter lock";
-bool IsLockProbe(const TimedEvent& event);
+inline bool IsLockProbe(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == kInterpreterLock;
+}
 
-// A range `input: KIND`: how many threads did that work in it.
+// A range `input: KIND`. Value: the number of threads that did this kind of work.
 inline constexpr std::string_view kInputSample = "input: ";
-bool IsInputSample(const TimedEvent& event);
+inline bool IsInputSample(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name.starts_with(kInputSample);
+}
 
-// The rank of a process; value: the world size above kRankSizeBits bits of rank.
+// The rank of a process. Value: the world size shifted left by kRankSizeBits, plus the rank.
 inline constexpr int kRankSizeBits = 32;
-bool IsRank(const TimedEvent& event);
+inline bool IsRank(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == "rank" &&
+         event.event.begin == event.event.end && event.event.value >> kRankSizeBits > 1;
+}
 
-inline bool IsOfTheHook(const TimedEvent& event) {
+inline bool IsHookRange(const TimedEvent& event) {
   return IsLockProbe(event) || IsInputSample(event) || IsRank(event);
 }
 

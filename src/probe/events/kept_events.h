@@ -1,4 +1,4 @@
-// The events of a run that may be too many to hold.
+// Bounded container for a run's events: keeps the first and the last ones.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace recpack::probe {
 
-// The first ones and the last ones of what was added, half of `most` each. One thread.
+// Keeps at most `most` events, half of them from the beginning and half from the end. Not
+// thread-safe.
 class KeptEvents {
  public:
   explicit KeptEvents(size_t most = 0) : most_(most) {}
@@ -34,12 +35,12 @@ class KeptEvents {
     return all;
   }
 
-  // The last of them without a gap: all, where none is missing.
+  // Returns the longest run of latest events without a gap: all, if none was dropped.
   std::vector<TimedEvent> Latest() const {
     return left_out_ == 0 ? All() : std::vector<TimedEvent>(last_.begin(), last_.end());
   }
 
-  // How many are missing, between the first ones and the last ones.
+  // Returns the number of events dropped between the first and the last ones.
   uint64_t left_out() const noexcept { return left_out_; }
 
  private:

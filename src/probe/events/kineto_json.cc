@@ -15,9 +15,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kLargestTime = int64_t{1} << 52;  // microseconds: 142 years; two can be added
+constexpr int64_t kLargestTime = int64_t{1} << 52;  // us: 142 years; a sum of two fits as ns
 
-// ns of a decimal number of microseconds, exactly. Nothing where it is none, or far out.
+// Converts a decimal number of microseconds to ns exactly. Returns nullopt if it is not a number or
+// too large.
 std::optional<int64_t> Nanoseconds(std::string_view text) {
   if (text.find_first_of("eE") != std::string_view::npos) {
     const double value = std::strtod(std::string(text).c_str(), nullptr);
@@ -39,7 +40,7 @@ std::optional<int64_t> Nanoseconds(std::string_view text) {
   return negative ? -value : value;
 }
 
-// What nlohmann's reader calls.
+// SAX handler for nlohmann::json.
 class Handler {
  public:
   Handler(const GzipInput& input, const std::string& path,
@@ -61,7 +62,7 @@ class Handler {
 
   bool string(std::string& text) {
     if (depth_ == 3 && InEvents()) {
-      if (std::string* field = TextOf(keys_[3])) field->swap(text);
+      if (std::string* field = FindText(keys_[3])) field->swap(text);
     } else if (depth_ == 4 && InEvents() && keys_[3] == "args") {
       if (keys_[4] == "dtype") event_.element_type.swap(text);
     } else if (depth_ == 3 && keys_[1] == "deviceProperties" && keys_[3] == "name") {
@@ -104,32 +105,32 @@ class Handler {
     }
     throw Error(
         ErrorKind::kCorrupt,
-        format("no JSON at byte {} of its text, from \"{}\" on", position, token.substr(0, 40)),
+        format("invalid JSON at byte {} of its text, at \"{}\"", position, token.substr(0, 40)),
         {.path = path_}, "give a trace as PyTorch's export_chrome_trace() writes it");
   }
 
   Error Foreign(const std::string& why) const {
-    return Error(ErrorKind::kUnsupported, "no trace of PyTorch's profiler: " + why, {.path = path_},
-                 "give one as its export_chrome_trace() writes it");
+    return Error(ErrorKind::kUnsupported, "not a trace of PyTorch's profiler: " + why,
+                 {.path = path_}, "give one as its export_chrome_trace() writes it");
   }
 
  private:
   bool InEvents() const { return keys_[1] == "traceEvents"; }
 
-  // Keys of what is above stay; an element of a list has none.
+  // Clears the key of this level (list elements have none); keys of the levels above stay.
   void Enter() {
     ++depth_;
     if (depth_ < static_cast<int>(keys_.size())) keys_[static_cast<size_t>(depth_)].clear();
   }
 
-  std::string* TextOf(std::string_view key) {
+  std::string* FindText(std::string_view key) {
     if (key == "ph") return &event_.phase;
     if (key == "cat") return &event_.category;
     if (key == "name") return &event_.name;
     return nullptr;
   }
 
-  std::optional<int64_t>* ArgumentOf(std::string_view key) {
+  std::optional<int64_t>* FindArgument(std::string_view key) {
     if (key == "device" || key == "inDevice") return &event_.device;
     if (key == "stream") return &event_.stream;
     if (key == "bytes") return &event_.bytes;
@@ -139,7 +140,7 @@ class Handler {
 
   bool Number(int64_t value, std::string_view text) {
     if (depth_ == 4 && InEvents() && keys_[3] == "args") {
-      if (auto* field = ArgumentOf(keys_[4])) *field = value;
+      if (auto* field = FindArgument(keys_[4])) *field = value;
     } else if (depth_ == 3 && InEvents()) {
       EventNumber(value, text);
     } else if (depth_ == 2 && keys_[1] == "distributedInfo") {

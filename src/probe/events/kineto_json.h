@@ -1,4 +1,4 @@
-// The text of a trace of PyTorch's profiler, an event at a time.
+// Streaming parser for the JSON of a PyTorch profiler trace.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace recpack::probe {
 
-// An entry of "traceEvents". Texts are empty, numbers absent where it has none.
+// An entry of "traceEvents". Missing strings are empty, missing numbers nullopt.
 struct KinetoEvent {
-  std::string phase;  // "X": with a duration
+  std::string phase;  // "X": complete event, with a duration
   std::string category;
   std::string name;
   std::optional<int64_t> begin;  // ns
   std::optional<int64_t> duration;
   std::optional<int64_t> process;
   std::optional<int64_t> thread;
-  // Of "args".
+  // Members of "args".
   std::optional<int64_t> device;
   std::optional<int64_t> stream;
   std::optional<int64_t> bytes;
@@ -27,15 +27,15 @@ struct KinetoEvent {
 };
 
 struct KinetoHeader {
-  bool events = false;  // there is a list of them
-  bool schema = false;  // Kineto's
+  bool events = false;  // has a list "traceEvents"
+  bool schema = false;  // has Kineto's "schemaVersion"
   int64_t base_time = 0;
   std::vector<std::string> devices;
   std::optional<int> rank;
   std::optional<int> world_size;
 };
 
-// Calls `take` for each event; it may move from it. Throws as ReadKinetoTrace().
+// Calls `take` for each event, which it may move from. Throws as ReadKinetoTrace().
 KinetoHeader ReadKinetoJson(const std::string& path,
                             const std::function<void(KinetoEvent& event)>& take);
 

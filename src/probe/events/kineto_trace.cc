@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kStepName = "ProfilerStep#";
 
-CopyKind CopyOf(std::string_view name) {
+CopyKind ToCopyKind(std::string_view name) {
   constexpr std::pair<std::string_view, CopyKind> kKinds[] = {
       {"Memcpy HtoD", CopyKind::kHostToDevice},   {"Memcpy HtoA", CopyKind::kHostToDevice},
       {"Memcpy DtoH", CopyKind::kDeviceToHost},   {"Memcpy AtoH", CopyKind::kDeviceToHost},
@@ -25,7 +25,7 @@ CopyKind CopyOf(std::string_view name) {
   return CopyKind::kNone;
 }
 
-// Bytes of an element, by PyTorch's name of its type; 0: not known.
+// Returns the bytes of an element by PyTorch's name of its type; 0 if unknown.
 uint64_t ElementSize(std::string_view type) {
   constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
       {"Float", 4},        {"Half", 2},          {"BFloat16", 2},      {"Double", 8},
@@ -43,8 +43,8 @@ bool OnDevice(const KinetoEvent& event) {
          event.category == "gpu_memset";
 }
 
-// Nothing where it is none of ours.
-std::optional<EventKind> KindOf(const KinetoEvent& event) {
+// Returns nullopt for events that are not used.
+std::optional<EventKind> ToEventKind(const KinetoEvent& event) {
   if (event.category == "kernel") {
     return IsCollectiveKernel(event.name) ? EventKind::kCollective : EventKind::kDevice;
   }
@@ -53,7 +53,7 @@ std::optional<EventKind> KindOf(const KinetoEvent& event) {
     if (IsHostWork(event.name)) return EventKind::kHost;
     return {};
   }
-  // Until PyTorch 1.9 annotations were operators like any other.
+  // Up to PyTorch 1.9, annotations have the category of operators.
   const bool annotation = event.category == "user_annotation";
   if (!annotation && event.category != "cpu_op" && event.category != "Operator") return {};
   if (event.name.starts_with(kStepName)) return EventKind::kStep;
@@ -64,7 +64,7 @@ std::optional<EventKind> KindOf(const KinetoEvent& event) {
   return {};
 }
 
-uint64_t ValueOf(EventKind kind, const KinetoEvent& event) {
+uint64_t ToValue(EventKind kind, const KinetoEvent& event) {
   const auto count = [](const std::optional<int64_t>& number) {
     return static_cast<uint64_t>(std::max<int64_t>(number.value_or(0), 0));
   };
@@ -86,13 +86,13 @@ TimedEvent ToTimedEvent(EventKind kind, KinetoEvent& event) {
   timed.event.kind = kind;
   timed.event.begin = *event.begin;
   timed.event.end = *event.begin + std::max<int64_t>(event.duration.value_or(0), 0);
-  timed.event.value = ValueOf(kind, event);
+  timed.event.value = ToValue(kind, event);
   timed.process = static_cast<int>(event.process.value_or(0));
   if (OnDevice(event)) {
     timed.event.device =
         static_cast<uint16_t>(event.device.value_or(event.process.value_or(Event::kNoDevice)));
     timed.event.lane = static_cast<uint32_t>(event.stream.value_or(event.thread.value_or(0)));
-    if (kind == EventKind::kCopy) timed.event.copy = CopyOf(event.name);
+    if (kind == EventKind::kCopy) timed.event.copy = ToCopyKind(event.name);
   } else {
     timed.event.lane = static_cast<uint32_t>(event.thread.value_or(0));
   }
@@ -107,7 +107,7 @@ KinetoTrace ReadKinetoTrace(const std::string& path) {
   int process = 0;
   const KinetoHeader header = ReadKinetoJson(path, [&](KinetoEvent& event) {
     if (event.phase != "X" || !event.begin) return;
-    const auto kind = KindOf(event);
+    const auto kind = ToEventKind(event);
     if (!kind) {
       ++trace.passed_over;
       return;
@@ -117,10 +117,10 @@ KinetoTrace ReadKinetoTrace(const std::string& path) {
   });
   if (!header.schema && trace.events.empty()) {
     throw Error(ErrorKind::kUnsupported,
-                "no trace of PyTorch's profiler: its events are another program's", {.path = path},
-                "give one as PyTorch's export_chrome_trace() writes it");
+                "not a trace of PyTorch's profiler: its events are another program's",
+                {.path = path}, "give one as PyTorch's export_chrome_trace() writes it");
   }
-  // A GPU's number stands where the process is that it works for.
+  // Device events have the GPU's number in place of the process.
   for (TimedEvent& event : trace.events) {
     if (event.event.device != Event::kNoDevice) event.process = process;
   }

@@ -1,4 +1,4 @@
-// Traces that PyTorch's profiler (Kineto) wrote, as events.
+// Reads traces of PyTorch's profiler (Kineto) as events.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace recpack::probe {
 
 struct KinetoTrace {
-  // In the order they begin. Their times are on the trace's clock: ns since `base_time`.
+  // Sorted by begin. Times are on the trace's clock: ns since `base_time`.
   std::vector<TimedEvent> events;
-  int64_t base_time = 0;             // ns since 1970; 0: the times themselves count from there
-  std::vector<std::string> devices;  // names of its GPUs
+  int64_t base_time = 0;             // ns since 1970; 0: the times are ns since 1970
+  std::vector<std::string> devices;  // names of the GPUs
   std::optional<int> rank;           // of a distributed job
   std::optional<int> world_size;
-  uint64_t passed_over = 0;  // operators of the CPU and other events that mean nothing here
+  uint64_t passed_over = 0;  // CPU operators and other events that are not used
 };
 
-// A Chrome trace as export_chrome_trace() and tensorboard_trace_handler() write it, packed with
-// gzip or not. Kernels become kDevice or, where they are NCCL's, kCollective; copies and fills
-// kCopy; calls of CUDA that work or wait kHost; ProfilerStep# kStep; the DataLoader's __next__
-// kInputWait; other annotations kRange. The text is streamed: only the events are held.
+// Reads a Chrome trace written by export_chrome_trace() or tensorboard_trace_handler(), plain or in
+// gzip format. Kernels become kDevice (NCCL's: kCollective); copies and fills kCopy; CUDA calls
+// that work or wait kHost; ProfilerStep# kStep; the DataLoader's __next__ kInputWait; other
+// annotations kRange. Streams the text and holds only the events.
 //
-// Throws Error: kNotFound, kIo; kCorrupt where it is no JSON or ends too early, with the byte (of
-// the unpacked text); kUnsupported where it is JSON of another kind.
+// Throws Error: kNotFound, kIo; kCorrupt if the file is not JSON or is truncated, with the byte
+// position in the decompressed text; kUnsupported if it is JSON of another kind.
 KinetoTrace ReadKinetoTrace(const std::string& path);
 
 }  // namespace recpack::probe

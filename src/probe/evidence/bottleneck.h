@@ -1,4 +1,4 @@
-// The places where a training's time can go.
+// Names of the bottlenecks that a verdict can give.
 #pragma once
 
 #include <cstddef>
@@ -7,38 +7,39 @@
 
 namespace recpack::probe {
 
-// What a training loses most of its time to, or would if it were not for its own work.
+// The cause of most of a training's lost time. docs/verdicts.md has the rule for each one.
 enum class Bottleneck : uint8_t {
   kUnknown,
-  kStorage,    // the disk or the network
-  kPageCache,  // what was read before has left the memory
+  kStorage,    // disk or network
+  kPageCache,  // data that was read before has been evicted from memory
   kRead,       // reading from memory, CRC
   kDecompress,
   kParse,
   kDecode,
   kAugment,
-  kFunction,        // the user's, of samples
+  kFunction,        // the user's function of samples
   kBatch,           // work on whole batches
   kWrite,           // normalising, casting, copying into the batch
-  kPrefetch,        // workers wait for room while the training waits for batches
-  kTrainingThread,  // batches are made by the thread that trains
-  kInterference,    // others have the processors
-  kQuota,           // the container's limit of processor time
-  kLock,            // the interpreter lock: other threads of Python have it
+  kPrefetch,        // workers wait for free slots while the training waits for batches
+  kTrainingThread,  // the training thread makes its batches itself
+  kInterference,    // other programs use the processors
+  kQuota,           // the container's CPU quota
+  kLock,            // other Python threads hold the interpreter lock
   kCopyToDevice,
-  kCopyOnDevices,  // within a device, or from one to another
-  kTurns,          // devices that wait for each other's results: one works at a time
-  kExchange,       // all devices wait for one another
-  kSlowRank,       // all wait for one
-  kHost,           // neither input nor exchange nor the device: the program itself
+  kCopyOnDevices,  // copies within a device or between devices
+  kTurns,          // devices that depend on each other's results: one works at a time
+  kExchange,       // collectives: all devices wait for one another
+  kSlowRank,       // all ranks wait for one
+  kHost,           // the program itself: neither input, exchange nor device work
   kLaunch,         // the device waits for the launches of short kernels
-  kThrottled,      // the device's clock is held back
+  kThrottled,      // the device's clock is throttled
   kHang,           // no step ends any more
-  kModel,          // the device is busy: nothing to gain from input
+  kModel,          // the device is busy: faster input gains nothing
 };
 inline constexpr size_t kBottlenecks = static_cast<size_t>(Bottleneck::kModel) + 1;
 
 const char* BottleneckName(Bottleneck bottleneck) noexcept;  // "storage", "decode", ...
-Bottleneck BottleneckOf(std::string_view name) noexcept;     // kUnknown: none of this name
+// Returns kUnknown if no bottleneck has this name.
+Bottleneck ParseBottleneck(std::string_view name) noexcept;
 
 }  // namespace recpack::probe

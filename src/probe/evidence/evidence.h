@@ -1,4 +1,4 @@
-// All that a verdict is made from: what somebody outside of the program can see.
+// Input of a verdict: everything that was observed of a training program from outside.
 #pragma once
 
 #include <cstdint>
@@ -16,59 +16,59 @@
 
 namespace recpack::probe {
 
-// A loader of ours at one time.
+// Statistics of a recpack loader at one time.
 struct LoaderSample {
   int64_t time = 0;  // CLOCK_MONOTONIC, ns
   int process = 0;
   LoaderStats stats;
 };
 
-// The interpreter lock of a Python process, as a thread finds it that asks for it now and then.
+// Use of the interpreter lock of a Python process, sampled by a thread that requests it at times.
 struct LockUse {
   int process = 0;
-  double seconds = 0;  // over which it was asked for
-  double held = 0;     // share of these times at which another thread had it, for 1 ms and more
+  double seconds = 0;  // sampled
+  double held = 0;     // share of samples in which another thread held it for at least 1 ms
 };
 
-// Where the input is made in Python, for a library's loader: how many threads were at what, on
-// average.
+// Work of the threads that make the input in Python (not a recpack loader): the average number of
+// threads by kind of work.
 struct InputWork {
   int process = 0;
-  double seconds = 0;                    // over which they were looked at
-  std::map<Bottleneck, double> threads;  // kUnknown: at what is not known
-  double waiting = 0;                    // workers that waited for something to do
+  double seconds = 0;                    // sampled
+  std::map<Bottleneck, double> threads;  // kUnknown: unidentified work
+  double waiting = 0;                    // idle workers
 };
 
-// A process that trains with others, each a rank, as it says itself.
+// Rank of a process in a distributed training, as the process reports it.
 struct ProcessRank {
   int process = 0;
   uint32_t rank = 0;
-  uint32_t size = 0;  // ranks that there are, on other machines too
+  uint32_t size = 0;  // world size, other machines included
 };
 
-// The last time in which programs that trained told of nothing any more, and ran.
+// Interval at the end in which the training programs still ran but wrote no events.
 struct Silence {
-  int64_t since = 0;      // CLOCK_MONOTONIC, ns: what they told of last
-  int64_t until = 0;      // they were seen last
-  bool in_input = false;  // the last thing told is a wait for input that has not ended
+  int64_t since = 0;      // time of the last event: CLOCK_MONOTONIC, ns
+  int64_t until = 0;      // time at which they were last seen running
+  bool in_input = false;  // the last event is a wait for input that has not ended
 };
 
 struct Evidence {
   std::vector<TrainerSteps> trainers;
   std::vector<LoaderSample> loaders;   // in order of time
   std::optional<SystemRates> system;   // while the steps ran
-  std::vector<GpuUse> gpus;            // that the programs use
-  std::vector<LockUse> locks;          // of Python processes that tell of it
-  std::vector<InputWork> input_works;  // of Python processes that make input
-  std::vector<ProcessRank> ranks;      // of processes that say so
+  std::vector<GpuUse> gpus;            // used by the programs
+  std::vector<LockUse> locks;          // per Python process with the hook
+  std::vector<InputWork> input_works;  // per Python process that makes input
+  std::vector<ProcessRank> ranks;      // per process that reports one
   std::optional<Silence> silence;      // at the end
-  std::vector<Period> periods;         // of what devices do, where nobody tells of steps
-  // Whether there are devices that work by themselves. Without, a step is the training thread's
-  // own.
+  std::vector<Period> periods;         // of device activity; only if no steps were reported
+  // Whether the machine has accelerators. Without any, the training thread computes the step
+  // itself.
   bool accelerators = true;
-  std::string no_steps;             // why nobody told of steps, where nobody did
-  std::vector<std::string> notes;   // what it is not of
-  std::vector<std::string> unseen;  // what could not be seen, and why
+  std::string no_steps;             // why no steps were reported; empty if some were
+  std::vector<std::string> notes;   // what was left out, for instance earlier trainings
+  std::vector<std::string> unseen;  // what could not be observed, and why
 };
 
 }  // namespace recpack::probe

@@ -7,12 +7,14 @@
 namespace recpack::probe {
 namespace {
 
+constexpr uint64_t kMostSteps = 100'000;
+
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// A page that was read while it was written, or time that a stage lent to another, may lack a
-// moment.
+// Differences are clamped at 0: a statistics page that was read during a write, or time that moved
+// from one stage to another, can make a counter fall a little.
 StageStats Less(const StageStats& last, const StageStats& first) {
   const auto grown = [](auto late, auto early) {
     return late > early ? late - early : decltype(late - early){};
@@ -57,9 +59,25 @@ LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
   return work;
 }
 
+void AddBetween(const LoaderSample& first, const LoaderSample& last, TrainerSteps& trainer) {
+  const auto batches = static_cast<int64_t>(last.stats.batches - first.stats.batches);
+  const int64_t wait = (last.stats.consumer_wait - first.stats.consumer_wait).count();
+  const int64_t time = last.time - first.time;
+  for (int64_t i = 0; i < batches; ++i) {
+    const int64_t begin = first.time + time * i / batches;
+    const int64_t end = first.time + time * (i + 1) / batches;
+    const int64_t waited = std::min(wait / batches, end - begin);
+    trainer.steps.push_back({.number = trainer.steps.size(),
+                             .begin = begin,
+                             .end = end,
+                             .input_wait = waited,
+                             .uncovered_wait = waited});
+  }
+}
+
 }  // namespace
 
-Stage LoaderWork::Most() const {
+Stage LoaderWork::LongestStage() const {
   Stage most = Stage::kInput;
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
@@ -68,7 +86,7 @@ Stage LoaderWork::Most() const {
   return most;
 }
 
-std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples) {
+std::optional<LoaderWork> FindLoaderWork(const std::vector<LoaderSample>& samples) {
   std::map<std::pair<int, uint32_t>, std::pair<const LoaderSample*, const LoaderSample*>> loaders;
   for (const LoaderSample& sample : samples) {
     auto& [first, last] = loaders[{sample.process, sample.stats.number}];
@@ -80,7 +98,7 @@ std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples) {
   };
   uint64_t most_batches = 0;
   for (const auto& [loader, ends] : loaders) most_batches = std::max(most_batches, batches(ends));
-  // The others are there for an evaluation now and then.
+  // A loader with fewer batches serves an occasional evaluation.
   const uint64_t enough = std::max<uint64_t>(most_batches / 2, 1);
   std::optional<LoaderWork> waited_for;
   std::chrono::nanoseconds longest{-1};
@@ -91,6 +109,25 @@ std::optional<LoaderWork> WorkOf(const std::vector<LoaderSample>& samples) {
     waited_for = Between(*ends.first, *ends.second);
   }
   return waited_for;
+}
+
+std::vector<TrainerSteps> MakeLoaderSteps(const std::vector<LoaderSample>& samples) {
+  const auto work = FindLoaderWork(samples);
+  if (!work) return {};
+  // The statistics do not tell whether the consumer is a thread that prefetches for the training.
+  TrainerSteps trainer{
+      .process = work->process, .source = TrainerSteps::Source::kLoader, .fetched_ahead = true};
+  const LoaderSample* before = nullptr;
+  for (const LoaderSample& sample : samples) {
+    if (sample.process != work->process || sample.stats.number != work->number) continue;
+    // A wait that is still going on belongs to the batch that ends it.
+    if (before != nullptr && sample.stats.batches == before->stats.batches) continue;
+    if (before != nullptr) AddBetween(*before, sample, trainer);
+    before = &sample;
+    if (trainer.steps.size() > kMostSteps) break;
+  }
+  if (trainer.steps.empty()) return {};
+  return {std::move(trainer)};
 }
 
 }  // namespace recpack::probe

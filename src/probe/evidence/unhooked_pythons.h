@@ -1,4 +1,4 @@
-// Python programs of a watched tree that the hook is not in.
+// Finds Python programs in a watched process tree that have not loaded the hook.
 #pragma once
 
 #include <map>
@@ -10,21 +10,22 @@
 
 namespace recpack::probe {
 
-// One thread.
+// Not thread-safe.
 class UnhookedPythons {
  public:
-  // `folder`: of the events, with the hook in it; where it holds none nothing is looked for.
+  // `folder`: the events folder, which contains the hook. If it has no hook, Look() does nothing.
   explicit UnhookedPythons(std::string folder);
 
-  // Looks at each program of each process once, when it had time to load the hook.
+  // Checks each program of each process once, after it has had time to load the hook.
   void Look(const std::vector<ProcessSample>& processes, int64_t now);
-  // Which process, and why; empty: none was seen.
+  // The first process found and the reason, for people. Empty if none was found.
   const std::string& first() const noexcept { return first_; }
 
  private:
   const std::string folder_;
   const bool has_hook_;
-  std::map<std::pair<int, std::string>, int64_t> seen_;  // since when; a shell becomes a Python
+  // Time of the first sight, by process and name: a shell may exec Python.
+  std::map<std::pair<int, std::string>, int64_t> seen_;
   std::string first_;
 };
 

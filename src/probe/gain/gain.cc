@@ -16,13 +16,14 @@ constexpr auto kReplay = static_cast<size_t>(LoaderMode::kReplay);
 constexpr auto kReplayAndWork = static_cast<size_t>(LoaderMode::kReplayAndWork);
 constexpr auto kSynthetic = static_cast<size_t>(LoaderMode::kSynthetic);
 
-// Of several loaders in a process those that give fewer batches than this part of what the
-// busiest one gives are none of a training.
+// A loader that gives fewer than 1 / kFewPart of the busiest loader's batches does not belong to
+// the training.
 constexpr uint64_t kFewPart = 4;
 
 using Trainers = std::vector<const GainTrainer*>;
 
-// Rounds that all have finished; columns: the kinds of one trainer, then the next one's.
+// Rounds that all trainers have finished. Columns: the kinds of the first trainer, then of the
+// next.
 Rounds WholeRounds(const Trainers& trainers, uint32_t block_steps, GainResult& result) {
   size_t finished = SIZE_MAX, without = 0;
   for (const GainTrainer* trainer : trainers) finished = std::min(finished, trainer->rounds());
@@ -39,7 +40,8 @@ Rounds WholeRounds(const Trainers& trainers, uint32_t block_steps, GainResult& r
   }
   if (without > 0) {
     result.notes.push_back(format(
-        "{} rounds do not count: epochs ended in them too often; take a larger data set", without));
+        "{} rounds do not count because epochs ended in them too often; use a larger data set",
+        without));
   }
   return rounds;
 }
@@ -89,7 +91,7 @@ void GainBlocks::Add(const std::vector<TimedEvent>& events) {
     if (timed.event.kind != EventKind::kRange) continue;
     const auto mark = GainMark::Parse(timed.name);
     if (!mark) continue;
-    // Of a device whichever thread takes its batches.
+    // Batches of a device belong to one trainer, whichever thread takes them.
     const uint32_t lane = timed.event.device == Event::kNoDevice ? timed.event.lane : 0;
     state_->trainers[{timed.process, mark->loader, timed.event.device, lane}].Took(
         *mark, timed.event.value, timed.event.begin, state_->block_steps);
@@ -110,8 +112,8 @@ GainResult GainBlocks::Result() const {
       continue;
     }
     result.notes.push_back(
-        format("loader {} of process {} gave {} batches, another one {}: taken for no "
-               "training's, and not counted",
+        format("loader {} of process {} gave {} batches, another one {}: it is not counted, as it "
+               "seems to serve no training",
                std::get<1>(key), std::get<0>(key), trainer.batches, most));
   }
   result.trainers = counted.size();

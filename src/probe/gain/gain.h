@@ -1,4 +1,5 @@
-// What fixing the input of a training would gain, by experiment. docs/gain.md has the method.
+// Measures by experiment what fixing the input of a training would gain. docs/gain.md has the
+// method.
 #pragma once
 
 #include <array>
@@ -15,26 +16,25 @@
 
 namespace recpack::probe {
 
-// Rates are samples a second of all trainers together; differences come with the interval that
-// holds the true one in 95 of 100 cases.
+// Rates are samples per second of all trainers together. Intervals have 95 % confidence.
 struct GainResult {
   size_t rounds = 0;  // that all trainers have finished
   size_t trainers = 0;
   uint32_t block_steps = 0;
-  uint32_t measured_steps = 0;                   // of a block
+  uint32_t measured_steps = 0;                   // per block
   std::array<Estimate, GainPlan::kKinds> rates;  // by LoaderMode
-  Estimate gain;                                 // of a perfect input: replayed over live
-  Estimate ratio;                                // the same as a ratio
-  Estimate starvation;    // of that, batches that come late: replayed and working over live
-  Estimate interference;  // and what the pipeline takes from the step: replayed over that
-  Estimate synthetic;     // synthetic over replayed: what depends on what is in the batches
+  Estimate gain;                                 // of a perfect input: replayed - live
+  Estimate ratio;                                // replayed / live
+  Estimate starvation;    // part of the gain due to late batches: replayed with pipeline - live
+  Estimate interference;  // part due to slower steps: replayed - replayed with pipeline
+  Estimate synthetic;     // effect of the content of batches: synthetic - replayed
   std::vector<std::string> notes;
 
   const Estimate& rate(LoaderMode mode) const { return rates[static_cast<size_t>(mode)]; }
 };
 
-// Makes it of what a program tells while it runs with GainPlan::kVariable in its environment. One
-// thread.
+// Collects the events of a program that runs with GainPlan::kVariable in its environment. Not
+// thread-safe.
 class GainBlocks {
  public:
   explicit GainBlocks(uint32_t block_steps);
@@ -42,9 +42,9 @@ class GainBlocks {
 
   void Add(const std::vector<TimedEvent>& events);
 
-  // Of the rounds so far; without rates before the first one has ended.
+  // Result of the rounds so far; without rates until the first round has ended.
   GainResult Result() const;
-  uint64_t batches() const noexcept;  // that were told of
+  uint64_t batches() const noexcept;  // seen so far
 
  private:
   struct State;
@@ -53,7 +53,7 @@ class GainBlocks {
 
 // One screen, the gain first.
 std::string GainText(const GainResult& result);
-// One JSON object on one line; docs/gain.md has its members.
+// One JSON object on one line; docs/gain.md lists its members.
 std::string GainJson(const GainResult& result);
 
 }  // namespace recpack::probe

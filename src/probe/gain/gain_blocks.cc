@@ -7,14 +7,14 @@ void GainTrainer::Took(const GainMark& mark, uint64_t block, int64_t time, uint3
     interrupted = true;
     return;
   }
-  constexpr uint64_t kMostBlocks = 1 << 20;  // of a file that makes no sense
+  constexpr uint64_t kMostBlocks = 1 << 20;  // a larger number comes from a damaged file
   if (block > kMostBlocks || block + 1 < blocks.size()) return;
   batch_size = mark.batch_size;
   ++batches;
   blocks.resize(block + 1);
   Block& now = blocks.back();
   now.kind = mark.kind;
-  // From the batch that is the first of those measured on.
+  // The first LeftOut() batches are not measured.
   if (now.taken > LeftOut(block_steps) && !interrupted) {
     ++now.intervals;
     now.time += time - last;

@@ -1,4 +1,4 @@
-// What one training thread did in the blocks of a run of recprobe gain.
+// Batches and times of one training thread in the blocks of a run of recprobe gain.
 #pragma once
 
 #include <array>
@@ -11,32 +11,32 @@
 
 namespace recpack::probe {
 
-// Of a block's steps those at its beginning, in which the trainer still has batches of the one
-// before, and may be ahead of its device.
+// Number of steps at the beginning of a block that are not measured: the trainer still has batches
+// of the previous block, and may be ahead of its device.
 constexpr uint32_t LeftOut(uint32_t block_steps) noexcept { return block_steps / 4; }
 
 struct GainTrainer {
-  // Takes the batch, or the end of an epoch.
+  // Records that a batch was taken, or that an epoch ended.
   void Took(const GainMark& mark, uint64_t block, int64_t time, uint32_t block_steps);
 
-  // That were finished.
+  // Number of finished rounds.
   size_t rounds() const noexcept {
     return blocks.size() < 2 ? 0 : (blocks.size() - 2) / GainPlan::kKinds;
   }
-  // Seconds a step by kind, of one of them; nothing where a block has too few.
+  // Seconds per step of one round, by kind. Returns nullopt if a block has too few measured steps.
   std::optional<std::vector<double>> Round(size_t number, uint32_t block_steps) const;
 
   struct Block {
     uint32_t kind = 0;
     uint32_t taken = 0;      // batches
-    uint32_t intervals = 0;  // measured, from one batch to the next
-    int64_t time = 0;        // of these, ns
+    uint32_t intervals = 0;  // measured times from one batch to the next
+    int64_t time = 0;        // sum of the intervals, ns
   };
   uint32_t batch_size = 0;
   uint64_t batches = 0;
   std::vector<Block> blocks;  // by number
-  int64_t last = 0;           // when the last batch was taken
-  bool interrupted = false;   // an epoch has ended since then
+  int64_t last = 0;           // time of the last batch
+  bool interrupted = false;   // an epoch has ended since the last batch
 };
 
 }  // namespace recpack::probe

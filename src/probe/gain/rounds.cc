@@ -4,14 +4,14 @@
 #include <cmath>
 #include <limits>
 
-#include "src/probe/util/student.h"
+#include "src/probe/util/estimate.h"
 
 namespace recpack::probe {
 namespace {
 
-constexpr double kStep = 1e-4;  // of a mean, to see how the figure moves with it
+constexpr double kStep = 1e-4;  // of a mean, for numerical differentiation
 
-std::vector<double> MeansOf(const Rounds& rounds) {
+std::vector<double> Means(const Rounds& rounds) {
   std::vector<double> means(rounds.front().size());
   for (const auto& round : rounds) {
     for (size_t i = 0; i < means.size(); ++i) means[i] += round[i];
@@ -20,7 +20,7 @@ std::vector<double> MeansOf(const Rounds& rounds) {
   return means;
 }
 
-std::vector<double> SlopesAt(const std::vector<double>& means, const FigureOfMeans& figure) {
+std::vector<double> Slopes(const std::vector<double>& means, const FigureOfMeans& figure) {
   std::vector<double> slopes;
   slopes.reserve(means.size());
   for (size_t i = 0; i < means.size(); ++i) {
@@ -33,7 +33,7 @@ std::vector<double> SlopesAt(const std::vector<double>& means, const FigureOfMea
   return slopes;
 }
 
-// How much each round moves the figure.
+// Influence of each round on the figure.
 std::vector<double> Influences(const Rounds& rounds, const std::vector<double>& means,
                                const std::vector<double>& slopes) {
   std::vector<double> influences;
@@ -46,7 +46,7 @@ std::vector<double> Influences(const Rounds& rounds, const std::vector<double>& 
   return influences;
 }
 
-// Of the mean of values whose own is 0.
+// Variance of the mean of values that have mean 0 (Newey and West).
 double VarianceOfMean(const std::vector<double>& values) {
   const size_t count = values.size();
   const auto product = [&](size_t lag) {
@@ -68,14 +68,13 @@ double VarianceOfMean(const std::vector<double>& values) {
 
 Estimate EstimateOf(const Rounds& rounds, const FigureOfMeans& figure) {
   if (rounds.empty()) return {};
-  const std::vector<double> means = MeansOf(rounds);
+  const std::vector<double> means = Means(rounds);
   const double value = figure(means);
   if (rounds.size() < kFewestRounds) {
     constexpr double kNoEnd = std::numeric_limits<double>::infinity();
     return {value, -kNoEnd, kNoEnd};
   }
-  const double error =
-      std::sqrt(VarianceOfMean(Influences(rounds, means, SlopesAt(means, figure))));
+  const double error = std::sqrt(VarianceOfMean(Influences(rounds, means, Slopes(means, figure))));
   const double reach = Student975(static_cast<double>(rounds.size() - 1)) * error;
   return {value, value - reach, value + reach};
 }

@@ -13,8 +13,8 @@ bool IsNumbered(std::string_view name, std::string_view prefix) {
          name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
 }
 
-// "accel0", or "0" in vfio/: that the folder is there, or vfio/vfio, says nothing, as udev makes
-// them wherever there is the driver.
+// Looks for "accel0", or "0" in vfio/. The folder itself and vfio/vfio do not count: udev creates
+// them wherever the driver is installed.
 bool HasNumbered(const fs::path& folder, std::string_view prefix) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {

@@ -1,12 +1,12 @@
-// Whether the machine has devices that compute by themselves.
+// Detects whether the machine has accelerators.
 #pragma once
 
 #include <string>
 
 namespace recpack::probe {
 
-// GPUs of NVIDIA and AMD, what Linux calls compute accelerators, and devices that are given to
-// programs as a whole (VFIO, as TPUs are), by their files.
+// Looks in `dev` for the device files of NVIDIA and AMD GPUs, of Linux compute accelerators, and of
+// devices passed through to programs (VFIO, as TPUs are).
 bool AnyAccelerator(const std::string& dev = "/dev");
 
 }  // namespace recpack::probe

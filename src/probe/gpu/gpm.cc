@@ -7,17 +7,17 @@
 namespace recpack::probe {
 namespace {
 
-constexpr double kShare = 0.01;        // of a percent
+constexpr double kShare = 0.01;        // share per percent
 constexpr double kMebibyte = 1048576;  // bytes
 
-// Where a metric goes: one of these.
+// A metric and its destination: either `counter` or `traffic`.
 struct Metric {
   nvml::GpmMetricId id;
   double unit;
   Reading<double> GpuCounters::*counter = nullptr;
   Reading<double> GpmReading::*traffic = nullptr;
 
-  Reading<double>& Of(GpmReading& reading) const {
+  Reading<double>& In(GpmReading& reading) const {
     return counter != nullptr ? reading.counters.*counter : reading.*traffic;
   }
 };
@@ -102,11 +102,11 @@ void Gpm::TakeMetrics() {
   }
   for (size_t i = 0; i < std::size(kMetrics); ++i) {
     const nvml::GpmMetric& metric = get.metrics[i];
-    Reading<double>& reading = kMetrics[i].Of(last_);
+    Reading<double>& reading = kMetrics[i].In(last_);
     if (metric.status == nvml::kSuccess && std::isfinite(metric.value)) {
       reading = metric.value * kMetrics[i].unit;
     } else if (metric.status == nvml::kSuccess) {
-      reading = Unavailable{"the driver gave what is no number"};
+      reading = Unavailable{"the driver did not return a finite number"};
     } else {
       reading = nvml_->Why(nvml_->gpm_metrics.name, metric.status);
     }
@@ -114,7 +114,7 @@ void Gpm::TakeMetrics() {
 }
 
 void Gpm::SetUnavailable(const Unavailable& why) {
-  for (const Metric& metric : kMetrics) metric.Of(last_) = why;
+  for (const Metric& metric : kMetrics) metric.In(last_) = why;
 }
 
 }  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// The hardware counters of a GPU, between one reading and the next.
+// Hardware counters of a GPU (GPM), as means between two readings.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace recpack::probe {
 
-// Why there is nothing yet.
+// The reason for missing values at first.
 inline constexpr char kFirstReading[] = "it is a mean between two readings, and this is the first";
 
 struct GpmReading {
@@ -24,11 +24,11 @@ class Gpm {
   ~Gpm();
   Gpm(const Gpm&) = delete;
 
-  // Of another life of the GPU: what was sampled before means nothing now.
+  // Discards earlier samples, after the GPU was reset or the driver reloaded.
   void Forget() noexcept { sampled_ = 0; }
 
-  // Means since the last time it was read, at least `interval` (ns) ago; until then what it gave
-  // then. `status`: of the call that failed, for the caller to see whether the GPU is lost.
+  // Returns means since the last reading; within `interval` [ns] of it, returns the previous
+  // result. `status`: result of the call that failed, which tells whether the GPU is lost.
   const GpmReading& Read(nvml::Device device, bool mig, int64_t now, int64_t interval,
                          nvml::Return& status);
 
@@ -38,8 +38,8 @@ class Gpm {
   void SetUnavailable(const Unavailable& why);
 
   const std::shared_ptr<const Nvml> nvml_;
-  nvml::GpmSample samples_[2] = {};  // the one before, the last
-  int64_t sampled_ = 0;              // when; 0: never
+  nvml::GpmSample samples_[2] = {};  // previous, last
+  int64_t sampled_ = 0;              // time of the last sample; 0: none
   GpmReading last_;
 };
 

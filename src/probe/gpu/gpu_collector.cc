@@ -10,7 +10,7 @@
 namespace recpack::probe {
 namespace {
 
-constexpr double kBusy = 0.5;  // utilisation from which on clocks and limits mean something
+constexpr double kBusy = 0.5;  // least utilisation at which clocks and limits are meaningful
 constexpr double kAllTheTime = 0.95;
 constexpr double kHardly = 0.05;
 constexpr size_t kMostUtilisations = 4096;
@@ -52,7 +52,7 @@ std::vector<GpuSample> GpuCollector::Sample(const std::vector<ProcessSample>& pr
 void GpuCollector::Device::Add(const GpuSample& sample) {
   if (sample.name) name = *sample.name;
   if (!sample.values) return AddFault(sample);
-  if (sample.time <= newest) return;  // nothing new was read
+  if (sample.time <= newest) return;  // nothing new
   newest = sample.time;
   if (samples++ == 0) {
     first = sample.time;
@@ -75,7 +75,7 @@ void GpuCollector::Device::AddFault(const GpuSample& sample) {
   spins_since = 0;
   const std::string reason = sample.values.reason();
   if (!faults.empty() && faults.back().until == 0) {
-    faults.back().reason = reason;  // how long it has not answered grows
+    faults.back().reason = reason;  // it contains a growing time
   } else {
     faults.push_back({.reason = reason, .since = sample.time});
   }
@@ -138,7 +138,7 @@ GpuUse GpuCollector::Device::Use(int number) const {
   return use;
 }
 
-// The share of time, from the last sample that is kept before to the first one behind.
+// Covers the time from the last kept sample before `begin` to the first one after `end`.
 GpuUse::Figure GpuCollector::Device::BusyBetween(int64_t begin, int64_t end) const {
   if (end <= begin) return {};
   UsedUntil earliest, latest;
@@ -165,7 +165,7 @@ std::vector<GpuUse> GpuCollector::Uses(int64_t begin, int64_t end) const {
   return uses;
 }
 
-// The driver's figure is a mean over up to a second: what repeats faster is not seen in it.
+// The driver's utilisation is a mean over up to a second, which hides shorter periods.
 std::vector<Period> GpuCollector::Periods() const {
   constexpr double kFastest = 2;  // seconds
   std::vector<Period> periods;

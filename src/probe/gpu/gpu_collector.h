@@ -1,4 +1,4 @@
-// The GPUs that a tree of processes uses, while it runs.
+// Samples the GPUs of a process tree and accumulates their use.
 #pragma once
 
 #include <deque>
@@ -15,25 +15,25 @@
 
 namespace recpack::probe {
 
-// Adds samples up; keeps none. One thread.
+// Keeps sums, not samples. Not thread-safe.
 class GpuCollector {
  public:
   explicit GpuCollector(const GpuSamplerOptions& options) : sampler_(options) {}
 
-  // `processes`: of the tree, by number. What all GPUs gave.
+  // Samples all GPUs. `processes`: the tree's, sorted by PID.
   std::vector<GpuSample> Sample(const std::vector<ProcessSample>& processes);
 
-  // The driver tells of GPUs.
+  // Tells whether the driver reports any GPU.
   bool any() const noexcept { return sampler_.devices().has_value() && *sampler_.devices() > 0; }
-  // Of those that a process of the tree was on, and of those of which that cannot be seen.
-  // `begin`, `end`: of the steps, on the samples' clock; no later than `begin`: there were none.
+  // Returns the use of GPUs that a process of the tree used, and of GPUs where that is unknown.
+  // `begin`, `end`: time of the steps, on the samples' clock; empty if there were none.
   std::vector<GpuUse> Uses(int64_t begin = 0, int64_t end = 0) const;
-  // What could not be read of these, since when, and why. `begin`: of the watch, on the samples'
-  // clock.
+  // Returns a line for each value of these GPUs that could not be read, with times and reason.
+  // `begin`: start of the watch, on the samples' clock.
   std::vector<std::string> Unseen(int64_t begin) const;
-  // Of the utilisation of those whose work repeats, the surest first.
+  // Returns the periods of these GPUs' utilisation if it is periodic, the strongest first.
   std::vector<Period> Periods() const;
-  // Why the driver tells of no GPU at all; empty where it does.
+  // Returns the reason why the driver reports no GPU; empty if it does.
   std::string WhyNone() const { return sampler_.devices().reason(); }
 
  private:
@@ -46,9 +46,9 @@ class GpuCollector {
   struct Fault {
     std::string reason;
     int64_t since = 0;
-    int64_t until = 0;  // when there were values again; 0: not yet
+    int64_t until = 0;  // time of the next values; 0: none yet
   };
-  // All utilisations up to a sample, added up.
+  // Sum of all utilisations up to a sample.
   struct UsedUntil {
     int64_t time = 0;
     double sum = 0;
@@ -56,19 +56,19 @@ class GpuCollector {
   };
   struct Device {
     std::string name;
-    bool used = false;            // a process of the tree was on it
-    bool processes_seen = false;  // it could be told which are
-    int64_t first = 0, last = 0;  // samples with values
-    int64_t newest = 0;           // sample of any kind
+    bool used = false;            // by a process of the tree
+    bool processes_seen = false;  // its processes could be read
+    int64_t first = 0, last = 0;  // times of samples with values
+    int64_t newest = 0;           // time of the latest sample of any kind
     uint64_t samples = 0;
     Mean utilisation, memory_utilisation, power, power_limit, busy_clock;
     double highest_clock = 0;
     uint64_t busy = 0, throttled = 0;
     std::map<std::string, uint64_t> throttled_by;
-    int64_t spins_since = 0;  // 0: it does not
+    int64_t spins_since = 0;  // 0: not spinning
     std::vector<Fault> faults;
-    std::map<std::string, std::string> missing;          // figure, and why
-    std::deque<std::pair<int64_t, float>> utilisations;  // the latest, with their times
+    std::map<std::string, std::string> missing;          // reasons by figure
+    std::deque<std::pair<int64_t, float>> utilisations;  // the latest, with times
     Thinned<UsedUntil> used_until;
 
     void Add(const GpuSample& sample);
@@ -77,7 +77,7 @@ class GpuCollector {
     void AddMissing(const GpuValues& values);
     bool counts() const { return used || !processes_seen; }
     GpuUse Use(int number) const;
-    // In seconds; nothing where too few samples were taken in that time.
+    // Returns the mean utilisation; nullopt if there are too few samples in that time.
     GpuUse::Figure BusyBetween(int64_t begin, int64_t end) const;
   };
 

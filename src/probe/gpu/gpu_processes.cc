@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The kernel's number for the namespace that it starts with (PROC_PID_INIT_INO).
+// The initial PID namespace (the kernel's PROC_PID_INIT_INO).
 constexpr const char* kFirstPidNamespace = "pid:[4026531836]";
 
 bool InNamespace(const std::string& proc) {
@@ -29,7 +29,7 @@ Reading<std::vector<GpuProcess>> ProcessesHere(const std::vector<nvml::ProcessIn
     if (info.pid == 0) continue;
     GpuProcess process = {.pid = static_cast<int>(info.pid), .memory = uint64_t{info.memory}};
     if (info.memory == nvml::kValueNotAvailable) {
-      process.memory = Unavailable{"the driver does not tell whose memory it is"};
+      process.memory = Unavailable{"the driver does not report memory by process"};
     }
     processes.push_back(process);
     std::error_code code;

@@ -1,4 +1,4 @@
-// Which of the processes that NVML names are processes as we know them.
+// Converts NVML's process lists to processes of this PID namespace.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace recpack::probe {
 
-// In a PID namespace of its own (a container) the driver gives the host's numbers or none at all;
-// newer ones translate them, and then name others' processes 0. `proc`: "/proc".
+// In a PID namespace (a container), older drivers return the host's PIDs or none at all; newer ones
+// translate them and return PID 0 for processes outside the namespace. `proc`: "/proc".
 Reading<std::vector<GpuProcess>> ProcessesHere(const std::vector<nvml::ProcessInfo>& infos,
                                                const std::string& proc);
 

@@ -16,14 +16,14 @@ struct GpuWatch::Shared {
   }
 
   const GpuSamplerOptions options;
-  NvmlDevice device;  // of the thread
-  std::mutex mutex;   // of what follows
+  NvmlDevice device;  // used by the thread only, except for doing()
+  std::mutex mutex;   // guards the members below
   std::condition_variable changed;
   bool asked = false;
   bool reading = false;
   bool stop = false;
   bool ended = false;
-  int64_t started = 0;  // the reading
+  int64_t started = 0;  // time at which the reading began
   GpuSample last;
 };
 

@@ -1,4 +1,4 @@
-// A thread that asks one GPU.
+// Thread that reads one GPU.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace recpack::probe {
 
-// Why there are no values at first.
+// The reason for missing values at first.
 inline constexpr char kNotAnsweredYet[] = "NVML has not answered yet";
 
 class GpuWatch {
@@ -20,14 +20,14 @@ class GpuWatch {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   GpuWatch(std::shared_ptr<const Nvml> nvml, int index, const GpuSamplerOptions& options);
-  ~GpuWatch();  // as Stop(), at once
+  ~GpuWatch();  // calls Stop() without waiting
   GpuWatch(const GpuWatch&) = delete;
 
-  // Wants a reading, where none is under way.
+  // Requests a reading, unless one is in progress.
   void Ask();
-  // What was read last; waits until `until` for the reading that is under way.
+  // Waits until `until` for a reading in progress. Returns the last reading.
   GpuSample Get(TimePoint until);
-  // Ends the thread; one that still waits for the driver at `until` is left to itself.
+  // Ends the thread. Detaches it if it still waits for the driver at `until`.
   void Stop(TimePoint until);
 
  private:

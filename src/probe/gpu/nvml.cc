@@ -8,7 +8,7 @@
 namespace recpack::probe {
 namespace {
 
-// What the user can do about it; empty: nothing.
+// Returns advice for the user; empty if there is none.
 std::string Advice(std::string_view function, nvml::Return code) {
   switch (code) {
     case nvml::kNoPermission:
@@ -41,7 +41,7 @@ Nvml::Nvml(const std::string& path)
   const auto find = [this](auto& function) {
     try {
       library.Find(function.function, function.name);
-    } catch (const Error&) {  // an older driver's: calls of it say so
+    } catch (const Error&) {  // an older driver: calls return kFunctionNotFound
     }
   };
   const auto find_all = [&find](auto&... functions) { (find(functions), ...); };

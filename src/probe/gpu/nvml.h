@@ -1,4 +1,4 @@
-// NVML's functions, as far as this machine's has them.
+// NVML's functions, loaded at run time.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace recpack::probe {
 
-// One that an older driver may not have.
+// A function that an older driver may lack: calls then return kFunctionNotFound.
 template <typename Signature>
 struct NvmlFunction {
   const char* name;
@@ -29,12 +29,12 @@ struct Nvml {
   using Processes = NvmlFunction<Return(Device, unsigned*, nvml::ProcessInfo*)>;
   using ClockReasons = NvmlFunction<Return(Device, unsigned long long*)>;
 
-  // Throws Error (kUnsupported) where it cannot be loaded.
+  // Throws Error (kUnsupported) if the library cannot be loaded.
   explicit Nvml(const std::string& path);
   ~Nvml();
   Nvml(const Nvml&) = delete;
 
-  // Why a call came to nothing, and what would help.
+  // Returns why a call failed, and what would help.
   Unavailable Why(const char* function, Return code) const;
 
   SharedLibrary library;
@@ -57,7 +57,7 @@ struct Nvml {
   ClockReasons throttle_reasons{"nvmlDeviceGetCurrentClocksThrottleReasons"};  // its older name
   NvmlFunction<Return(Device, nvml::Memory2*)> memory2{"nvmlDeviceGetMemoryInfo_v2"};
   NvmlFunction<Return(Device, nvml::Memory*)> memory{"nvmlDeviceGetMemoryInfo"};
-  // KB/s; takes 20 ms.
+  // KB/s. Takes 20 ms.
   NvmlFunction<Return(Device, unsigned, unsigned*)> pcie{"nvmlDeviceGetPcieThroughput"};
   Number pcie_generation{"nvmlDeviceGetCurrPcieLinkGeneration"};
   Number pcie_width{"nvmlDeviceGetCurrPcieLinkWidth"};

@@ -1,5 +1,6 @@
-// What is used of NVML's interface, whose header no CUDA toolkit has to bring. Checked against
-// nvml.h of 13.0 (the package nvidia-nvml-dev); tests/probe/nvml_abi_test.cc compares where it is.
+// Declarations of the used part of NVML's interface, as CUDA toolkits may lack its header. Checked
+// against nvml.h of 13.0 (package nvidia-nvml-dev); tests/probe/nvml_abi_test.cc compares them if
+// the header is installed.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ inline constexpr unsigned kClockMemory = 2;
 inline constexpr unsigned kPcieTx = 0;
 inline constexpr unsigned kPcieRx = 1;
 inline constexpr unsigned kTemperatureGpu = 0;
-inline constexpr unsigned kNameSize = 96;  // of every text here
+inline constexpr unsigned kNameSize = 96;  // for all strings
 inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
 
 struct Utilization {
@@ -38,7 +39,7 @@ struct Utilization {
 };
 
 struct Memory {
-  unsigned long long total, free, used;  // used: with what the driver keeps for itself
+  unsigned long long total, free, used;  // used: including memory that the driver reserves
 };
 
 struct Memory2 {
@@ -48,7 +49,7 @@ struct Memory2 {
 static_assert(sizeof(Memory2) == 40 && offsetof(Memory2, used) == 32);
 inline constexpr unsigned kMemory2Version = sizeof(Memory2) | 2u << 24;
 
-// Of ..RunningProcesses_v2 and _v3.
+// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v2 and _v3.
 struct ProcessInfo {
   unsigned pid;
   unsigned long long memory;
@@ -66,7 +67,7 @@ enum GpmMetricId : unsigned {
   kGpmSmOccupancy = 3,
   kGpmTensorActive = 5,
   kGpmDramActive = 10,
-  kGpmPcieTx = 20,  // these in MiB/s
+  kGpmPcieTx = 20,  // MiB/s, as all that follow
   kGpmPcieRx = 21,
   kGpmNvlinkRx = 60,
   kGpmNvlinkTx = 61,
@@ -80,7 +81,7 @@ struct GpmMetric {
 };
 static_assert(sizeof(GpmMetric) == 40 && offsetof(GpmMetric, value) == 8);
 
-// NVML looks at the first `count` metrics only.
+// NVML reads only the first `count` metrics.
 struct GpmMetricsGet {
   unsigned version, count;
   GpmSample before, after;

@@ -11,7 +11,7 @@
 namespace recpack::probe {
 namespace {
 
-// The whole GPU is of no use now.
+// Thrown if the whole GPU is unusable.
 struct Fault {
   nvml::Return code;
   Unavailable why;
@@ -30,7 +30,7 @@ struct NamedBit {
   bool throttled;
 };
 
-// nvmlClocksEventReasons.
+// Bits of NVML's nvmlClocksEventReasons.
 constexpr NamedBit kClockReasons[] = {
     {0x1, "idle", false},
     {0x2, "clocks set by the user", false},
@@ -76,7 +76,7 @@ GpuSample NvmlDevice::Read(int64_t now) {
     if (known_.values || known_.time == 0) known_.time = now;
     known_.values = fault.why;
     handle_ = nullptr;
-    // The driver was unloaded and may be back.
+    // The driver was unloaded: it may have been loaded again.
     if (fault.code == nvml::kUninitialized || fault.code == nvml::kDriverNotLoaded) nvml_->init();
   }
   return known_;
@@ -160,7 +160,7 @@ void NvmlDevice::ReadMemory(GpuValues& values) {
   nvml::Memory2 memory = {.version = nvml::kMemory2Version};
   nvml::Return code = Call(nvml_->memory2, handle_, &memory);
   const char* function = nvml_->memory2.name;
-  if (code != nvml::kSuccess) {  // an older driver counts what it keeps for itself as used
+  if (code != nvml::kSuccess) {  // an older driver: counts its reserved memory as used
     nvml::Memory older = {};
     code = Call(nvml_->memory, handle_, &older);
     function = nvml_->memory.name;
@@ -198,7 +198,7 @@ Reading<std::vector<GpuProcess>> NvmlDevice::Processes() {
   auto count = static_cast<unsigned>(infos.size());
   nvml::Return code = Call(function, handle_, &count, infos.data());
   for (int tries = 0; code == nvml::kInsufficientSize && tries < 3; ++tries) {
-    infos.resize(count + 16);  // more may have come by then
+    infos.resize(count + 16);  // more processes may start in the meantime
     count = static_cast<unsigned>(infos.size());
     code = Call(function, handle_, &count, infos.data());
   }

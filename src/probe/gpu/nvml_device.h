@@ -1,4 +1,4 @@
-// One GPU as NVML tells of it.
+// Reads one GPU with NVML.
 #pragma once
 
 #include <atomic>
@@ -12,20 +12,21 @@
 
 namespace recpack::probe {
 
-// One thread at a time, but for doing().
+// Not thread-safe, except doing().
 class NvmlDevice {
  public:
   // `now`: CLOCK_MONOTONIC ns.
   NvmlDevice(std::shared_ptr<const Nvml> nvml, int index, const GpuSamplerOptions& options);
 
-  // What is unavailable says why. Takes as long as the driver does.
+  // Reads the GPU. Values that are unavailable contain the reason. Blocks as long as the driver
+  // does.
   GpuSample Read(int64_t now);
 
-  // The NVML function that is being called, or was last.
+  // Returns the NVML function that is being called, or was called last.
   const char* doing() const noexcept { return doing_.load(std::memory_order_relaxed); }
 
  private:
-  // Returns what the function does. Throws Fault where the whole GPU is of no use then.
+  // Calls the function. Throws Fault if the result means that the whole GPU is unusable.
   template <typename Function, typename... Args>
   nvml::Return Call(const Function& function, Args... args);
   template <typename T, typename Function, typename... Selector>
@@ -45,7 +46,7 @@ class NvmlDevice {
   const GpuSamplerOptions options_;
   std::atomic<const char*> doing_ = "nvmlDeviceGetHandleByIndex_v2";
   nvml::Device handle_ = nullptr;
-  GpuSample known_;  // what changes rarely, and the fault
+  GpuSample known_;  // last sample: rarely changing values, and the fault
   GpuValues slow_;
   Gpm gpm_;
   int64_t slow_read_ = 0;

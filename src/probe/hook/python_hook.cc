@@ -30,7 +30,7 @@ bool IsPython(const std::string& program) {
   return name.starts_with("python") || name.starts_with("pypy");
 }
 
-// The option that keeps the hook from being loaded; empty: none does.
+// Returns the option that keeps Python from loading the hook; empty if there is none.
 std::string_view OptionAgainst(std::span<const std::string> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -102,24 +102,24 @@ std::string WhyPythonIsNotHooked(std::span<const std::string> command,
     return "RECPACK_PYTHON_HOOK=0 switches the hook off";
   }
   if (FindVariable(environment, "RECPACK_EVENTS") == nullptr) {
-    return "it was started without RECPACK_EVENTS: what starts it passes on no environment";
+    return "it was started without RECPACK_EVENTS: its launcher does not pass on the environment";
   }
   const char* path = FindVariable(environment, "PYTHONPATH");
   if (path == nullptr || !HasPart(path, HookFolder(folder))) {
-    return "its PYTHONPATH does not name the hook: what starts it has set another; let it add to "
-           "PYTHONPATH";
+    return "its PYTHONPATH does not contain the hook: its launcher has replaced it; make the "
+           "launcher extend PYTHONPATH";
   }
   return {};
 }
 
 std::string WhyPythonIsNotHooked(int pid, const std::string& folder) {
   if (fs::exists(format("{}/{}-python.events", folder, pid))) return {};
-  const auto command = CommandOf(pid);
+  const auto command = ReadCommandLine(pid);
   if (!command) return {};
-  const auto environment = EnvironmentOf(pid);
+  const auto environment = ReadEnvironment(pid);
   if (!environment) {
     return IsPython(command->front())
-               ? format("/proc/{}/environ cannot be read to say why it tells nothing", pid)
+               ? format("/proc/{}/environ cannot be read to find out why it runs no hook", pid)
                : std::string();
   }
   return WhyPythonIsNotHooked(*command, *environment, folder);

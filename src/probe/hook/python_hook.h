@@ -1,5 +1,4 @@
-// The hook in Python programs that tells of input waits and steps; docs/probe-hook.md says what it
-// sees.
+// Installs the hook that reports input waits and steps of Python programs (docs/probe-hook.md).
 #pragma once
 
 #include <span>
@@ -9,20 +8,20 @@
 
 namespace recpack::probe {
 
-// Writes the hook into `folder`/python, and returns the variables that a program's environment
-// needs for its events to come into `folder`, which is there: RECPACK_EVENTS, and PYTHONPATH with
-// the hook before `python_path`, what the program would have had (empty: nothing). Throws Error
-// (kIo; kInvalidArgument where the folder's path holds a colon, which PYTHONPATH cannot name).
+// Writes the hook to `folder`/python. Returns the environment variables with which a program writes
+// its events to `folder`, which must exist: RECPACK_EVENTS, and PYTHONPATH with the hook before
+// `python_path`, the program's own PYTHONPATH (may be empty). Throws Error: kIo; kInvalidArgument
+// if the path contains a colon, which PYTHONPATH does not allow.
 std::vector<std::pair<std::string, std::string>> PreparePythonHook(const std::string& folder,
                                                                    const std::string& python_path);
 
-// Why a Python program with this command line and environment ("NAME=value") does not run the hook
-// in `folder`; empty where it does, or no Python is run.
+// Returns why a Python program with this command line and environment ("NAME=value") does not run
+// the hook in `folder`. Empty if it does, or if the program is not Python.
 std::string WhyPythonIsNotHooked(std::span<const std::string> command,
                                  std::span<const std::string> environment,
                                  const std::string& folder);
 
-// The same of a process that runs: empty as well where its event file is there.
+// The same for a running process. Empty also if its event file exists.
 std::string WhyPythonIsNotHooked(int pid, const std::string& folder);
 
 }  // namespace recpack::probe

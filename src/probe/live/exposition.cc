@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include "recpack/base/utf8.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack::probe {
 namespace {
 
-// As it is, or with '?' for all that is not ASCII where it is not UTF-8: whoever reads it would
-// refuse all of the text.
+// Escapes a label value. If it is not UTF-8, replaces non-ASCII bytes with '?': a reader would
+// reject the whole text otherwise.
 std::string Escaped(std::string_view value) {
   const bool is_utf8 = IsUtf8(value);
   std::string escaped;

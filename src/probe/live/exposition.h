@@ -1,4 +1,4 @@
-// Prometheus' text format, version 0.0.4.
+// Writer for Prometheus' text format, version 0.0.4.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,20 @@
 
 namespace recpack::probe {
 
-// A text that grows family by family. What is not known is not there.
+// Appends metric families to a text. Unknown values are left out.
 class Exposition {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;
 
-  // Labels that every sample has.
+  // `labels`: added to every sample.
   explicit Exposition(Labels labels) : labels_(std::move(labels)) {}
 
-  // What follows is of this name. Its two lines are there with its first sample. The name of a
-  // counter ends with _total.
+  // Begins a family. Its HELP and TYPE lines are written before its first sample. A name that ends
+  // with _total is a counter, any other a gauge.
   void Family(std::string_view name, std::string_view help);
-  // One that is no number is left out.
+  // Adds a sample. Does nothing if the value is missing or not finite.
   void Sample(std::optional<double> value, const Labels& more = {});
-  // A family of one sample.
+  // Adds a family with one sample.
   void Single(std::string_view name, std::string_view help, std::optional<double> value);
 
   const std::string& text() const noexcept { return text_; }
@@ -30,7 +30,7 @@ class Exposition {
  private:
   Labels labels_;
   std::string name_;
-  std::string head_;  // of the family, until it is written
+  std::string head_;  // HELP and TYPE lines of the family, until they are written
   std::string text_;
 };
 

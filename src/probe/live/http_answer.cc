@@ -13,7 +13,7 @@ constexpr char kPlain[] = "text/plain; charset=utf-8";
 
 struct Request {
   std::string_view method;
-  std::string_view path;  // without what is behind '?'
+  std::string_view path;  // without the query
 };
 
 std::string Answer(std::string_view status, std::string_view type, std::string_view body,
@@ -23,7 +23,7 @@ std::string Answer(std::string_view status, std::string_view type, std::string_v
       status, type, body.size(), more, with_body ? body : std::string_view());
 }
 
-// Takes a line off the front, without its end.
+// Removes the first line from `text` and returns it without its line ending.
 std::string_view TakeLine(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -32,7 +32,7 @@ std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-// Names of methods and header fields.
+// Checks the name of a method or header field.
 bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -45,8 +45,8 @@ bool IsVersion1(std::string_view version) {
          version[7] <= '9';
 }
 
-// "http://host/metrics?x" and "/metrics?x" ask for /metrics.
-std::string_view PathOf(std::string_view target) {
+// Returns "/metrics" for "http://host/metrics?x" and "/metrics?x".
+std::string_view ParsePath(std::string_view target) {
   if (target.starts_with("http://")) {
     target.remove_prefix(7);
     const size_t slash = target.find('/');
@@ -70,7 +70,7 @@ std::optional<Request> Parse(std::string_view head) {
     if (!field.empty() && !IsToken(field.substr(0, field.find(':')))) return {};
     if (!field.empty() && field.find(':') == std::string_view::npos) return {};
   }
-  return Request{method, PathOf(target)};
+  return Request{method, ParsePath(target)};
 }
 
 }  // namespace
@@ -86,16 +86,17 @@ size_t HttpHeadEnd(std::string_view bytes) noexcept {
 
 std::string HttpAnswer(std::string_view head, const std::string& metrics) {
   const auto request = Parse(head);
-  if (!request) return Answer("400 Bad Request", kPlain, "this is no HTTP/1.1 request\n");
+  if (!request) return Answer("400 Bad Request", kPlain, "not an HTTP/1.1 request\n");
   const bool is_head = request->method == "HEAD";
   if (request->path != "/metrics") {
-    return Answer("404 Not Found", kPlain, "the figures are at /metrics\n", !is_head);
+    return Answer("404 Not Found", kPlain, "the metrics are at /metrics\n", !is_head);
   }
   if (!is_head && request->method != "GET") {
-    return Answer("405 Method Not Allowed", kPlain, "GET or HEAD\n", true, "Allow: GET, HEAD\r\n");
+    return Answer("405 Method Not Allowed", kPlain, "use GET or HEAD\n", true,
+                  "Allow: GET, HEAD\r\n");
   }
   if (metrics.empty()) {
-    return Answer("503 Service Unavailable", kPlain, "there are no figures yet\n", !is_head);
+    return Answer("503 Service Unavailable", kPlain, "there are no metrics yet\n", !is_head);
   }
   return Answer("200 OK", kExposition, metrics, !is_head);
 }

@@ -1,4 +1,4 @@
-// HTTP/1.1 (RFC 9112), as much as a server of one text needs.
+// Parses HTTP/1.1 requests (RFC 9112) and formats responses, for a server of a single text.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace recpack::probe {
 
-// Where the head of a request ends: behind its empty line; npos: not yet.
+// Returns the end of a request's head, after its empty line; npos if it is not complete.
 size_t HttpHeadEnd(std::string_view bytes) noexcept;
 
-// The whole answer to a request with this head; the connection is closed behind it. GET and HEAD of
-// /metrics give `metrics`.
+// Returns the response to a request with this head. It closes the connection. GET and HEAD of
+// /metrics return `metrics`; 503 if it is empty.
 std::string HttpAnswer(std::string_view head, const std::string& metrics);
 
-// To a head that is longer than it may be.
+// Returns the response to a head that is too long.
 std::string HttpTooLong();
 
 }  // namespace recpack::probe

@@ -13,7 +13,7 @@
 namespace recpack::probe {
 namespace {
 
-// Where recv() and send() gave less than nothing.
+// Tells from errno whether a failed recv() or send() would have blocked.
 bool WouldWait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
@@ -58,7 +58,8 @@ bool HttpConnection::Write() noexcept {
   return true;
 }
 
-// Closing while there is something to read would take back what the other side has not read yet.
+// Reads until the peer closes: closing a socket with unread data resets the connection, and the
+// peer may lose the response.
 bool HttpConnection::Drain() noexcept {
   std::array<char, 2048> buffer;
   for (int times = 0; times < 32; ++times) {

@@ -1,4 +1,4 @@
-// One request and its answer.
+// HTTP connection that serves one request.
 #pragma once
 
 #include <chrono>
@@ -11,22 +11,22 @@
 
 namespace recpack::probe {
 
-// Never waits. One thread.
+// Never blocks. Not thread-safe.
 class HttpConnection {
  public:
-  // Of /metrics, when it is asked for.
+  // Returns the text of /metrics; called per request.
   using Metrics = std::function<std::string()>;
 
-  // `socket` does not wait. It is over at the deadline at the latest.
+  // The caller closes the connection at the deadline.
   HttpConnection(Socket socket, Deadline deadline, size_t most_request_bytes)
       : socket_(std::move(socket)), deadline_(deadline), most_(most_request_bytes) {}
 
   int fd() const noexcept { return socket_.fd(); }
   Deadline deadline() const noexcept { return deadline_; }
-  // What poll() shall wait for.
+  // Events for poll().
   int16_t events() const noexcept;
 
-  // As far as it goes without waiting. False: it is over.
+  // Continues as far as possible without blocking. Returns false when the connection is done.
   bool Go(const Metrics& metrics);
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/live/metric_families.h"
 
 namespace recpack::probe {
@@ -13,9 +14,9 @@ double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-constexpr int64_t kEnded = 30'000'000'000;  // ns that nothing was seen of it
+constexpr int64_t kEnded = 30'000'000'000;  // ns without a sample
 
-// The last sample of each that lives.
+// Returns the last sample of each loader that has not ended.
 std::vector<LoaderSample> Last(const std::vector<LoaderSample>& samples, int64_t now) {
   std::map<std::pair<int, uint32_t>, const LoaderSample*> last;
   for (const LoaderSample& sample : samples) {
@@ -33,17 +34,17 @@ Exposition::Labels LabelsOf(const LoaderSample& sample) {
   return {{"process", format("{}", sample.process)}, {"loader", format("{}", sample.stats.number)}};
 }
 
-// A family with a sample of each loader.
-void OfLoaders(const char* name, const char* help, const std::vector<LoaderSample>& loaders,
-               double (*value)(const LoaderStats& stats), Exposition& text) {
+// Adds a family with one sample per loader.
+void AddLoaderFamily(const char* name, const char* help, const std::vector<LoaderSample>& loaders,
+                     double (*value)(const LoaderStats& stats), Exposition& text) {
   text.Family(name, help);
   for (const LoaderSample& loader : loaders) text.Sample(value(loader.stats), LabelsOf(loader));
 }
 
-// A family with a sample of each loader and stage.
-void OfStages(const char* name, const char* help, const std::vector<LoaderSample>& loaders,
-              const std::function<std::optional<double>(const LoaderStats&, Stage)>& value,
-              Exposition& text) {
+// Adds a family with one sample per loader and stage.
+void AddStageFamily(const char* name, const char* help, const std::vector<LoaderSample>& loaders,
+                    const std::function<std::optional<double>(const LoaderStats&, Stage)>& value,
+                    Exposition& text) {
   text.Family(name, help);
   for (const LoaderSample& loader : loaders) {
     for (size_t i = 0; i < kStages; ++i) {
@@ -69,12 +70,13 @@ std::optional<double> StageShare(const LoaderStats& stats, Stage stage) {
 
 std::optional<double> StageBytes(const LoaderStats& stats, Stage stage) {
   const uint64_t bytes = stats.Total(stage).bytes;
-  if (bytes == 0) return {};  // most stages count none
+  if (bytes == 0) return {};  // most stages do not count bytes
   return static_cast<double>(bytes);
 }
 
-// Without that which goes on: it may turn out to be another stage's, and counters never fall.
-std::chrono::nanoseconds TimeOfLeft(const LoaderStats& stats, Stage stage) {
+// Time in a stage without the visits that are still going on: these may later count for another
+// stage, and a counter must not decrease.
+std::chrono::nanoseconds FinishedTime(const LoaderStats& stats, Stage stage) {
   std::chrono::nanoseconds time = stats.Total(stage).time;
   for (const WorkerStats& worker : stats.workers) {
     if (worker.now == stage) time -= worker.now_for;
@@ -82,7 +84,7 @@ std::chrono::nanoseconds TimeOfLeft(const LoaderStats& stats, Stage stage) {
   return time;
 }
 
-// Neither waiting for room nor for the disk.
+// Share of the workers' time without waits for a free slot or for input.
 double BusyShare(const LoaderStats& stats) {
   return 1 - StageShare(stats, Stage::kRoom).value_or(1) -
          StageShare(stats, Stage::kInput).value_or(0);
@@ -92,37 +94,38 @@ double BusyShare(const LoaderStats& stats) {
 
 void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Exposition& text) {
   const std::vector<LoaderSample> loaders = Last(samples, now);
-  OfLoaders(
-      "recprobe_loader_workers", "Threads that make batches.", loaders,
+  AddLoaderFamily(
+      "recprobe_loader_workers", "Worker threads.", loaders,
       [](const LoaderStats& stats) { return static_cast<double>(stats.workers.size()); }, text);
-  OfLoaders("recprobe_loader_busy_ratio",
-            "Of the workers' time, neither waits for room nor for the disk or network.", loaders,
-            BusyShare, text);
-  OfLoaders(
-      "recprobe_loader_batches_total", "Given to the training.", loaders,
+  AddLoaderFamily(
+      "recprobe_loader_busy_ratio",
+      "Share of the workers' time without waits for a free slot, the disk or the network.", loaders,
+      BusyShare, text);
+  AddLoaderFamily(
+      "recprobe_loader_batches_total", "Batches given to the training.", loaders,
       [](const LoaderStats& stats) { return static_cast<double>(stats.batches); }, text);
-  OfLoaders(
-      "recprobe_loader_samples_total", "Given to the training.", loaders,
+  AddLoaderFamily(
+      "recprobe_loader_samples_total", "Samples given to the training.", loaders,
       [](const LoaderStats& stats) { return static_cast<double>(stats.samples); }, text);
-  OfLoaders(
-      "recprobe_loader_wait_seconds_total", "The training waited for a batch.", loaders,
-      [](const LoaderStats& stats) { return Seconds(stats.consumer_wait); }, text);
-  OfLoaders(
-      "recprobe_loader_ready_batches", "Made and not asked for yet.", loaders,
+  AddLoaderFamily(
+      "recprobe_loader_wait_seconds_total", "Time in which the training waited for a batch.",
+      loaders, [](const LoaderStats& stats) { return Seconds(stats.consumer_wait); }, text);
+  AddLoaderFamily(
+      "recprobe_loader_ready_batches", "Batches that are ready and not taken yet.", loaders,
       [](const LoaderStats& stats) { return static_cast<double>(stats.ready); }, text);
-  OfLoaders(
-      "recprobe_loader_slots", "Batches that there is room for.", loaders,
+  AddLoaderFamily(
+      "recprobe_loader_slots", "Batches that the loader has room for.", loaders,
       [](const LoaderStats& stats) { return static_cast<double>(stats.slots); }, text);
-  OfStages("recprobe_loader_stage_share_ratio",
-           "Of the workers' time since the loader began; a loader's add up to 1.", loaders,
-           StageShare, text);
-  OfStages(
-      "recprobe_loader_stage_seconds_total", "Summed over workers, when they leave a stage.",
-      loaders,
-      [](const LoaderStats& stats, Stage stage) { return Seconds(TimeOfLeft(stats, stage)); },
+  AddStageFamily("recprobe_loader_stage_share_ratio",
+                 "Share of the workers' time since the loader began; the stages add up to 1.",
+                 loaders, StageShare, text);
+  AddStageFamily(
+      "recprobe_loader_stage_seconds_total",
+      "Time in a stage, summed over workers; added when they leave it.", loaders,
+      [](const LoaderStats& stats, Stage stage) { return Seconds(FinishedTime(stats, stage)); },
       text);
-  OfStages("recprobe_loader_stage_bytes_total", "That went through stages that count them.",
-           loaders, StageBytes, text);
+  AddStageFamily("recprobe_loader_stage_bytes_total", "Bytes processed by stages that count them.",
+                 loaders, StageBytes, text);
 }
 
 }  // namespace recpack::probe

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "recpack/base/event_log.h"
+#include "src/probe/evidence/evidence.h"
 
 namespace recpack::probe {
 
@@ -17,7 +18,7 @@ std::vector<LoaderSample> LoaderSampler::Sample(const std::vector<ProcessSample>
       now = before->second;
     }
     now.start_ticks = process.start_ticks;
-    // Their turns are spread over the samples.
+    // Spreads the processes over the samples.
     const uint32_t turn = now.samples++ + static_cast<uint32_t>(process.process);
     if (!now.has_loaders && now.samples > kNew && turn % kPause != 0) continue;
     ++looks_;

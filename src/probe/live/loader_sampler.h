@@ -1,4 +1,4 @@
-// The loaders of a tree of processes.
+// Samples the statistics of all recpack loaders in a process tree.
 #pragma once
 
 #include <cstdint>
@@ -6,29 +6,30 @@
 #include <utility>
 #include <vector>
 
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/thinned.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 
-// One thread. Looking for loaders reads a process's open files: a process that has shown none is
-// looked at each time when it is new, and then once in kPause samples.
+// Not thread-safe. Finding loaders requires reading a process's open files. Therefore a process
+// without loaders is checked in its first kNew samples, and then in one of kPause samples.
 class LoaderSampler {
  public:
   static constexpr uint32_t kNew = 10;  // samples
   static constexpr uint32_t kPause = 10;
-  // Of loaders that have ended less is kept: a training may make one an epoch.
+  // Keeps fewer samples of loaders that have ended: a training may create one per epoch.
   static constexpr int64_t kEnded = 60'000'000'000;  // ns without a sample
   static constexpr size_t kKeptOfEnded = 8;
 
-  // `processes`: those that run now. What was seen of their loaders.
+  // Samples the loaders of `processes`, which run now, and returns the new samples.
   std::vector<LoaderSample> Sample(const std::vector<ProcessSample>& processes);
 
-  // Of all samples so far, by loader and time.
+  // Returns the samples so far, sorted by loader and time.
   std::vector<LoaderSample> All() const;
 
-  // How often processes were looked at so far.
+  // Number of times that a process was checked for loaders.
   uint64_t looks() const noexcept { return looks_; }
 
  private:

@@ -2,25 +2,27 @@
 
 #include <utility>
 
+#include "src/probe/procfs/system_rates.h"
+
 namespace recpack::probe {
 namespace {
 
-// Of waits for input, where they were seen.
+// Adds the share of input waits, unless it is unknown.
 void AddShare(const Verdict& verdict, Exposition& text) {
   if (verdict.band == Band::kUnknown) return;
   text.Single("recprobe_input_share_ratio",
-              "Of step time, waits for input that no device work covers.",
+              "Share of step time in waits for input that no device work covers.",
               verdict.input_share.value);
   text.Single("recprobe_input_share_low_ratio", "Lower end of the 95 % interval.",
               verdict.input_share.low);
   text.Single("recprobe_input_share_high_ratio", "Upper end of the 95 % interval.",
               verdict.input_share.high);
-  text.Single("recprobe_gain_ratio", "What steps a second would grow by without these waits.",
+  text.Single("recprobe_gain_ratio", "Relative increase of steps per second without these waits.",
               verdict.gain.value);
   text.Single(
       "recprobe_input_share_is_upper_bound",
-      "1 where nobody told what the devices did, or ranks waited for each other, or whether "
-      "batches are fetched ahead: some waits may be covered.",
+      "1 if some waits may be covered: device work, waits of ranks for each other, or prefetching "
+      "was not observed.",
       verdict.upper_bound ? 1 : 0);
 }
 
@@ -32,14 +34,14 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
     const auto band = static_cast<Band>(i);
     text.Sample(verdict.band == band ? 1 : 0, {{"band", BandName(band)}});
   }
-  text.Family("recprobe_bottleneck", "1 for what most time is lost to, else 0.");
+  text.Family("recprobe_bottleneck", "1 for the bottleneck, else 0.");
   for (size_t i = 0; i < kBottlenecks; ++i) {
     const auto place = static_cast<Bottleneck>(i);
     text.Sample(verdict.bottleneck == place ? 1 : 0, {{"bottleneck", BottleneckName(place)}});
   }
   AddShare(verdict, text);
   if (verdict.steps == 0) return;
-  text.Single("recprobe_steps_per_second", "Of all training threads together.",
+  text.Single("recprobe_steps_per_second", "Steps per second of all training threads together.",
               verdict.steps_per_second);
   text.Family("recprobe_step_part_ratio", "Shares of the mean step; they add up to 1.");
   const Breakdown& parts = verdict.breakdown;
@@ -59,29 +61,31 @@ void AddSystem(const std::optional<SystemRates>& rates, Exposition& text) {
   text.Single("recprobe_processors_busy", "Processors that the watched programs keep busy.",
               rates->tree_cores);
   text.Single(
-      "recprobe_processors_allowed", "Processors that they may use.",
+      "recprobe_processors_allowed", "Processors that the watched programs may use.",
       rates->allowed_cores > 0 ? std::optional<double>(rates->allowed_cores) : std::nullopt);
-  text.Single("recprobe_processors_others", "Of those, processors that others keep busy.",
+  text.Single("recprobe_processors_others", "Allowed processors that other programs keep busy.",
               rates->others_cores);
-  text.Single("recprobe_processors_own", "Processors that recprobe itself takes.",
-              rates->own_cores);
+  text.Single("recprobe_processors_own", "Processors that recprobe itself uses.", rates->own_cores);
   std::optional<double> read;
   for (const ProcessRates& process : rates->processes) {
     if (!process.read_bytes_per_second) continue;
     read = read.value_or(0) + *process.read_bytes_per_second;
   }
-  text.Single("recprobe_storage_read_bytes_per_second", "Fetched for the watched programs.", read);
+  text.Single("recprobe_storage_read_bytes_per_second",
+              "Bytes read from storage for the watched programs.", read);
   text.Single("recprobe_page_cache_read_bytes_per_second",
-              "Fetched from block devices, of the whole machine.",
+              "Bytes read from block devices by the whole machine.",
               rates->page_cache_read_bytes_per_second);
   text.Single("recprobe_page_cache_refaults_per_second",
-              "Pages of files that were dropped and are read again, of the whole machine.",
+              "Evicted file pages that are read again, on the whole machine.",
               rates->refaults_per_second);
-  text.Family("recprobe_pressure_ratio", "Of the time, some task of the machine was held up.");
+  text.Family("recprobe_pressure_ratio",
+              "Share of time in which some task of the machine waited for the resource.");
   text.Sample(rates->pressure.cpu.some, {{"resource", "cpu"}});
   text.Sample(rates->pressure.io.some, {{"resource", "io"}});
   text.Sample(rates->pressure.memory.some, {{"resource", "memory"}});
-  text.Single("recprobe_quota_used_up_ratio", "Of the periods of the container's processor quota.",
+  text.Single("recprobe_quota_used_up_ratio",
+              "Share of the periods in which the container's CPU quota was used up.",
               rates->throttled_periods_share);
 }
 

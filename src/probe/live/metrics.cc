@@ -2,21 +2,22 @@
 
 #include <algorithm>
 
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/live/exposition.h"
 #include "src/probe/live/metric_families.h"
-#include "src/probe/steps/same_trainer.h"
+#include "src/probe/steps/steps.h"
 
 namespace recpack::probe {
 namespace {
 
-// What devices did in a step may be told so long after its end.
+// Device work of a step may be reported up to this long after its end [ns].
 constexpr int64_t kSettled = 2'000'000'000;
 
 double Seconds(int64_t time) { return static_cast<double>(time) * 1e-9; }
 
 }  // namespace
 
-size_t Metrics::PlaceOf(const TrainerSteps& trainer) const {
+size_t Metrics::FindIndex(const TrainerSteps& trainer) const {
   const auto found = std::find_if(counted_.begin(), counted_.end(), [&](const Counted& known) {
     return SameTrainer(known, trainer);
   });
@@ -27,7 +28,7 @@ bool Metrics::Misses(const Evidence& evidence, size_t most_steps) const {
   const auto& trainers = evidence.trainers;
   return std::any_of(trainers.begin(), trainers.end(), [&](const TrainerSteps& trainer) {
     if (trainer.steps.empty() || trainer.steps.size() < most_steps) return false;
-    const size_t place = PlaceOf(trainer);
+    const size_t place = FindIndex(trainer);
     return place == counted_.size() || counted_[place].end < trainer.steps.front().begin;
   });
 }
@@ -35,7 +36,7 @@ bool Metrics::Misses(const Evidence& evidence, size_t most_steps) const {
 void Metrics::Count(const Evidence& evidence, const Verdict& verdict, int64_t now) {
   double added = 0;
   for (const TrainerSteps& trainer : evidence.trainers) {
-    const size_t place = PlaceOf(trainer);
+    const size_t place = FindIndex(trainer);
     if (place == counted_.size()) {
       counted_.push_back({trainer.process, trainer.lane, trainer.device});
     }
@@ -63,7 +64,7 @@ std::string Metrics::Text(const Evidence& evidence, const Verdict& verdict,
                    {"host", labels_.host}});
   AddVerdict(verdict, text);
   if (!evidence.trainers.empty()) {
-    text.Single("recprobe_steps_total", "Of all training threads.",
+    text.Single("recprobe_steps_total", "Steps of all training threads.",
                 static_cast<double>(sums_.steps));
     text.Single("recprobe_device_seconds_total", "Step time, summed over training threads.",
                 sums_.step_seconds);
@@ -71,7 +72,7 @@ std::string Metrics::Text(const Evidence& evidence, const Verdict& verdict,
                 "Waits for input that no device work covers, summed over training threads.",
                 sums_.wait_seconds);
     text.Single("recprobe_lost_device_seconds_total",
-                "Step time that waits for input cost all devices together.", sums_.lost_seconds);
+                "Step time lost to waits for input, on all devices together.", sums_.lost_seconds);
     text.Single("recprobe_lost_device_seconds_low_total", "Lower end of its 95 % interval.",
                 sums_.lost_low);
     text.Single("recprobe_lost_device_seconds_high_total", "Upper end of its 95 % interval.",

@@ -1,5 +1,4 @@
-// The figures of a training that is watched, as Prometheus reads them. docs/prometheus.md lists
-// them.
+// Metrics of a watched training in Prometheus' format. docs/prometheus.md lists them.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/gpu/gpu_sampler.h"
+#include "src/probe/steps/steps.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 
-// Of whom they are. What is not known is empty.
+// Labels of all metrics; empty if unknown.
 struct MetricLabels {
   std::string job;
   std::string rank = "0";
@@ -20,30 +21,30 @@ struct MetricLabels {
   std::string host;
 };
 
-// One watch. One thread.
+// Metrics of one watch. Not thread-safe.
 class Metrics {
  public:
   explicit Metrics(MetricLabels labels) : labels_(std::move(labels)) {}
 
-  // The text of what was seen up to `now` (CLOCK_MONOTONIC, ns), in format 0.0.4. What is not known
-  // is not in it. Counters grow by the steps that are new since the call before: `evidence` may
-  // hold the latest ones only.
+  // Returns the metrics at `now` (CLOCK_MONOTONIC, ns) in format 0.0.4. Unknown values are left
+  // out. Counters grow by the steps since the previous call, so `evidence` may hold the latest
+  // steps only.
   std::string Text(const Evidence& evidence, const Verdict& verdict,
                    const std::vector<GpuSample>& gpus, int64_t now);
 
-  // Whether steps may have ended since the last Text() that `evidence`, which holds the latest
-  // `most_steps` of each trainer, has no more.
+  // Tells whether `evidence`, which holds the latest `most_steps` of each trainer, may miss steps
+  // that have ended since the last Text().
   bool Misses(const Evidence& evidence, size_t most_steps) const;
 
  private:
-  // Of one trainer, of steps that are counted.
+  // End of the last counted step of one trainer.
   struct Counted {
     int process = 0;
     uint32_t lane = 0;
     uint16_t device = 0;
     int64_t end = INT64_MIN;
   };
-  // Since the beginning, of all trainers.
+  // Sums over all trainers since the beginning.
   struct Sums {
     uint64_t steps = 0;
     double step_seconds = 0;
@@ -52,7 +53,7 @@ class Metrics {
   };
 
   void Count(const Evidence& evidence, const Verdict& verdict, int64_t now);
-  size_t PlaceOf(const TrainerSteps& trainer) const;  // in counted_; its end: not there
+  size_t FindIndex(const TrainerSteps& trainer) const;  // in counted_; its size if not found
 
   const MetricLabels labels_;
   std::vector<Counted> counted_;

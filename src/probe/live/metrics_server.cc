@@ -47,9 +47,11 @@ HostAndPort ParseAddress(const std::string& address) {
   const bool is_port =
       code == std::errc() && end == digits.data() + digits.size() && port >= 0 && port <= kMostPort;
   if (!is_port || host.empty() || (!in_brackets && host.find(':') != std::string_view::npos)) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no address", address), {},
-                "write HOST:PORT, as 127.0.0.1:9401, [::1]:9401, or 0.0.0.0:9401 for all of this "
-                "machine's addresses; port 0 takes one that is free");
+    throw Error(
+        ErrorKind::kInvalidArgument, format("invalid address '{}': expected HOST:PORT", address),
+        {},
+        "write for instance 127.0.0.1:9401, [::1]:9401, or 0.0.0.0:9401 for all addresses of "
+        "this machine; port 0 takes a free one");
   }
   return {std::string(host), port};
 }
@@ -57,8 +59,8 @@ HostAndPort ParseAddress(const std::string& address) {
 Error CannotListen(const std::string& address, int error) {
   std::string advice;
   if (error == EADDRINUSE) advice = "another program listens there: choose another port, or 0";
-  if (error == EADDRNOTAVAIL) advice = "that is no address of this machine";
-  if (error == EACCES) advice = "ports below 1024 need the right CAP_NET_BIND_SERVICE";
+  if (error == EADDRNOTAVAIL) advice = "choose an address of this machine";
+  if (error == EACCES) advice = "ports below 1024 require CAP_NET_BIND_SERVICE";
   return {
       ErrorKind::kIo, format("cannot listen at {}: {}", address, std::strerror(error)), {}, advice};
 }
@@ -74,7 +76,7 @@ Socket ListenAt(const std::string& address) {
   throw CannotListen(address, error);
 }
 
-std::string TextOf(const SocketAddress& address) {
+std::string ToText(const SocketAddress& address) {
   const std::string host = address.Host();
   const bool v6 = host.find(':') != std::string::npos;
   return v6 ? format("[{}]:{}", host, address.port()) : format("{}:{}", host, address.port());
@@ -84,7 +86,7 @@ std::string TextOf(const SocketAddress& address) {
 
 struct MetricsServer::State {
   State(const std::string& at, const MetricsServerOptions& given)
-      : options(given), listener(ListenAt(at)), address(TextOf(LocalAddress(listener))) {}
+      : options(given), listener(ListenAt(at)), address(ToText(LocalAddress(listener))) {}
 
   void Serve();
   void Take();
@@ -100,13 +102,13 @@ struct MetricsServer::State {
   const std::string address;
   Descriptor stop;
   std::mutex mutex;
-  std::string text;                       // of the mutex
-  std::list<HttpConnection> connections;  // of the thread, the oldest first
-  Clock::time_point accept_from;          // of the thread; later where descriptors have run out
+  std::string text;                       // guarded by mutex
+  std::list<HttpConnection> connections;  // used by the thread only; the oldest first
+  Clock::time_point accept_from;  // used by the thread only; in the future if accept() failed
   std::thread thread;
 };
 
-// The end, the listener, the connections.
+// Descriptors for poll(): stop event, listener, connections.
 std::vector<pollfd> MetricsServer::State::Waits() const {
   const bool accepts = Clock::now() >= accept_from;
   std::vector<pollfd> waits = {{stop.get(), POLLIN, 0}, {accepts ? listener.fd() : -1, POLLIN, 0}};
@@ -128,7 +130,7 @@ void MetricsServer::State::Take() {
     connections.emplace_back(std::move(socket), Clock::now() + options.patience,
                              options.most_request_bytes);
   }
-  // Whoever calls stays in the queue: to look at once again would not help.
+  // accept() failed, for instance without free descriptors. Clients stay in the queue; retry later.
   if (errno != EAGAIN && errno != EWOULDBLOCK) accept_from = Clock::now() + kRest;
 }
 
@@ -153,7 +155,7 @@ MetricsServer::MetricsServer(const std::string& address, const MetricsServerOpti
   if (state_->stop.get() < 0) throw SystemError("cannot make an event", "", errno);
   sigset_t all, before;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited by the thread
   state_->thread = std::thread([state = state_.get()] { state->Serve(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

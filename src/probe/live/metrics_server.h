@@ -1,4 +1,4 @@
-// Gives figures to those that ask for them over HTTP, as Prometheus does.
+// HTTP server for metrics.
 #pragma once
 
 #include <chrono>
@@ -9,28 +9,27 @@
 namespace recpack::probe {
 
 struct MetricsServerOptions {
-  // Open at once; one more ends the one that has been open longest.
+  // Maximum number of open connections; one more closes the oldest.
   size_t most_connections = 32;
-  // A request's head; longer ones are refused.
+  // Maximum size of a request's head; longer ones get status 431.
   size_t most_request_bytes = 8192;
-  // A connection that is not done by then is ended.
+  // Time after which a connection is closed.
   std::chrono::nanoseconds patience = std::chrono::seconds(10);
 };
 
-// Answers GET /metrics from its construction to the end of the object, on a thread of its own that
-// gets no signals. It asks nobody who they are: whoever reaches the address reads the figures.
+// Answers GET /metrics during its lifetime, on its own thread, which blocks all signals. There is
+// no authentication: anyone who can reach the address can read the metrics.
 class MetricsServer {
  public:
-  // `address`: HOST:PORT or [IPV6]:PORT; port 0: one that is free. Throws Error: kInvalidArgument
-  // where it is no address, kNotFound where nobody knows the host, kIo where nobody may listen
-  // there, or somebody else does.
+  // `address`: HOST:PORT or [IPV6]:PORT; port 0 takes a free port. Throws Error: kInvalidArgument
+  // if the address is invalid, kNotFound if the host is unknown, kIo if it cannot listen there.
   explicit MetricsServer(const std::string& address, const MetricsServerOptions& options = {});
   ~MetricsServer();
 
-  // Where it listens: HOST:PORT in numbers.
+  // The numeric address that it listens at: HOST:PORT.
   const std::string& address() const noexcept;
 
-  // What is given from here on: text in Prometheus' format 0.0.4. Any thread.
+  // Sets the text to serve, in Prometheus' format 0.0.4. Thread-safe.
   void Publish(std::string text);
 
  private:

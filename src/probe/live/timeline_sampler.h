@@ -1,4 +1,4 @@
-// The timeline of a watch, from its samples.
+// Builds the timeline of a watch from its samples.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace recpack::probe {
 
-// One thread. A sample's GPUs and loaders come first, the machine last: it ends the stretch.
+// Not thread-safe. Per sample, add GPUs and loaders first and the machine last: it ends the
+// stretch.
 class TimelineSampler {
  public:
   void Add(const GpuSample& sample) { AppendValues(sample, values_); }
@@ -25,7 +26,7 @@ class TimelineSampler {
   }
 
   void Add(const SystemSample& sample) {
-    SystemSample machine = MachineOf(sample);
+    SystemSample machine = WithoutProcesses(sample);
     tree_seen_ |= !sample.processes.empty();
     if (machine_.time_ns > 0) {
       AppendValues(RatesBetween(machine_, machine), tree_seen_, values_);
@@ -40,10 +41,10 @@ class TimelineSampler {
   bool left_out() const noexcept { return recorder_.left_out() > 0; }
 
  private:
-  SystemSample machine_;    // of the sample before
-  bool tree_seen_ = false;  // else its processes are hidden
-  std::map<std::pair<int, uint32_t>, LoaderSample> loaders_;
-  std::vector<TimelineValue> values_;  // since then
+  SystemSample machine_;    // previous sample
+  bool tree_seen_ = false;  // whether the watched processes are visible
+  std::map<std::pair<int, uint32_t>, LoaderSample> loaders_;  // previous, by process and number
+  std::vector<TimelineValue> values_;                         // since the previous sample
   TimelineRecorder recorder_;
 };
 

@@ -8,29 +8,28 @@
 
 #include "recpack/base/event_log.h"
 #include "src/base/format.h"
-#include "src/probe/causes/trainings.h"
+#include "src/probe/causes/decide.h"
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/event_reader.h"
-#include "src/probe/evidence/input_samples.h"
-#include "src/probe/evidence/last_word.h"
-#include "src/probe/evidence/lock_probes.h"
-#include "src/probe/evidence/told_ranks.h"
+#include "src/probe/evidence/hook_samples.h"
+#include "src/probe/evidence/silence.h"
 #include "src/probe/evidence/unhooked_pythons.h"
 #include "src/probe/gpu/accelerators.h"
 #include "src/probe/gpu/gpu_collector.h"
 #include "src/probe/live/loader_sampler.h"
 #include "src/probe/live/timeline_sampler.h"
+#include "src/probe/procfs/system_sample.h"
 #include "src/probe/procfs/system_sampler.h"
-#include "src/probe/procfs/with_ended.h"
 #include "src/probe/steps/activity.h"
 #include "src/probe/util/intervals.h"
 #include "src/probe/util/thinned.h"
-#include "src/probe/verdict/show.h"
+#include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 namespace {
 
-// Programs tell no more where there is no room for it. Others than root do not get the last of it.
+// Tells whether the file system is full, so that programs cannot write events. Users other than
+// root cannot use the reserved blocks.
 bool IsFull(const std::string& folder) {
   constexpr uintmax_t kLeast = 4096;
   std::error_code code;
@@ -38,19 +37,19 @@ bool IsFull(const std::string& folder) {
   return !code && (::geteuid() == 0 ? space.free : space.available) < kLeast;
 }
 
-// Of which programs could not write all that they told, and tell no more: a line each.
+// One line per reason why events are missing.
 std::vector<std::string> Lost(const std::string& folder) {
-  std::vector<std::string> lines = LostIn(folder);
+  std::vector<std::string> lines = ReadLosses(folder);
   if (IsFull(folder)) {
     lines.push_back(
-        format("what programs told is not whole: there is no room left in {}; name a larger folder "
-               "(--keep, else TMPDIR)",
+        format("events are incomplete: there is no room left in {}; name a larger folder (--keep, "
+               "else TMPDIR)",
                folder));
   }
   return lines;
 }
 
-// The sample next to `time`, which is before `end`.
+// Returns the index of the sample nearest to `time`.
 size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
   size_t nearest = 0;
   for (size_t i = 1; i < samples.size(); ++i) {
@@ -60,7 +59,8 @@ size_t Nearest(const std::vector<SystemSample>& samples, int64_t time) {
   return nearest;
 }
 
-// From the first step of any trainer to the last one; without steps it ends before it begins.
+// Time from the first to the last step of all trainers. Ends before it begins if there are no
+// steps.
 Interval TimeOfSteps(const std::vector<TrainerSteps>& trainers) {
   Interval time{INT64_MAX, INT64_MIN};
   for (const TrainerSteps& trainer : trainers) {
@@ -88,14 +88,14 @@ struct Watch::State {
     for (const GpuSample& gpu : gpu_samples) timeline.Add(gpu);
     for (const LoaderSample& loader : loaders.Sample(sample.processes)) timeline.Add(loader);
     timeline.Add(sample);
-    last_word.Saw(sample.processes, sample.time_ns);
+    silence.AddProcesses(sample.processes, sample.time_ns);
     unhooked.Look(sample.processes, sample.time_ns);
     if (!sample.processes.empty()) samples.Add(std::move(sample));
   }
 
   void Listen(std::vector<TimedEvent> told) {
     kept_events.Add(told);
-    last_word.Add(told);
+    silence.AddEvents(told);
     locks.Add(told);
     input_samples.Add(told);
     ranks.Add(told);
@@ -103,8 +103,8 @@ struct Watch::State {
     steps.Add(std::move(told));
   }
 
-  // Between the samples next to the first and the last step of any.
-  std::optional<SystemRates> RatesOf(const Interval& time) const {
+  // Rates between the samples nearest to the ends of `time`; over all samples if `time` is empty.
+  std::optional<SystemRates> Rates(const Interval& time) const {
     const std::vector<SystemSample> all = samples.All();
     if (all.size() < 2) return {};
     const bool any = time.begin <= time.end;
@@ -121,28 +121,28 @@ struct Watch::State {
       unseen.push_back("GPUs could not be seen: " + why);
     }
     if (timeline.left_out()) {
-      unseen.emplace_back("timelines of some devices or loaders: there are too many to keep");
+      unseen.emplace_back("timelines of some devices or loaders are missing: there are too many");
     }
     for (const std::string& damage : events.damage()) unseen.push_back(damage);
-    for (std::string& notice : NoticesIn(options.events)) unseen.push_back(std::move(notice));
+    for (std::string& notice : ReadNotices(options.events)) unseen.push_back(std::move(notice));
     unseen.insert(unseen.end(), lost.begin(), lost.end());
   }
 
-  Evidence EvidenceOf(Training which, size_t most_steps) const {
+  Evidence MakeEvidence(Training which, size_t most_steps) const {
     Evidence evidence{.trainers = steps.Trainers(EventLog::Now(), most_steps),
                       .loaders = loaders.All(),
                       .locks = locks.Uses(),
                       .input_works = input_samples.Works(),
                       .ranks = ranks.All(),
                       .accelerators = AnyAccelerator() || gpus.any()};
-    // Who can tell no more may do something all the same.
+    // If events are missing, silence does not mean that nothing happens.
     const std::vector<std::string> lost =
         options.events.empty() ? std::vector<std::string>() : Lost(options.events);
-    if (lost.empty()) evidence.silence = last_word.Since(evidence.trainers);
-    LeaveOneTraining(which, evidence);
+    if (lost.empty()) evidence.silence = silence.Find(evidence.trainers);
+    SelectTraining(which, evidence);
     const Interval time = TimeOfSteps(evidence.trainers);
     evidence.gpus = gpus.Uses(time.begin, time.end);
-    evidence.system = RatesOf(time);
+    evidence.system = Rates(time);
     if (evidence.trainers.empty()) {
       evidence.no_steps = unhooked.first();
       evidence.periods = activity.Periods();
@@ -160,10 +160,10 @@ struct Watch::State {
   EventReader events;
   UnhookedPythons unhooked;
   StepCollector steps;
-  LastWord last_word;
+  SilenceDetector silence;
   LockProbes locks;
   InputSamples input_samples;
-  ToldRanks ranks;
+  ReportedRanks ranks;
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;
@@ -191,10 +191,10 @@ const std::vector<GpuSample>& Watch::Gpus() const noexcept { return state_->gpu_
 
 const KeptEvents& Watch::Events() const noexcept { return state_->kept_events; }
 
-Evidence Watch::Collected() const { return state_->EvidenceOf(Training::kLongest, SIZE_MAX); }
+Evidence Watch::Collected() const { return state_->MakeEvidence(Training::kLongest, SIZE_MAX); }
 
 Evidence Watch::Latest(size_t most_steps) const {
-  return state_->EvidenceOf(Training::kLatest, most_steps);
+  return state_->MakeEvidence(Training::kLatest, most_steps);
 }
 
 std::vector<TrainerSteps> Watch::Trainers(size_t most_steps) const {

@@ -1,4 +1,4 @@
-// Watches a program from outside while it trains.
+// Watches training programs from outside and collects the evidence for a verdict.
 #pragma once
 
 #include <chrono>
@@ -11,46 +11,48 @@
 
 #include "src/probe/events/event_reader.h"
 #include "src/probe/events/kept_events.h"
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/report/timeline.h"
+#include "src/probe/steps/steps.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 
 struct WatchOptions {
-  std::vector<int> roots;   // processes; their descendants are watched with them
-  int adopter = 0;          // whose children belong to them as well (SystemSamplerOptions)
-  std::string events = {};  // folder of event files; empty: the programs tell nothing of themselves
-  std::optional<std::chrono::seconds> free_events_after = {};  // as EventReader has it
-  // A sample does not wait for GPUs that are slow to answer: it takes what they gave last.
+  std::vector<int> roots;   // processes to watch, with their descendants
+  int adopter = 0;          // its children are watched too (SystemSamplerOptions)
+  std::string events = {};  // folder of event files; empty: the programs write none
+  std::optional<std::chrono::seconds> free_events_after = {};  // see EventReader
+  // Default: a sample does not wait for slow GPUs but takes their previous values.
   GpuSamplerOptions gpus = {.patience = {}};
-  size_t most_events = 0;  // of those kept for Events()
+  size_t most_events = 0;  // kept for Events()
 };
 
-// One thread.
+// Not thread-safe.
 class Watch {
  public:
   explicit Watch(const WatchOptions& options);
   ~Watch();
 
-  // What is to be seen now. To be called about ten times a second.
+  // Takes a sample. Call it about ten times per second.
   void Sample();
-  // The same once more, when all has ended, or is no more to be watched.
+  // Takes the last sample, after the programs have ended or before the watch ends.
   void LastSample();
 
-  // Of all samples so far: of the training that took longest, where there were several one after
-  // the other, and of the system what was while it ran. Why there are no steps, where there are
-  // none, is for the caller to say, but for Pythons below the command that the hook is not in.
+  // Evidence from all samples so far, about the longest training if there were several one after
+  // the other; system rates cover its time. Without steps, `no_steps` is set only if Python
+  // programs lack the hook; otherwise the caller has to set it.
   Evidence Collected() const;
-  // The same of the training that goes on: of each trainer its latest `most_steps`.
+  // Evidence about the latest training, with the latest `most_steps` of each trainer.
   Evidence Latest(size_t most_steps) const;
-  // All trainers that there were, each with its latest `most_steps`.
+  // All trainers so far, each with its latest `most_steps`.
   std::vector<TrainerSteps> Trainers(size_t most_steps) const;
-  // The machine, its devices and loaders over that time.
+  // Timeline of the machine, its devices and loaders.
   Timeline SampledTimeline() const;
-  // What all GPUs gave at the last sample; until the next one.
+  // Values of all GPUs at the last sample; valid until the next one.
   const std::vector<GpuSample>& Gpus() const noexcept;
-  // Of the programs, as many as were to be kept.
+  // The first and the latest events, at most WatchOptions::most_events.
   const KeptEvents& Events() const noexcept;
 
  private:

@@ -6,7 +6,7 @@
 namespace recpack::probe {
 namespace {
 
-constexpr double kHardly = 0.001;  // of the time
+constexpr double kHardly = 0.001;  // share of the time
 
 double Wanted(const ThreadRates& thread) {
   return thread.cpu_share + thread.run_queue_wait_share.value_or(0) +

@@ -1,4 +1,4 @@
-// Of many threads and processes those that a report shows.
+// Selects the busiest threads and processes for a report.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace recpack::probe {
 
-// The `most` that ran, or waited for a processor or for a disk, longest; of these none that did
-// neither in a thousandth of the time. The longest first.
+// Returns at most `most` threads, sorted by the time in which they ran or waited for a processor or
+// a disk, longest first. Leaves out those with less than a thousandth of the time.
 std::vector<ThreadRates> BusiestThreads(const SystemRates& system, size_t most);
 
-// The `most` that ran longest; of these none that hardly ran and moved no bytes. The longest first.
+// Returns at most `most` processes, sorted by CPU time, longest first. Leaves out those that used
+// less than a thousandth of a processor and moved no bytes.
 std::vector<ProcessRates> BusiestProcesses(const SystemRates& system, size_t most);
 
 }  // namespace recpack::probe

@@ -14,29 +14,30 @@ namespace {
 
 constexpr const char* kNoMount = "a cgroup file system mounted in the container";
 
-std::optional<std::string> TextOf(KeptFiles* files, const std::string& path) {
+std::optional<std::string> ReadText(KeptFiles* files, const std::string& path) {
   const auto text = KeptFile(files, path).Read();
   if (!text) return std::nullopt;
   return std::string(*text);
 }
 
-// Version 2: "max 100000" or "150000 100000". Version 1: the quota, -1 for none.
-std::optional<double> CpuLimitOf(KeptFiles* files, const std::string& folder, bool version_2) {
-  const auto quota_text = TextOf(files, folder + (version_2 ? "/cpu.max" : "/cpu.cfs_quota_us"));
+// Version 2: "max 100000" or "150000 100000". Version 1: the quota, -1 for no limit.
+std::optional<double> ReadCpuQuota(KeptFiles* files, const std::string& folder, bool version_2) {
+  const auto quota_text = ReadText(files, folder + (version_2 ? "/cpu.max" : "/cpu.cfs_quota_us"));
   if (!quota_text) return std::nullopt;
   Scanner scanner(*quota_text);
   const auto quota = scanner.Number();
   if (!quota) return std::numeric_limits<double>::infinity();
   const auto period =
       version_2 ? scanner.Number()
-                : Scanner(TextOf(files, folder + "/cpu.cfs_period_us").value_or("")).Number();
+                : Scanner(ReadText(files, folder + "/cpu.cfs_period_us").value_or("")).Number();
   if (!period || *period == 0) return std::nullopt;
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-std::optional<uint64_t> MemoryLimitOf(KeptFiles* files, const std::string& folder, bool version_2) {
-  constexpr uint64_t kNoLimitOfVersion1 = uint64_t{1} << 62;  // and what is above
-  const auto text = TextOf(files, folder + (version_2 ? "/memory.max" : "/memory.limit_in_bytes"));
+std::optional<uint64_t> ReadMemoryMax(KeptFiles* files, const std::string& folder, bool version_2) {
+  constexpr uint64_t kNoLimitOfVersion1 = uint64_t{1} << 62;  // or more
+  const auto text =
+      ReadText(files, folder + (version_2 ? "/memory.max" : "/memory.limit_in_bytes"));
   if (!text) return std::nullopt;
   const auto limit = Scanner(*text).Number();
   return limit && *limit < kNoLimitOfVersion1 ? *limit : kNoMemoryLimit;
@@ -58,7 +59,7 @@ void CgroupFiles::ReadLimits(int process, CgroupSample& sample, UnseenList& miss
   const auto text = membership.Read();
   if (text) {
     const std::string groups(*text);
-    const auto mounts = TextOf(files_, proc_ + "/self/mountinfo");
+    const auto mounts = ReadText(files_, proc_ + "/self/mountinfo");
     const CgroupFolders folders = FindCgroupFolders(groups, mounts.value_or(""), sys_);
     if (!(folders == folders_)) Open(folders);
   } else if (std::filesystem::exists(format("{}/{}/stat", proc_, process))) {
@@ -92,12 +93,11 @@ void CgroupFiles::Open(const CgroupFolders& folders) {
   }
 }
 
-// The top group of version 2 has no cpu.max, nor have groups for which nobody asked for the
-// controller: no limit.
+// In version 2 the root group and groups without the cpu controller have no cpu.max: no limit.
 void CgroupFiles::ReadCpuLimit(CgroupSample& sample) const {
   sample.cpu_limit.reset();
   for (const std::string& folder : folders_.cpu.folders) {
-    auto limit = CpuLimitOf(files_, folder, folders_.cpu.version_2);
+    auto limit = ReadCpuQuota(files_, folder, folders_.cpu.version_2);
     if (!limit && folders_.cpu.version_2 && CanList(folder)) {
       limit = std::numeric_limits<double>::infinity();
     }
@@ -109,7 +109,7 @@ void CgroupFiles::ReadCpus(CgroupSample& sample) const {
   sample.cpus.clear();
   for (const std::string& folder : folders_.cpuset.folders) {
     for (const char* file : {"/cpuset.cpus.effective", "/cpuset.effective_cpus", "/cpuset.cpus"}) {
-      const auto text = TextOf(files_, folder + file);
+      const auto text = ReadText(files_, folder + file);
       if (text) sample.cpus = Scanner(*text).Word();
       if (!sample.cpus.empty()) return;
     }
@@ -122,7 +122,7 @@ void CgroupFiles::ReadMemoryLimit(CgroupSample& sample, UnseenList& missing) {
   sample.memory_limit.reset();
   const std::string* tightest = nullptr;
   for (const std::string& folder : memory.folders) {
-    const auto limit = MemoryLimitOf(files_, folder, memory.version_2);
+    const auto limit = ReadMemoryMax(files_, folder, memory.version_2);
     if (!limit || (sample.memory_limit && *limit >= *sample.memory_limit)) continue;
     sample.memory_limit = limit;
     tightest = &folder;

@@ -1,4 +1,4 @@
-// The control group of a process, versions 1 and 2.
+// Reads limits and counters of a process's control group, versions 1 and 2.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 #include "src/probe/procfs/machine_files.h"
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/kept_file.h"
-#include "src/probe/util/unseen_list.h"
+#include "src/probe/util/unseen.h"
 
 namespace recpack::probe {
 
 class CgroupFiles {
  public:
-  // `files` must outlive it.
+  // `files` must outlive this object.
   CgroupFiles(KeptFiles* files, std::string proc, std::string sys);
 
-  // Finds the group anew where the process has moved to another one, and its limits.
+  // Reads the group's limits, and looks the group up again in case the process has moved.
   void ReadLimits(int process, CgroupSample& sample, UnseenList& missing);
-  // What changes from sample to sample.
+  // Reads what changes from sample to sample.
   void ReadCounters(CgroupSample& sample, UnseenList& missing);
 
  private:
@@ -32,8 +32,8 @@ class CgroupFiles {
   const std::string proc_;
   const std::string sys_;
   CgroupFolders folders_;
-  std::vector<KeptFile> cpu_stats_;    // of the group and of those around it
-  std::vector<KeptFile> memory_used_;  // none, or one
+  std::vector<KeptFile> cpu_stats_;    // of the group and its ancestors
+  std::vector<KeptFile> memory_used_;  // at most one
   std::vector<PressureFiles> pressure_;
 };
 

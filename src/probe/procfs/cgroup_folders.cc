@@ -7,8 +7,8 @@ namespace {
 
 struct Mount {
   bool version_2 = false;
-  std::string_view root;     // which part of the hierarchy it shows
-  std::string_view point;    // where
+  std::string_view root;     // part of the hierarchy that it shows
+  std::string_view point;    // mount point
   std::string_view options;  // "rw,cpu,cpuacct"
 };
 
@@ -42,8 +42,8 @@ std::vector<Mount> CgroupMounts(std::string_view text) {
   return mounts;
 }
 
-// "4:memory:/a/b", version 2: "0::/a/b". The path; empty where there is no such line.
-std::string_view PathOf(std::string_view membership, std::string_view controller) {
+// Lines are "4:memory:/a/b", in version 2 "0::/a/b". Returns the path, empty without such a line.
+std::string_view FindPath(std::string_view membership, std::string_view controller) {
   Scanner lines(membership);
   while (!lines.done()) {
     const std::string_view line = lines.Line();
@@ -63,12 +63,12 @@ ControllerFolders FoldersBelow(const Mount& mount, std::string_view path, const 
   constexpr std::string_view kSys = "/sys";
   std::string top(mount.point);
   if (mount.point.starts_with(kSys)) top = sys + top.substr(kSys.size());
-  // A container may see its own group as the top of the hierarchy, under the outer path.
+  // A container may see its own group as the root of the hierarchy, under the outer path.
   std::string_view below = path;
   if (mount.root != "/") {
     below = path.starts_with(mount.root) ? path.substr(mount.root.size()) : std::string_view();
   }
-  if (below.find("/..") != std::string_view::npos) below = {};  // outside what is mounted
+  if (below.find("/..") != std::string_view::npos) below = {};  // outside the mount
   while (below.size() > 1) {
     found.folders.push_back(top + std::string(below));
     below = below.substr(0, below.rfind('/'));
@@ -83,14 +83,14 @@ CgroupFolders FindCgroupFolders(std::string_view membership, std::string_view mo
                                 const std::string& sys) {
   const std::vector<Mount> all = CgroupMounts(mounts);
   const auto version_2 = [&] {
-    const std::string_view path = PathOf(membership, "");
+    const std::string_view path = FindPath(membership, "");
     for (const Mount& mount : all) {
       if (mount.version_2 && !path.empty()) return FoldersBelow(mount, path, sys);
     }
     return ControllerFolders();
   };
   const auto find = [&](std::string_view controller) {
-    const std::string_view path = PathOf(membership, controller);
+    const std::string_view path = FindPath(membership, controller);
     if (path.empty()) return version_2();
     for (const Mount& mount : all) {
       if (!mount.version_2 && HasWord(mount.options, controller)) {

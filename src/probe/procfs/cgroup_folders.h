@@ -1,4 +1,4 @@
-// Where the files of a process's control group are.
+// Finds the folders of a process's control group.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace recpack::probe {
 
-// The folders of one controller, from the group of the process to the top one.
+// The folders of one controller, from the group of the process to the root group.
 struct ControllerFolders {
   bool version_2 = true;
-  std::string path;  // of the group, as /proc/PID/cgroup has it
+  std::string path;  // of the group, as in /proc/PID/cgroup
   std::vector<std::string> folders;
 
   bool operator==(const ControllerFolders&) const = default;
@@ -20,13 +20,14 @@ struct CgroupFolders {
   ControllerFolders cpu;
   ControllerFolders cpuset;
   ControllerFolders memory;
-  ControllerFolders unified;  // version 2, where pressure stall information is
+  ControllerFolders unified;  // version 2, with the pressure stall information
 
   bool operator==(const CgroupFolders&) const = default;
 };
 
-// From the text of /proc/PID/cgroup and of the reader's own /proc/self/mountinfo. `sys` stands in
-// for /sys. Controllers that are not mounted have no folders.
+// `membership`: the text of /proc/PID/cgroup. `mounts`: the text of the caller's
+// /proc/self/mountinfo. `sys`: used in place of /sys. Controllers that are not mounted have no
+// folders.
 CgroupFolders FindCgroupFolders(std::string_view membership, std::string_view mounts,
                                 const std::string& sys);
 

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "src/base/format.h"
-#include "src/probe/procfs/descendants.h"
 #include "src/probe/procfs/forwarded_signals.h"
 #include "src/probe/procfs/pidfd.h"
+#include "src/probe/procfs/process_stat.h"
 #include "src/probe/procfs/start_command.h"
 
 namespace recpack::probe {
@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A stop by the terminal is no event of a pidfd: it is looked for as often.
+// A pidfd does not report a stop by the terminal, so Wait() polls for it at this interval.
 constexpr std::chrono::milliseconds kLook{50};
 constexpr std::chrono::milliseconds kLookWithoutPidfd{5};
 
@@ -31,14 +31,14 @@ bool IsInFront() noexcept {
   return ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
 }
 
-CommandEnd EndOf(int status) noexcept {
+CommandEnd ToCommandEnd(int status) noexcept {
   if (WIFSIGNALED(status)) {
     return {.exit_code = kSignalCode + WTERMSIG(status), .signal = WTERMSIG(status)};
   }
   return {.exit_code = WEXITSTATUS(status)};
 }
 
-// Asks that orphans among the descendants become children of this process.
+// Makes this process the parent of orphaned descendants.
 class Adoption {
  public:
   Adoption() noexcept {
@@ -76,16 +76,16 @@ struct ChildCommand::State {
 
   void GiveTerminal(pid_t group) const noexcept {
     if (!has_terminal) return;
-    const SignalsBlocked blocked;  // SIGTTOU, as this process may be behind
+    const SignalsBlocked blocked;  // SIGTTOU, as this process may be in the background
     ::tcsetpgrp(STDIN_FILENO, group);
   }
 
-  // As the command was stopped from its terminal: so are we, until a shell continues us.
+  // Stops this process until a shell continues it, as the command was stopped from its terminal.
   void StopAsWell() const noexcept {
     if (!has_terminal) return;
     GiveTerminal(::getpgrp());
     ::raise(SIGSTOP);
-    if (IsInFront()) GiveTerminal(process);  // else it was continued behind the shell
+    if (IsInFront()) GiveTerminal(process);  // else it was continued in the background
     ::kill(-process, SIGCONT);
   }
 
@@ -96,7 +96,7 @@ struct ChildCommand::State {
       if (WIFSTOPPED(status)) {
         StopAsWell();
       } else {
-        end = EndOf(status);
+        end = ToCommandEnd(status);
         GiveTerminal(::getpgrp());
       }
     }
@@ -153,8 +153,8 @@ std::optional<bool> ChildCommand::AnyRunning() {
 
 int ChildCommand::passed_on() const noexcept { return SignalForwarding::last(); }
 
-// The group gets it at once, those that have left the group one by one: none gets it twice, which
-// programs may take for another wish. A SIGKILL they may.
+// Signals the group at once and descendants outside it one by one. None gets a signal twice, except
+// SIGKILL, as programs may treat a second signal differently.
 void ChildCommand::Kill(int signal) {
   const pid_t group = state_->end ? 0 : state_->process;
   if (group > 0) ::kill(-group, signal);
@@ -166,8 +166,8 @@ void ChildCommand::Kill(int signal) {
     }
     return !all.empty();
   };
-  // Some may be started in the meantime. Those of other users, or in a call that cannot be
-  // interrupted, are given up.
+  // New processes may start in the meantime. Gives up on processes of other users and on those in
+  // uninterruptible sleep.
   constexpr int kMostRounds = 2000;
   for (int i = 0; send() && signal == SIGKILL && i < kMostRounds; ++i) {
     state_->Reap();

@@ -28,7 +28,7 @@ sigset_t ForwardedSignals() noexcept {
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const int signal : kSignals) ::sigaddset(&signals, signal);
-  ::sigaddset(&signals, SIGTTOU);  // of tcsetpgrp() from behind
+  ::sigaddset(&signals, SIGTTOU);  // sent by tcsetpgrp() to background processes
   return signals;
 }
 

@@ -1,4 +1,4 @@
-// Signals that are passed on to a process group.
+// Forwards signals to a process group.
 #pragma once
 
 #include <sys/types.h>
@@ -7,26 +7,27 @@
 
 namespace recpack::probe {
 
-// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTTOU.
+// Returns SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTTOU.
 sigset_t ForwardedSignals() noexcept;
 
-// In a forked child, before it executes another program: what is not ignored has its default
-// effect.
+// Restores the default action of the signals that are not ignored. For a forked child before
+// exec().
 void ResetForwardedSignals() noexcept;
 
-// From its begin to its end the signals go to a group; those that were ignored stay so. One at a
-// time.
+// Forwards the signals to `group` while the object lives; ignored signals stay ignored. At most one
+// object at a time.
 class SignalForwarding {
  public:
   explicit SignalForwarding(pid_t group) noexcept;
   ~SignalForwarding();
   SignalForwarding(const SignalForwarding&) = delete;
 
-  // The last one; 0: none.
+  // Returns the signal forwarded last; 0: none.
   static int last() noexcept;
 };
 
-// Blocks them, so that none is lost between the start of a command and that of passing on.
+// Blocks the signals while the object lives, so that none is lost between the start of a command
+// and the start of forwarding.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {

@@ -6,20 +6,19 @@
 #include <filesystem>
 
 #include "src/probe/procfs/scanner.h"
-#include "src/probe/procfs/ticks.h"
 
 namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kSector = 512;  // of /proc/diskstats, whatever the disk's own is
+constexpr uint64_t kSector = 512;  // unit of /proc/diskstats, whatever the disk's sector size
 constexpr uint64_t kKibi = 1024;
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr uint64_t kNsPerUs = 1'000;
 
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", then perhaps "full ...".
-Pressure PressureOf(std::string_view text) {
+// Parses "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", optionally followed by "full ...".
+Pressure ParsePressure(std::string_view text) {
   Pressure pressure;
   Scanner lines(text);
   while (!lines.done()) {
@@ -36,7 +35,7 @@ Pressure PressureOf(std::string_view text) {
   return pressure;
 }
 
-// The next element of a vector whose memory is used again.
+// Returns the next element of a vector whose elements are reused.
 template <typename T>
 T& Next(std::vector<T>& list, size_t& used) {
   if (used == list.size()) list.emplace_back();
@@ -54,7 +53,7 @@ void PressureFiles::Read(PressureStall& stall, const char* what, const char* rig
                          UnseenList& missing) {
   const auto take = [&](KeptFile& file, Pressure& pressure) {
     const auto text = file.Read();
-    pressure = text ? PressureOf(*text) : Pressure();
+    pressure = text ? ParsePressure(*text) : Pressure();
     if (!text) missing.Add(what, file.path(), file.error(), right);
   };
   take(cpu_, stall.cpu);
@@ -107,7 +106,7 @@ void MachineFiles::ReadCores(SystemSample& sample, UnseenList& missing) {
   if (text && used == 0) missing.Add("processors", stat_.path() + " names none", "");
 }
 
-// A partition's requests are counted by its disk as well.
+// Partitions are left out: their requests count for their disk as well.
 bool MachineFiles::IsWholeDisk(std::string_view name) {
   if (whole_disks_.contains(name)) return true;
   if (parts_.contains(name)) return false;
@@ -165,7 +164,7 @@ void MachineFiles::ReadNetwork(SystemSample& sample, UnseenList& missing) {
   while (!lines.done()) {
     const std::string_view line = lines.Line();
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;  // the two lines of titles
+    if (colon == std::string_view::npos) continue;  // one of the two header lines
     Scanner numbers(line.substr(colon + 1));
     uint64_t fields[12] = {};
     for (uint64_t& field : fields) field = numbers.Number().value_or(0);

@@ -1,4 +1,4 @@
-// What /proc tells of the whole machine.
+// Reads the machine-wide files of /proc.
 #pragma once
 
 #include <set>
@@ -6,14 +6,14 @@
 
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/kept_file.h"
-#include "src/probe/util/unseen_list.h"
+#include "src/probe/util/unseen.h"
 
 namespace recpack::probe {
 
-// The three files "cpu", "io" and "memory" of pressure stall information.
+// Reads the pressure stall files "cpu", "io" and "memory".
 class PressureFiles {
  public:
-  // Paths are FOLDER/cpuSUFFIX and so on.
+  // Reads FOLDER/cpuSUFFIX and so on.
   PressureFiles(KeptFiles* files, const std::string& folder, const std::string& suffix);
 
   void Read(PressureStall& stall, const char* what, const char* right, UnseenList& missing);
@@ -30,7 +30,7 @@ class MachineFiles {
 
   void Read(SystemSample& sample, UnseenList& missing);
 
-  // Processes and threads begun since the machine's start, as read last.
+  // Returns the number of processes and threads started since boot, as of the last Read().
   Counter forks() const noexcept { return forks_; }
 
  private:

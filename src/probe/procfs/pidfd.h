@@ -1,4 +1,4 @@
-// Descriptors of processes, which poll(2) tells the end of.
+// Process file descriptors, to wait for the end of a process with poll(2).
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,10 @@
 
 namespace recpack::probe {
 
-// -1 where the process or the system call is not there.
+// Returns -1 if the process or the system call does not exist.
 Descriptor OpenPidfd(int process) noexcept;
 
-// Whether its process has ended, after `timeout` at most or a signal's handler.
+// Waits for the process's end. Returns false after `timeout` or if a signal handler ran.
 bool PollPidfd(const Descriptor& pidfd, std::chrono::nanoseconds timeout) noexcept;
 
 }  // namespace recpack::probe

@@ -7,7 +7,7 @@
 namespace recpack::probe {
 namespace {
 
-// Of a file whose strings end with 0.
+// Reads a file of null-terminated strings.
 std::optional<std::vector<std::string>> ReadStrings(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<std::string> strings;
@@ -18,11 +18,11 @@ std::optional<std::vector<std::string>> ReadStrings(const std::string& path) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> CommandOf(int process, const std::string& proc) {
+std::optional<std::vector<std::string>> ReadCommandLine(int process, const std::string& proc) {
   return ReadStrings(format("{}/{}/cmdline", proc, process));
 }
 
-std::optional<std::vector<std::string>> EnvironmentOf(int process, const std::string& proc) {
+std::optional<std::vector<std::string>> ReadEnvironment(int process, const std::string& proc) {
   return ReadStrings(format("{}/{}/environ", proc, process));
 }
 

@@ -1,4 +1,4 @@
-// What /proc tells of how a process was started.
+// Reads the command line and environment of a process from /proc.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,15 @@
 
 namespace recpack::probe {
 
-// The words of its command line; nothing where it is gone or hidden.
-std::optional<std::vector<std::string>> CommandOf(int process, const std::string& proc = "/proc");
+// Returns the arguments, or nullopt if the process has ended or is hidden.
+std::optional<std::vector<std::string>> ReadCommandLine(int process,
+                                                        const std::string& proc = "/proc");
 
-// "NAME=value"; nothing where it is gone or another user's.
-std::optional<std::vector<std::string>> EnvironmentOf(int process,
-                                                      const std::string& proc = "/proc");
+// Returns entries "NAME=value", or nullopt if the process has ended or belongs to another user.
+std::optional<std::vector<std::string>> ReadEnvironment(int process,
+                                                        const std::string& proc = "/proc");
 
-// The value of a variable, in `environment`'s memory; null where there is none.
+// Returns a pointer into `environment` to the variable's value, or nullptr if it is not set.
 const char* FindVariable(std::span<const std::string> environment, std::string_view name);
 
 }  // namespace recpack::probe

@@ -9,7 +9,6 @@
 
 #include "recpack/base/event_log.h"
 #include "src/base/format.h"
-#include "src/probe/procfs/core_list.h"
 #include "src/probe/procfs/scanner.h"
 #include "src/probe/util/numbered_entries.h"
 
@@ -72,7 +71,8 @@ bool ProcessTree::MayScan() const noexcept {
   return options_.max_scan_share <= 0 || EventLog::Now() >= next_scan_ns_;
 }
 
-// A process that was looked at once and does not belong never will: descent is known at birth.
+// A process that does not belong to the tree when it is first checked never will, as descent is
+// known from its start.
 void ProcessTree::Scan(UnseenList& missing) {
   if (const int error = ListNumberedEntries(options_.proc, files_->text, listed_); error != 0) {
     missing.Add("child processes", options_.proc, error, "a readable /proc");
@@ -84,7 +84,7 @@ void ProcessTree::Scan(UnseenList& missing) {
   std::vector<Candidate> candidates;
   for (const int process : fresh) {
     if (process == own_process_ || members_.contains(process)) continue;
-    leaders_.erase(process);  // its number was another one's
+    leaders_.erase(process);  // its PID was reused
     KeptFile file(files_, format("{}/{}/stat", options_.proc, process), KeptFile::Size::kOneRead);
     const auto text = file.Read();
     const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
@@ -102,7 +102,8 @@ void ProcessTree::Scan(UnseenList& missing) {
              }) > 0;
   }
   known_.swap(listed_);
-  // The parent of one may have come after its place in the list was passed: look again.
+  // The parent of a candidate may have started after its place in the listing was passed: check the
+  // candidate again next time.
   for (const Candidate& candidate : candidates) {
     const auto is_known = [&](int process) {
       return process == 0 || std::binary_search(known_.begin(), known_.end(), process);
@@ -134,7 +135,7 @@ void ProcessTree::ReadMembers(UnseenList& missing) {
   if (!first_) {
     for (const auto& [number, member] : members_) {
       total_ += member.own_growth();
-      // What its children used up was added when they were seen, but for the last of it.
+      // The children's usage was added while they ran, except for the last part.
       const auto ended = ended_children.find(number);
       const Spent counted = ended == ended_children.end() ? Spent() : ended->second;
       total_ += Beyond(member.children_growth(), counted);
@@ -144,7 +145,7 @@ void ProcessTree::ReadMembers(UnseenList& missing) {
 }
 
 void ProcessTree::ReadAllowedCores(UnseenList& missing) {
-  constexpr size_t kAtOnce = 1;  // of those known; affinities change seldom
+  constexpr size_t kAtOnce = 1;  // known threads per sample; affinities rarely change
   size_t threads = 0;
   bool changed = false;
   for (auto& [number, member] : members_) threads += member.threads().size();

@@ -1,4 +1,4 @@
-// The processes that belong to the roots: who they are, and what they do.
+// Tracks the process tree of the root processes and samples its members.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 #include "src/probe/procfs/system_sampler.h"
 #include "src/probe/procfs/tree_process.h"
 #include "src/probe/util/kept_file.h"
-#include "src/probe/util/unseen_list.h"
+#include "src/probe/util/unseen.h"
 
 namespace recpack::probe {
 
 class ProcessTree {
  public:
-  // `files` must outlive it.
+  // `files` must outlive this object.
   ProcessTree(KeptFiles* files, const std::vector<int>& roots, const SystemSamplerOptions& options);
 
-  // `forks`: how many processes and threads the machine has begun; where that stands still, there
-  // are no new ones.
+  // `forks`: the number of processes and threads started since boot. While it does not change, the
+  // tree does not look for new ones.
   void Read(const Counter& forks, SystemSample& sample, UnseenList& missing);
 
  private:
@@ -46,9 +46,9 @@ class ProcessTree {
   const int own_process_;
   const bool block_io_is_counted_;
   std::map<int, TreeProcess> members_;
-  std::set<int> leaders_;  // members of now and before: they may lead groups and sessions
+  std::set<int> leaders_;  // present and past members: they may lead groups and sessions
   std::vector<int> listed_;
-  std::vector<int> known_;  // processes that were looked at, ascending
+  std::vector<int> known_;  // processes checked before, ascending
   Counter forks_;
   bool looked_ = false;
   int64_t next_scan_ns_ = 0;

@@ -45,8 +45,8 @@ Error StartError(const std::string& program, int error) {
   struct stat status = {};
   const bool is_there = is_path && ::stat(program.c_str(), &status) == 0;
   if (error == ENOENT && is_there) {
-    return Error(ErrorKind::kUnsupported, "its interpreter is not there", {.path = program},
-                 "look at its first line (#!), or at the loader it was linked for");
+    return Error(ErrorKind::kUnsupported, "its interpreter does not exist", {.path = program},
+                 "check its first line (#!), or the loader it was linked for");
   }
   if (error == ENOENT || error == ENOTDIR) {
     return Error(ErrorKind::kNotFound, format("command not found: {}", program), {},
@@ -63,7 +63,7 @@ Error StartError(const std::string& program, int error) {
   return Error(ErrorKind::kIo, format("{} cannot be started: {}", program, std::strerror(error)));
 }
 
-// Only calls that are safe after fork() in a program of many threads.
+// Makes only calls that are async-signal-safe, as required after fork() in a threaded program.
 [[noreturn]] void BecomeCommand(char** arguments, char** environment, const sigset_t& mask,
                                 bool gives_terminal, int tell) noexcept {
   ::setpgid(0, 0);
@@ -82,7 +82,7 @@ pid_t StartCommand(const std::vector<std::string>& command,
                    const std::vector<std::pair<std::string, std::string>>& environment,
                    const sigset_t& mask, bool gives_terminal) {
   if (command.empty() || command[0].empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "no command is given", {}, "name one behind --");
+    throw Error(ErrorKind::kInvalidArgument, "no command is given", {}, "give one after --");
   }
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables = Environment(environment);
@@ -98,12 +98,12 @@ pid_t StartCommand(const std::vector<std::string>& command,
     BecomeCommand(const_cast<char**>(argument_pointers.data()),
                   const_cast<char**>(variable_pointers.data()), mask, gives_terminal, tell.get());
   }
-  ::setpgid(process, process);  // whoever comes first
+  ::setpgid(process, process);  // in parent and child, as either may run first
   tell = Descriptor();
   int error = 0;
   ssize_t got = 0;
   do {
-    got = ::read(listen.get(), &error, sizeof error);  // the end of the file: it was executed
+    got = ::read(listen.get(), &error, sizeof error);  // end of file: exec() succeeded
   } while (got < 0 && errno == EINTR);
   if (got != sizeof error) return process;
   ::waitpid(process, nullptr, 0);

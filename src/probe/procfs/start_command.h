@@ -1,4 +1,4 @@
-// Starts a program in a process group of its own.
+// Starts a program in its own process group.
 #pragma once
 
 #include <signal.h>
@@ -10,8 +10,8 @@
 
 namespace recpack::probe {
 
-// `mask` becomes its signal mask. `gives_terminal`: its group comes to the front of the terminal at
-// stdin; the caller has SIGTTOU blocked. Throws Error as ChildCommand does.
+// `mask`: signal mask of the program. `gives_terminal`: makes its group the foreground group of the
+// terminal at stdin; the caller must have SIGTTOU blocked. Throws Error as ChildCommand().
 pid_t StartCommand(const std::vector<std::string>& command,
                    const std::vector<std::pair<std::string, std::string>>& environment,
                    const sigset_t& mask, bool gives_terminal);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNs = 1e9;
 
-// Makes rates of two values of a counter.
+// Computes rates from two values of a counter.
 class Interval {
  public:
   explicit Interval(double seconds) : seconds_(seconds) {}
@@ -18,7 +18,7 @@ class Interval {
     if (!first || !second || *second < *first || seconds_ <= 0) return std::nullopt;
     return static_cast<double>(*second - *first) / seconds_;
   }
-  // Of nanoseconds.
+  // For counters in nanoseconds.
   Figure Share(const Counter& first, const Counter& second) const noexcept {
     const Figure ns = PerSecond(first, second);
     return ns ? Figure(*ns / kNs) : ns;
@@ -28,17 +28,18 @@ class Interval {
   double seconds_;
 };
 
-PressureShares SharesOf(const PressureStall& first, const PressureStall& second,
-                        const Interval& interval) {
-  const auto of = [&](const Pressure& a, const Pressure& b) -> PressureShare {
+PressureShares SharesBetween(const PressureStall& first, const PressureStall& second,
+                             const Interval& interval) {
+  const auto between = [&](const Pressure& a, const Pressure& b) -> PressureShare {
     return {interval.Share(a.some_ns, b.some_ns), interval.Share(a.full_ns, b.full_ns)};
   };
-  return {.cpu = of(first.cpu, second.cpu),
-          .io = of(first.io, second.io),
-          .memory = of(first.memory, second.memory)};
+  return {.cpu = between(first.cpu, second.cpu),
+          .io = between(first.io, second.io),
+          .memory = between(first.memory, second.memory)};
 }
 
-// The same in the other sample, or null. They are few, or mostly at the same place.
+// Finds the matching element in the other sample, or returns nullptr. Linear: lists are short, or
+// the element is mostly at index `guess`.
 template <typename T, typename Same>
 const T* Find(const std::vector<T>& list, size_t guess, const Same& same) {
   for (; guess < list.size(); ++guess) {
@@ -48,7 +49,7 @@ const T* Find(const std::vector<T>& list, size_t guess, const Same& same) {
   return it == list.end() ? nullptr : &*it;
 }
 
-// Idle time that the kernel books late counts neither way: shares are of what was booked.
+// Shares are of the time that the kernel has accounted for, as it may account idle time late.
 void AddCores(const SystemSample& first, const SystemSample& second, SystemRates& rates) {
   for (size_t i = 0; i < second.cores.size(); ++i) {
     const CoreTimes& now = second.cores[i];
@@ -193,8 +194,8 @@ SystemRates RatesBetween(const SystemSample& first, const SystemSample& second) 
   AddThreads(first, second, interval, rates);
   AddDevices(first, second, interval, rates);
   AddNetwork(first, second, interval, rates);
-  rates.pressure = SharesOf(first.pressure, second.pressure, interval);
-  rates.cgroup_pressure = SharesOf(first.cgroup.pressure, second.cgroup.pressure, interval);
+  rates.pressure = SharesBetween(first.pressure, second.pressure, interval);
+  rates.cgroup_pressure = SharesBetween(first.cgroup.pressure, second.cgroup.pressure, interval);
   rates.tree_cores = interval.Share(first.tree_cpu_ns, second.tree_cpu_ns).value_or(0);
   rates.own_cores = interval.Share(first.own_cpu_ns, second.own_cpu_ns).value_or(0);
   AddOthers(second, rates);
@@ -206,6 +207,11 @@ SystemRates RatesBetween(const SystemSample& first, const SystemSample& second) 
       interval.PerSecond(first.page_cache.read_bytes, second.page_cache.read_bytes);
   AddCgroup(first.cgroup, second.cgroup, interval, rates);
   return rates;
+}
+
+IoPressure FindIoPressure(const SystemRates& system) {
+  if (const auto& own = system.cgroup_pressure.io.some) return {*own, "of its control group"};
+  return {system.pressure.io.some.value_or(0), "of the machine"};
 }
 
 }  // namespace recpack::probe

@@ -1,5 +1,5 @@
-// What happened between two samples. What is missing in one of them, or went backwards (a counter
-// that began anew), is missing here.
+// Rates between two system samples. A value that is missing in one of them, or a counter that went
+// backwards (was reset), is missing here.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace recpack::probe {
 
 using Figure = std::optional<double>;
 
-// Shares: of the time between the samples. A core's add up to 1 with what it was idle.
+// Shares are of the time between the samples. A core's shares and its idle share add up to 1.
 struct CoreRates {
   int core = 0;
   double busy_share = 0;
@@ -47,8 +47,8 @@ struct DeviceRates {
   double read_bytes_per_second = 0;
   double written_bytes_per_second = 0;
   double busy_share = 0;
-  double queue = 0;    // requests on their way, on average
-  Figure ns_per_read;  // missing where nothing was read
+  double queue = 0;    // mean number of requests in flight
+  Figure ns_per_read;  // missing if nothing was read
 };
 
 struct NetworkRates {
@@ -68,8 +68,8 @@ struct PressureShares {
   PressureShare memory;
 };
 
-// In the order of the second sample, of what is in both; threads and processes that began since the
-// first are in, with all they did.
+// Covers what is in both samples, in the order of the second, and threads and processes that
+// started since the first, with all their work.
 struct SystemRates {
   double seconds = 0;
   std::vector<CoreRates> cores;
@@ -79,20 +79,28 @@ struct SystemRates {
   std::vector<NetworkRates> network;
   PressureShares pressure;
   PressureShares cgroup_pressure;
-  double tree_cores = 0;  // processors that the tree kept busy, ended processes included
-  double own_cores = 0;   // the process that samples
-  // Processors, of those that the tree may use, that were busy for others: programs, the kernel,
-  // and other guests of the machine's host.
+  double tree_cores = 0;  // processors that the tree kept busy, with processes that have ended
+  double own_cores = 0;   // the same for the sampling process
+  // Processors that the tree may use but that were busy with other programs, the kernel, or other
+  // guests of the host.
   Figure others_cores;
-  int allowed_cores = 0;  // how many the tree may use; 0: unknown
+  int allowed_cores = 0;  // number that the tree may use; 0: unknown
   double tree_major_faults_per_second = 0;
-  Figure refaults_per_second;  // of the machine
+  Figure refaults_per_second;  // whole machine
   Figure page_cache_read_bytes_per_second;
-  Figure throttled_periods_share;  // of the quota's periods in that time; missing without any
-  Figure throttled_cores;          // processors that waited for the quota, on average
+  Figure throttled_periods_share;  // of the quota's periods; missing without any
+  Figure throttled_cores;          // mean number of processors that waited for the quota
 };
 
-// `second` is the later one. With no time between them all rates are missing or 0.
+// `second` is the later sample. If both have the same time, all rates are missing or 0.
 SystemRates RatesBetween(const SystemSample& first, const SystemSample& second);
+
+struct IoPressure {
+  double share = 0;     // share of the time in which some task waited for I/O
+  const char* of = "";  // "of its control group" or "of the machine"
+};
+
+// Prefers the control group's pressure: on the machine, unrelated tasks may wait.
+IoPressure FindIoPressure(const SystemRates& system);
 
 }  // namespace recpack::probe

@@ -14,7 +14,7 @@
 namespace recpack::probe {
 namespace {
 
-// Limits change seldom: every so many samples they are read.
+// Number of samples between readings of the limits, which rarely change.
 constexpr uint64_t kLimitsEvery = 10;
 
 int MaxOpenFiles(int wished) noexcept {

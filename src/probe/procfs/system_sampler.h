@@ -1,4 +1,4 @@
-// Samples a machine and a tree of processes from /proc and /sys.
+// Samples a machine and a tree of processes by reading /proc and /sys.
 #pragma once
 
 #include <memory>
@@ -13,31 +13,31 @@ namespace recpack::probe {
 struct SystemSamplerOptions {
   std::string proc = "/proc";
   std::string sys = "/sys";
-  // All children of this process belong to the tree as well, such as those that a reaper
-  // (PR_SET_CHILD_SUBREAPER) adopts. 0: none.
+  // PID whose children all belong to the tree as well: a reaper (PR_SET_CHILD_SUBREAPER) that
+  // adopts them. 0: none.
   int adopter = 0;
-  // Files kept open; others are opened for each sample. 0: half of what the process may open.
+  // Files kept open; others are opened for each sample. 0: half of the process's limit.
   int max_open_files = 0;
-  // Looking for new processes takes at most this share of one core; more often is not looked.
-  // 0: at each sample.
+  // Share of one core that scans for new processes may take; they are made less often to keep it.
+  // 0: scan at every sample.
   double max_scan_share = 0.001;
 };
 
-// One thread. Throws nothing for what it finds: what cannot be read is missing and told by
-// unseen().
+// Not thread-safe. Does not throw for files that cannot be read: their values are missing, and
+// unseen() reports them.
 //
-// The tree holds the roots, their descendants, those whose parent ended since they were seen, and
-// those whose group or session a member leads or has led.
+// The tree holds the roots, their descendants, known members whose parent has ended, and processes
+// whose group or session a member leads or has led.
 class SystemSampler {
  public:
   explicit SystemSampler(std::vector<int> roots, const SystemSamplerOptions& options = {});
   ~SystemSampler();
 
-  // The state now, into a sample whose memory is used again.
+  // Samples the current state. The first overload reuses the sample's memory.
   void Sample(SystemSample& sample);
   SystemSample Sample();
 
-  // What could not be read so far, each once.
+  // Returns what could not be read so far, each once.
   const std::vector<Unseen>& unseen() const noexcept;
 
  private:

@@ -8,7 +8,6 @@
 
 #include "src/base/format.h"
 #include "src/probe/procfs/scanner.h"
-#include "src/probe/procfs/ticks.h"
 #include "src/probe/util/numbered_entries.h"
 
 namespace recpack::probe {
@@ -44,7 +43,7 @@ TreeThread::TreeThread(KeptFiles* files, const std::string& process_folder, int 
 bool TreeThread::Read(size_t turn, bool block_io_is_counted, UnseenList& missing) {
   constexpr size_t kAsleep = 16;  // samples in a row without having run
   constexpr size_t kPauseOfSleepers = 4;
-  constexpr size_t kPauseOfStat = 4;  // which costs five times what the schedule does
+  constexpr size_t kPauseOfStat = 4;  // reading stat costs five times as much as schedstat
   constexpr size_t kPauseAtMost = 32;
   if (idle_ >= kAsleep && turn % kPauseOfSleepers != 0) return true;
   const Schedule schedule = ReadSchedule();
@@ -95,7 +94,7 @@ void TreeThread::TakeSchedule(UnseenList& missing) {
   constexpr const char* kWhat = "run-queue wait of threads";
   constexpr const char* kRight = "a kernel with CONFIG_SCHED_INFO and CONFIG_SCHEDSTATS";
   const auto& [run, wait, slices] = times_;
-  // A kernel that does not count gives zeros.
+  // Kernels without accounting report zeros.
   const bool counted = slices && (*slices > 0 || sample_.user_ns + sample_.system_ns == 0);
   sample_.run_ns = counted ? run : std::nullopt;
   sample_.run_queue_wait_ns = counted ? wait : std::nullopt;

@@ -1,4 +1,4 @@
-// A process that is watched, and its threads.
+// Samples one process of the tree and its threads.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 #include "src/probe/procfs/process_stat.h"
 #include "src/probe/procfs/system_sample.h"
 #include "src/probe/util/kept_file.h"
-#include "src/probe/util/unseen_list.h"
+#include "src/probe/util/unseen.h"
 
 namespace recpack::probe {
 
-// What a process, or several, have used up.
+// Resources used by one or several processes.
 struct Spent {
   uint64_t cpu_ns = 0;
   uint64_t major_faults = 0;
@@ -24,18 +24,18 @@ struct Spent {
   }
 };
 
-// a - b, and 0 where b is more.
+// Returns a - b, with 0 where b is larger.
 Spent Beyond(const Spent& a, const Spent& b) noexcept;
 
 class TreeThread {
  public:
   TreeThread(KeptFiles* files, const std::string& process_folder, int process, int thread);
 
-  // False: it has ended. What its stat says changes by running, but for a state of "sleeps" that
-  // became "could run": so that is read where it has run, or else each 32nd time. `turn`: counts
-  // up, from another number for each thread.
+  // Returns false if the thread has ended. Its stat file changes only if the thread runs, except
+  // that a sleeping thread may become runnable: so it is read after the thread has run, else at
+  // every 32nd call. `turn`: counts calls, with a different start for each thread.
   bool Read(size_t turn, bool block_io_is_counted, UnseenList& missing);
-  // On which processors it may run: true where that has changed.
+  // Reads the allowed processors. Returns true if they have changed.
   bool ReadAllowed();
 
   const ThreadSample& sample() const noexcept { return sample_; }
@@ -50,30 +50,30 @@ class TreeThread {
   std::string folder_;
   KeptFile stat_;
   KeptFile schedule_;
-  std::array<Counter, 3> times_ = {};  // of the last schedstat: run, wait, slices
-  size_t idle_ = 0;                    // looks since it has run
-  bool is_known_ = false;              // its stat was read
-  bool has_run_ = false;               // since then
-  size_t read_at_ = 0;                 // the turn of that
+  std::array<Counter, 3> times_ = {};  // last schedstat: run, wait, slices
+  size_t idle_ = 0;                    // reads since it has last run
+  bool is_known_ = false;              // stat was read
+  bool has_run_ = false;               // since stat was read
+  size_t read_at_ = 0;                 // turn at which stat was read
   ThreadSample sample_;
   std::string allowed_;
 };
 
 class TreeProcess {
  public:
-  // `files` must outlive it.
+  // `files` must outlive this object.
   TreeProcess(KeptFiles* files, const std::string& proc, int process);
 
-  // False: it has ended, or another one has its number now.
+  // Returns false if the process has ended or its PID was reused.
   bool Read(bool block_io_is_counted, UnseenList& missing);
 
   int process() const noexcept { return sample_.process; }
   const ProcessSample& sample() const noexcept { return sample_; }
   std::vector<TreeThread>& threads() noexcept { return threads_; }
-  // By itself, and by its children that have ended and were waited for.
+  // Usage of the process itself, and of its children that have ended and were waited for.
   const Spent& own() const noexcept { return own_; }
   const Spent& children() const noexcept { return children_; }
-  // By how much that grew with the last Read().
+  // Growth of these at the last Read().
   const Spent& own_growth() const noexcept { return own_growth_; }
   const Spent& children_growth() const noexcept { return children_growth_; }
 
@@ -92,7 +92,7 @@ class TreeProcess {
   Spent children_;
   Spent own_growth_;
   Spent children_growth_;
-  std::vector<TreeThread> threads_;  // by number
+  std::vector<TreeThread> threads_;  // sorted by TID
   std::vector<int> listed_;
   size_t samples_ = 0;
 };

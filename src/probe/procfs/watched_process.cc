@@ -35,7 +35,7 @@ std::string UserName(uint64_t user) {
   return found != nullptr ? std::string(found->pw_name) : format("{}", user);
 }
 
-// The number behind "NAME:" in /proc/PID/status.
+// Returns the number after "NAME:" in /proc/PID/status.
 std::optional<uint64_t> StatusNumber(std::string_view status, std::string_view name) {
   Scanner lines(status);
   while (!lines.done()) {
@@ -68,10 +68,10 @@ struct WatchedProcess::State {
   std::string name;
   std::string user;
   std::vector<Unseen> unseen;
-  std::optional<uint64_t> start;  // by which another process of the number is told from it
+  std::optional<uint64_t> start;  // distinguishes it from a later process with the same PID
   bool ended = false;
 
-  // Nothing where it is not shown.
+  // Returns nullopt if /proc does not show the process.
   std::optional<ProcessStat> Stat() {
     const auto text = stat.Read();
     return text ? ParseProcessStat(*text) : std::nullopt;
@@ -83,7 +83,7 @@ struct WatchedProcess::State {
 };
 
 void WatchedProcess::State::Find() {
-  // Of another user's process EPERM is the answer.
+  // kill() fails with EPERM for a process of another user.
   const bool exists = ::kill(process, 0) == 0 || errno == EPERM;
   const auto found = Stat();
   if (!exists && !found) throw NotThere(process);
@@ -95,7 +95,7 @@ void WatchedProcess::State::Find() {
   }
   if (found->state == 'Z') {
     throw Error(ErrorKind::kNotFound, format("process {} ({}) has ended", process, found->name), {},
-                "its parent has not asked for its exit code yet");
+                "its parent has not waited for it yet");
   }
   name = found->name;
   start = found->start;
@@ -122,7 +122,7 @@ void WatchedProcess::State::FindUser() {
   unseen.push_back({"its environment and open files", reason, "CAP_SYS_PTRACE or the same user"});
 }
 
-// As in a container that is watched from outside.
+// Network namespaces differ if the process is in a container and recprobe is not.
 void WatchedProcess::State::CompareNetworks() {
   std::error_code unknown;
   const auto own = std::filesystem::read_symlink(proc + "/self/ns/net", unknown);
@@ -142,10 +142,11 @@ bool WatchedProcess::State::LooksEnded() {
 WatchedProcess::WatchedProcess(int process, const WatchedProcessOptions& options)
     : state_(std::make_unique<State>(process, options)) {
   if (process <= 0) {
-    throw Error(ErrorKind::kInvalidArgument, format("{} is no process number", process), {},
-                "they begin at 1");
+    throw Error(ErrorKind::kInvalidArgument, format("invalid process number {}", process), {},
+                "expected 1 or more");
   }
-  if (options.use_pidfd) state_->pidfd = OpenPidfd(process);  // before, so that it is the same one
+  // Opened before Find(), so that both refer to the same process.
+  if (options.use_pidfd) state_->pidfd = OpenPidfd(process);
   state_->Find();
 }
 

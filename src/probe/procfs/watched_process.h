@@ -1,4 +1,4 @@
-// A process that runs already, to be watched.
+// Observes a running process and waits for its end.
 #pragma once
 
 #include <chrono>
@@ -12,25 +12,26 @@ namespace recpack::probe {
 
 struct WatchedProcessOptions {
   std::string proc = "/proc";
-  bool use_pidfd = true;  // Linux 5.3; else it is looked at now and then
+  bool use_pidfd = true;  // needs Linux 5.3; otherwise Wait() polls
 };
 
-// One thread.
+// Not thread-safe.
 class WatchedProcess {
  public:
-  // Throws Error (kNotFound, kInvalidArgument) where there is no such process, or where `process`
-  // is the number of a thread.
+  // Throws Error (kNotFound) if there is no such process, and Error (kInvalidArgument) if `process`
+  // is below 1 or the number of a thread.
   explicit WatchedProcess(int process, const WatchedProcessOptions& options = {});
   ~WatchedProcess();
 
   int process() const noexcept;
   const std::string& name() const noexcept;  // empty: hidden
-  const std::string& user() const noexcept;  // a name or number; empty: hidden
+  const std::string& user() const noexcept;  // name or number; empty: hidden
 
-  // What another user's process hides.
+  // Returns what the process hides, as it belongs to another user.
   const std::vector<Unseen>& unseen() const noexcept;
 
-  // Whether it has ended; waits for that up to `timeout`. How it ended only its parent knows.
+  // Waits for the process's end. Returns false after `timeout`. The exit code is known to its
+  // parent only.
   bool Wait(std::chrono::nanoseconds timeout);
 
  private:

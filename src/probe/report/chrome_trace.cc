@@ -1,5 +1,3 @@
-#include "src/probe/report/chrome_trace.h"
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/report/report.h"
 
 namespace recpack::probe {
 namespace {
@@ -27,7 +26,7 @@ std::string Micro(int64_t ns) {
   return format("{}{}.{:03}", sign, size / 1000, size % 1000);
 }
 
-const char* CategoryOf(EventKind kind) {
+const char* CategoryName(EventKind kind) {
   switch (kind) {
     case EventKind::kStep:
       return "step";
@@ -53,17 +52,17 @@ const char* CopyName(CopyKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::string NameOf(const TimedEvent& timed) {
+std::string EventName(const TimedEvent& timed) {
   if (timed.event.kind == EventKind::kStep) return format("step {}", timed.event.value);
   if (!timed.name.empty()) return timed.name;
   return timed.event.kind == EventKind::kCopy ? CopyName(timed.event.copy)
-                                              : CategoryOf(timed.event.kind);
+                                              : CategoryName(timed.event.kind);
 }
 
-// What is shown on one line, or on several where it overlaps without nesting.
+// Events that share a line; several lines if they overlap without nesting.
 struct Track {
   int process = 0;
-  EventKind kind = EventKind::kRange;  // kRange stands for kHost as well
+  EventKind kind = EventKind::kRange;  // kRange also stands for kHost
   uint16_t device = Event::kNoDevice;
   uint32_t lane = 0;
 
@@ -77,11 +76,11 @@ struct Track {
                          kind == EventKind::kRange || device == Event::kNoDevice;
     const std::string place = of_host ? format("thread {}", lane)
                                       : format("device {}, stream or thread {}", device, lane);
-    return kind == EventKind::kRange ? place : format("{}: {}", place, CategoryOf(kind));
+    return kind == EventKind::kRange ? place : format("{}: {}", place, CategoryName(kind));
   }
 };
 
-Track TrackOf(const TimedEvent& timed) {
+Track FindTrack(const TimedEvent& timed) {
   const Event& event = timed.event;
   const bool calls = event.kind == EventKind::kHost || event.kind == EventKind::kRange;
   return {timed.process, calls ? EventKind::kRange : event.kind,
@@ -97,9 +96,9 @@ class Writer {
                thread, Quoted(name)));
   }
 
-  // In order of their beginnings, and the longer ones first.
+  // `events`: sorted by begin, longer ones first.
   void Add(const Track& track, const std::vector<const TimedEvent*>& events) {
-    std::vector<std::vector<int64_t>> open;  // of each line: ends of those that go on
+    std::vector<std::vector<int64_t>> open;  // by line: ends of the open slices
     const int first = next_track_;
     for (const TimedEvent* timed : events) {
       const int64_t end = End(*timed);
@@ -158,7 +157,7 @@ class Writer {
     if (event.open) args += format(R"({}"ended":"no")", args.empty() ? "" : ",");
     Add(format(
         R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-        Quoted(NameOf(timed)), CategoryOf(event.kind), timed.process, thread,
+        Quoted(EventName(timed)), CategoryName(event.kind), timed.process, thread,
         Micro(event.begin - begin_), Micro(end - event.begin), args));
   }
 
@@ -173,7 +172,7 @@ class Writer {
   std::string text_;
 };
 
-// Of those told at their beginnings and again at their ends, the whole ones.
+// Drops open events that are also present with their end.
 std::vector<const TimedEvent*> Whole(const std::vector<TimedEvent>& events) {
   const auto key = [](const TimedEvent& timed) {
     return std::make_tuple(timed.process, timed.event.kind, timed.event.lane, timed.event.begin);
@@ -207,7 +206,7 @@ std::string ChromeTrace(const Report& report, const std::vector<TimedEvent>& eve
   std::map<Track, std::vector<const TimedEvent*>> tracks;
   int64_t end = report.begin;
   for (const TimedEvent* timed : Whole(events)) {
-    tracks[TrackOf(*timed)].push_back(timed);
+    tracks[FindTrack(*timed)].push_back(timed);
     end = std::max({end, timed->event.begin, timed->event.end});
   }
   Writer writer(report, end);

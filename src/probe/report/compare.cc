@@ -11,7 +11,7 @@
 namespace recpack::probe {
 namespace {
 
-// The step times of all trainers, one after the other, without the steps in which programs warm up.
+// Step times of all trainers, one after the other, without warm-up steps.
 std::vector<StepStretch> Stretches(const KeptReport& report) {
   std::vector<StepStretch> all;
   for (const std::vector<StepStretch>& trainer : report.steps) {
@@ -34,11 +34,11 @@ Estimate ShareOfSteps(const std::vector<StepStretch>& stretches, double StepStre
     const auto count = static_cast<double>(stretch.steps);
     parts.push_back({count * stretch.*part, count * stretch.step});
   }
-  return ShareOf(parts);
+  return EstimateShare(parts);
 }
 
-// Steps a second of one trainer: one by the mean step time. Without an upper end where steps are
-// too few, and too unlike, to have a least mean.
+// Steps per second of one trainer: 1 / mean step time. The upper end is infinite if the interval of
+// the mean reaches 0 because steps are few and vary much.
 Estimate Rate(const std::vector<StepStretch>& stretches) {
   std::vector<Part> parts;
   parts.reserve(stretches.size());
@@ -46,7 +46,7 @@ Estimate Rate(const std::vector<StepStretch>& stretches) {
     const auto count = static_cast<double>(stretch.steps);
     parts.push_back({count * stretch.step, count});
   }
-  const Estimate time = QuotientOf(parts);
+  const Estimate time = EstimateQuotient(parts);
   if (time.value <= 0) return {};
   return {1 / time.value, 1 / time.high,
           time.low > 0 ? 1 / time.low : std::numeric_limits<double>::infinity()};
@@ -56,11 +56,10 @@ void AddChanges(const KeptReport& a, const KeptReport& b, Comparison& comparison
   const std::vector<StepStretch> of_a = Stretches(a), of_b = Stretches(b);
   if (of_a.empty() || of_b.empty()) return;
   const Estimate rate_a = Rate(of_a), rate_b = Rate(of_b);
-  comparison.changes.push_back({"steps/s", rate_a, rate_b, false, RatioOf(rate_a, rate_b)});
+  comparison.changes.push_back({"steps/s", rate_a, rate_b, false, Ratio(rate_a, rate_b)});
   if (a.verdict.band != Band::kUnknown && b.verdict.band != Band::kUnknown) {
     comparison.changes.push_back({"waits for input", a.verdict.input_share, b.verdict.input_share,
-                                  true,
-                                  DifferenceOf(a.verdict.input_share, b.verdict.input_share)});
+                                  true, Difference(a.verdict.input_share, b.verdict.input_share)});
   }
   constexpr std::pair<const char*, double StepStretch::*> kParts[] = {
       {"copies to the device", &StepStretch::copies},
@@ -70,7 +69,7 @@ void AddChanges(const KeptReport& a, const KeptReport& b, Comparison& comparison
       {"other", &StepStretch::other}};
   for (const auto& [what, part] : kParts) {
     const Estimate share_a = ShareOfSteps(of_a, part), share_b = ShareOfSteps(of_b, part);
-    comparison.changes.push_back({what, share_a, share_b, true, DifferenceOf(share_a, share_b)});
+    comparison.changes.push_back({what, share_a, share_b, true, Difference(share_a, share_b)});
   }
 }
 
@@ -89,15 +88,15 @@ std::string Joined(const std::vector<std::string>& words) {
   return line;
 }
 
-// What of two commands is not the same: without what they begin and end with alike.
-Unlike CommandsOf(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+// The difference of two commands, without their common beginning and end.
+Unlike CompareCommands(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   const auto [begin_a, begin_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   auto end_a = a.end(), end_b = b.end();
   while (end_a > begin_a && end_b > begin_b && *(end_a - 1) == *(end_b - 1)) {
     --end_a;
     --end_b;
   }
-  // The flag that a value belongs to.
+  // Include the flag of a value that differs.
   const bool flag = begin_a > a.begin() && (begin_a - 1)->starts_with("--");
   const ptrdiff_t back = flag ? 1 : 0;
   return {"command", Joined({begin_a - back, end_a}), Joined({begin_b - back, end_b})};
@@ -112,7 +111,7 @@ void AddUnlike(const KeptReport& a, const KeptReport& b, Comparison& comparison)
   };
   add("host", a.job.host, b.job.host);
   if (a.job.command != b.job.command) {
-    comparison.unlike.push_back(CommandsOf(a.job.command, b.job.command));
+    comparison.unlike.push_back(CompareCommands(a.job.command, b.job.command));
   }
   add("batch size", number(a.job.batch_size), number(b.job.batch_size));
   add("GPUs", number(a.job.gpus), number(b.job.gpus));
@@ -125,13 +124,13 @@ void AddNotes(const KeptReport& a, const KeptReport& b, Comparison& comparison) 
   for (const KeptReport* report : {&a, &b}) {
     const char* const name = report == &a ? "A" : "B";
     if (report->verdict.steps == 0) {
-      comparison.notes.push_back(format("{} has no steps: nothing of its speed is known", name));
+      comparison.notes.push_back(format("{} has no steps: its speed is unknown", name));
     } else if (report->verdict.band == Band::kUnknown) {
-      comparison.notes.push_back(format("whether {} waits for input is not known", name));
+      comparison.notes.push_back(format("it is not known whether {} waits for input", name));
     }
     if (report->verdict.steps > 0 && !report->verdict.enough_steps()) {
       comparison.notes.push_back(
-          format("{} has {} steps: too few to be sure of anything", name, report->verdict.steps));
+          format("{} has only {} steps: too few for sure results", name, report->verdict.steps));
     }
     if (report->job.exit_code.value_or(0) != 0) {
       comparison.notes.push_back(
@@ -139,27 +138,27 @@ void AddNotes(const KeptReport& a, const KeptReport& b, Comparison& comparison) 
     }
     if (report->verdict.upper_bound) {
       comparison.notes.push_back(
-          format("waits of {} are an upper bound: what its devices did, or ranks waited for each "
-                 "other, or whether batches are fetched ahead, is not known",
+          format("waits of {} are an upper bound: device work, waits of ranks for each other, or "
+                 "prefetching was not observed",
                  name));
     }
   }
   comparison.notes.emplace_back(
-      "intervals know what changes within a run; runs differ by more, if the machine does");
+      "intervals cover variation within a run; runs differ by more if the machine changes");
 }
 
 }  // namespace
 
-Estimate DifferenceOf(const Estimate& from, const Estimate& to) {
+Estimate Difference(const Estimate& from, const Estimate& to) {
   const double value = to.value - from.value;
   return {value, value - std::hypot(to.value - to.low, from.high - from.value),
           value + std::hypot(to.high - to.value, from.value - from.low)};
 }
 
-std::optional<Estimate> RatioOf(const Estimate& from, const Estimate& to) {
+std::optional<Estimate> Ratio(const Estimate& from, const Estimate& to) {
   if (!(from.low > 0 && to.low > 0)) return {};
-  const Estimate log = DifferenceOf({std::log(from.value), std::log(from.low), std::log(from.high)},
-                                    {std::log(to.value), std::log(to.low), std::log(to.high)});
+  const Estimate log = Difference({std::log(from.value), std::log(from.low), std::log(from.high)},
+                                  {std::log(to.value), std::log(to.low), std::log(to.high)});
   return Estimate{std::exp(log.value), std::exp(log.low), std::exp(log.high)};
 }
 
@@ -182,9 +181,8 @@ Comparison CompareReports(const KeptReport& a, const KeptReport& b) {
 
 bool IsSlower(const Comparison& comparison, double limit) {
   if (comparison.changes.empty() || !comparison.changes.front().change) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "which one is slower is not known: one of them has no steps", {},
-                "see what is said of its input wait: recprobe run says why there are none");
+    throw Error(ErrorKind::kInvalidArgument, "cannot compare the speed: a report has no steps", {},
+                "see the notes of its verdict: recprobe run says why there are none");
   }
   return comparison.changes.front().change->high < 1 - limit;
 }

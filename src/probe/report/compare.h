@@ -1,4 +1,4 @@
-// Two trainings side by side. docs/merge.md has the formulae.
+// Compares the reports of two trainings. docs/merge.md has the formulae.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,21 @@
 
 namespace recpack::probe {
 
-// Of independent figures, by the square-and-add method (Zou and Donner, "Construction of confidence
-// limits about effect measures", Statistics in Medicine 2008).
-Estimate DifferenceOf(const Estimate& from, const Estimate& to);  // to - from
-// to / from, by the same method on logarithms. Without an upper limit where `from` may be 0;
-// nothing where it is 0.
-std::optional<Estimate> RatioOf(const Estimate& from, const Estimate& to);
+// Difference of independent estimates, by the square-and-add method (Zou and Donner, "Construction
+// of confidence limits about effect measures", Statistics in Medicine 2008).
+Estimate Difference(const Estimate& from, const Estimate& to);  // to - from
+// to / from, by the same method on logarithms. Returns nullopt if the interval of `from` or `to`
+// reaches 0.
+std::optional<Estimate> Ratio(const Estimate& from, const Estimate& to);
 
 struct Change {
   std::string what;
   Estimate a;
   Estimate b;
-  bool is_share = true;            // of step time; else a figure
-  std::optional<Estimate> change;  // of shares b - a, else b / a
+  bool is_share = true;            // share of step time; else a rate
+  std::optional<Estimate> change;  // b - a for shares, else b / a
 
-  // The interval has no place for "the same".
+  // Tells whether the interval excludes "no change".
   bool sure() const;
 };
 
@@ -37,16 +37,16 @@ struct Unlike {
 struct Comparison {
   std::string verdict_a, verdict_b;
   std::string cause_a, cause_b;
-  std::vector<Change> changes;  // steps/s of a trainer first; empty: one of them has no steps
+  std::vector<Change> changes;  // steps/s of a trainer first; empty if a report has no steps
   std::vector<std::pair<StageReport, StageReport>> stages;  // of the same name
-  std::vector<Unlike> unlike;  // besides what was to be compared, perhaps
+  std::vector<Unlike> unlike;  // differences of host, command, ... that may explain the changes
   std::vector<std::string> notes;
 };
 
 Comparison CompareReports(const KeptReport& a, const KeptReport& b);
 
-// Whether b is surely slower than a by more than this share of a's steps/s. Throws Error
-// (kInvalidArgument) where one of them has no steps.
+// Tells whether b is surely slower than a by more than this share of a's steps/s. Throws Error
+// (kInvalidArgument) if a report has no steps.
 bool IsSlower(const Comparison& comparison, double limit);
 
 // One screen, 100 columns wide.

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By path. Folders that cannot be read are left out.
+// Returns paths of report.json files, sorted. Folders that cannot be read are added to `left_out`.
 std::vector<std::string> PathsBelow(const std::string& folder, std::vector<LeftOut>& left_out) {
   std::vector<std::string> paths;
   std::vector<std::string> folders = {folder};
@@ -36,7 +36,7 @@ std::vector<std::string> PathsBelow(const std::string& folder, std::vector<LeftO
   return paths;
 }
 
-// What no two runs have in common: a copy has all of it.
+// Identifies a run: only copies of a report have all of it in common.
 auto Identity(const KeptReport& report) {
   const Job& job = report.job;
   return std::make_tuple(job.host, job.process, job.begin.value_or(0), job.name, job.seconds,
@@ -47,8 +47,8 @@ auto Identity(const KeptReport& report) {
 
 FoundReports FindReports(FileSystem& files, const std::string& folder) {
   if (!fs::is_directory(folder)) {
-    throw Error(ErrorKind::kNotFound, "is no folder", {.path = folder},
-                "name the folder that the reports lie below");
+    throw Error(ErrorKind::kNotFound, "is not a folder", {.path = folder},
+                "name the folder that contains the reports");
   }
   FoundReports found;
   std::map<decltype(Identity(KeptReport())), std::string> known;
@@ -67,7 +67,7 @@ FoundReports FindReports(FileSystem& files, const std::string& folder) {
     }
   }
   if (paths.empty()) {
-    throw Error(ErrorKind::kNotFound, "has no report.json in it or below", {.path = folder},
+    throw Error(ErrorKind::kNotFound, "has no report.json in or below it", {.path = folder},
                 "recprobe run --report FOLDER writes one");
   }
   return found;

@@ -1,11 +1,11 @@
-#include "src/probe/report/join_ranks.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
+
+#include "src/probe/report/kept_report.h"
 
 namespace recpack::probe {
 namespace {
@@ -19,7 +19,7 @@ std::string FolderOfRanks(const std::string& path) {
   return std::filesystem::path(path).parent_path().parent_path();
 }
 
-// Some launchers give each rank its own.
+// Drops --local_rank, which some launchers set per rank.
 std::vector<std::string> WithoutLocalRank(const std::vector<std::string>& command) {
   std::vector<std::string> words;
   for (auto word = command.begin(); word != command.end(); ++word) {
@@ -31,8 +31,8 @@ std::vector<std::string> WithoutLocalRank(const std::vector<std::string>& comman
   return words;
 }
 
-// A launcher's name for it says more than commands, in which ranks may differ.
-Launch LaunchOf(const KeptReport& report) {
+// The launcher's name for a launch is more reliable than commands, in which ranks may differ.
+Launch MakeLaunch(const KeptReport& report) {
   const Job& job = report.job;
   const bool named = !job.launch.empty();
   return {job.name, job.user, *job.world_size,
@@ -40,7 +40,7 @@ Launch LaunchOf(const KeptReport& report) {
           named ? "launch " + job.launch : "in " + FolderOfRanks(report.path)};
 }
 
-// Into the first job that lacks its rank.
+// Adds the report to the first job without its rank.
 void Put(KeptReport report, std::vector<JobReports>& jobs) {
   for (JobReports& job : jobs) {
     const bool is_there = std::any_of(job.begin(), job.end(), [&](const KeptReport& other) {
@@ -65,7 +65,7 @@ std::vector<JobReports> JoinRanks(std::vector<KeptReport> reports) {
   std::vector<JobReports> jobs;
   for (KeptReport& report : reports) {
     if (IsOneOfSeveral(report.job)) {
-      std::vector<JobReports>& of_launch = launches[LaunchOf(report)];
+      std::vector<JobReports>& of_launch = launches[MakeLaunch(report)];
       Put(std::move(report), of_launch);
     } else {
       jobs.push_back({});

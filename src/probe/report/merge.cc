@@ -6,19 +6,19 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/report/join_ranks.h"
-#include "src/probe/util/percent.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
-constexpr double kMuchWaiting = 0.1;  // as in a verdict over several trainers
+constexpr double kMuchWaiting = 0.1;  // as for the verdict of several trainers
 constexpr double kSpared = 0.5;
 constexpr double kMuchMore = 1.2;
 constexpr double kWorthAWord = 0.05;  // of a rank's time
 
-// Else what it lost to input is not known, whether or not steps were seen.
+// Without waits, the loss is unknown even if steps were seen.
 bool HasWaits(const KeptReport& report) { return report.verdict.band != Band::kUnknown; }
 
 double Exchange(const KeptReport& report) { return report.verdict.breakdown.exchange; }
@@ -30,21 +30,21 @@ double Devices(const KeptReport& report, bool gpus) {
   return static_cast<double>(std::max<size_t>(report.steps.size(), 1));
 }
 
-// Of all its devices, in which they trained: what is outside of steps is not lost to input.
+// Device-hours in steps. Time outside of steps is not lost to input.
 double StepHours(const KeptReport& report, bool gpus) {
   return Devices(report, gpus) * std::min(report.StepSeconds(), report.job.seconds) /
          kSecondsPerHour;
 }
 
-// Ranks that exchange values go in step.
-bool GoInStep(const JobReports& ranks) {
+// Ranks that exchange values run in lockstep.
+bool RunInLockstep(const JobReports& ranks) {
   return ranks.size() > 1 && std::all_of(ranks.begin(), ranks.end(), [](const KeptReport& rank) {
            return HasWaits(rank) && Exchange(rank) > 0;
          });
 }
 
-// A step of all is ready when the last rank is; without input waits it would be when the last of
-// those is. Of step time, on average over steps.
+// Share of step time lost to input, for ranks in lockstep: a step ends when the last rank is ready;
+// the loss is how much earlier that would be without input waits.
 double ShareInStep(const JobReports& ranks, double Estimate::*end) {
   double ready = 0, work_ready = 0;
   for (const KeptReport& rank : ranks) {
@@ -75,9 +75,9 @@ std::optional<Estimate> LostOneByOne(const JobReports& ranks, bool gpus) {
   return lost;
 }
 
-// The rank that waits least for others, where these wait much for it.
-const KeptReport* SlowRankOf(const JobReports& ranks, MergedJob& job) {
-  if (!GoInStep(ranks)) return nullptr;
+// Returns the rank that waits least for the others if these wait long for it, else nullptr.
+const KeptReport* FindSlowRank(const JobReports& ranks, MergedJob& job) {
+  if (!RunInLockstep(ranks)) return nullptr;
   const auto slowest = std::min_element(
       ranks.begin(), ranks.end(),
       [](const KeptReport& a, const KeptReport& b) { return Exchange(a) < Exchange(b); });
@@ -87,14 +87,16 @@ const KeptReport* SlowRankOf(const JobReports& ranks, MergedJob& job) {
   if (others <= kMuchWaiting || Exchange(*slowest) >= kSpared * others) return nullptr;
   job.slow_rank = slowest->job.rank;
   job.notes.push_back(format(
-      "rank {} ({}) waited {} of its time for the others, these {} for it; its input took {}, its "
-      "device's work {}",
+      "rank {} ({}) waited {} of its time for the others; they waited {} for it; its input took "
+      "{}, "
+      "its device's work {}",
       *slowest->job.rank, slowest->job.host, Percent(Exchange(*slowest)), Percent(others),
       Percent(slowest->verdict.breakdown.input_wait), Percent(slowest->verdict.breakdown.device)));
   return &*slowest;
 }
 
-// Whose cause is that of the job: the one that all wait for, else the one whose input costs most.
+// Returns the rank whose cause is that of the job: the slow rank, else the one whose input costs
+// most.
 const KeptReport& Decisive(const JobReports& ranks, const KeptReport* slow) {
   if (slow != nullptr) return *slow;
   return *std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
@@ -103,10 +105,10 @@ const KeptReport& Decisive(const JobReports& ranks, const KeptReport* slow) {
   });
 }
 
-// What ranks wait for each other is not always told (DataLoaders under torchrun).
+// Notes that ranks may wait for each other without reporting it (DataLoaders under torchrun).
 void NoteHiddenLoss(const JobReports& ranks, MergedJob& job) {
-  const bool may_hide =
-      job.ranks.size() > 1 && job.lost && !GoInStep(ranks) && std::ranges::all_of(ranks, HasWaits);
+  const bool may_hide = job.ranks.size() > 1 && job.lost && !RunInLockstep(ranks) &&
+                        std::ranges::all_of(ranks, HasWaits);
   if (!may_hide) return;
   double hours = 0, greatest = 0;
   for (const KeptReport& rank : ranks) {
@@ -115,15 +117,15 @@ void NoteHiddenLoss(const JobReports& ranks, MergedJob& job) {
   }
   if (greatest < kWorthAWord || hours * greatest < kMuchMore * job.lost->value) return;
   job.notes.push_back(
-      format("its ranks tell of no exchange: if they train together, all wait for the input of the "
-             "slowest, and up to {:.2f} h are lost",
+      format("its ranks report no exchange: if they train together, all wait for the input of the "
+             "slowest one, and up to {:.2f} h are lost",
              hours * greatest));
 }
 
 void AddNotes(const JobReports& ranks, MergedJob& job) {
   if (!job.ranks.empty() && job.ranks.size() < static_cast<size_t>(job.world_size)) {
-    job.notes.push_back(format("{} of {} ranks have a report: hours are of these", job.ranks.size(),
-                               job.world_size));
+    job.notes.push_back(
+        format("{} of {} ranks have a report: only they count", job.ranks.size(), job.world_size));
   }
   size_t without_waits = 0, ended_badly = 0;
   bool upper_bound = false;
@@ -141,9 +143,8 @@ void AddNotes(const JobReports& ranks, MergedJob& job) {
   }
   if (upper_bound) {
     job.notes.emplace_back(
-        "what the devices did, or ranks waited for each other, or whether batches are fetched "
-        "ahead, "
-        "is not known: the loss is an upper bound");
+        "device work, waits of ranks for each other, or prefetching was not observed: the loss is "
+        "an upper bound");
   }
 }
 
@@ -159,14 +160,15 @@ MergedJob MergeRanks(const JobReports& ranks) {
     job.hours += Devices(rank, job.gpus) * rank.job.seconds / kSecondsPerHour;
   }
   job.hosts.assign(hosts.begin(), hosts.end());
-  job.lost =
-      GoInStep(ranks) ? std::optional(LostInStep(ranks, job.gpus)) : LostOneByOne(ranks, job.gpus);
-  const KeptReport* const slow = SlowRankOf(ranks, job);
+  job.lost = RunInLockstep(ranks) ? std::optional(LostInStep(ranks, job.gpus))
+                                  : LostOneByOne(ranks, job.gpus);
+  const KeptReport* const slow = FindSlowRank(ranks, job);
   const KeptReport& decisive = Decisive(ranks, slow);
   job.verdict = BandName(decisive.verdict.band);
   job.cause = decisive.cause;
   job.cure = decisive.verdict.cure;
-  if (slow != nullptr && job.cure.empty()) job.cure = format("look at rank {}", *job.slow_rank);
+  if (slow != nullptr && job.cure.empty())
+    job.cure = format("find out why rank {} is slow", *job.slow_rank);
   AddNotes(ranks, job);
   return job;
 }

@@ -1,4 +1,4 @@
-// What the trainings of many ranks or many jobs lose to input. docs/merge.md has the formulae.
+// Sums up what the trainings of many ranks or jobs lose to input. docs/merge.md has the formulae.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,31 @@ struct MergedJob {
   std::string name;
   std::string user;
   std::vector<std::string> hosts;
-  std::vector<int> ranks;  // those with a report; none: it was no launch of several
+  std::vector<int> ranks;  // ranks with a report; empty if the job had a single process
   int world_size = 1;
-  std::vector<std::string> reports;  // their paths
-  bool gpus = false;                 // hours are of GPUs; else of devices, one a training thread
-  double hours = 0;                  // watched, of all its devices
-  std::optional<Estimate> lost;      // of these hours, to input; nothing: no steps were seen
-  std::string verdict;               // of the whole job, as BandName() has it
+  std::vector<std::string> reports;  // paths
+  bool gpus = false;                 // hours are GPU-hours; else one device per training thread
+  double hours = 0;                  // watched, of all devices of the job
+  std::optional<Estimate> lost;      // hours lost to input; nullopt if no waits were seen
+  std::string verdict;               // BandName() of the job
   std::string cause;
-  std::string cure;              // empty: nothing
-  std::optional<int> slow_rank;  // that the others wait for
+  std::string cure;              // empty if there is none
+  std::optional<int> slow_rank;  // the rank that the others wait for
   std::vector<std::string> notes;
 };
 
 struct MergedHours {
   double hours = 0;
-  double known = 0;  // of these, those of jobs whose loss is known
+  double known = 0;  // part of `hours` in jobs whose loss is known
   Estimate lost;
 };
 
 struct Merge {
-  std::vector<MergedJob> jobs;  // the greatest loss first, those of which none is known last
+  std::vector<MergedJob> jobs;  // the greatest loss first, jobs with unknown loss last
   size_t reports = 0;
-  size_t unknown = 0;  // jobs whose loss is not known: only their hours count
+  size_t unknown = 0;  // jobs with unknown loss
   MergedHours gpus;
-  MergedHours devices;  // of jobs without GPUs, or whose GPUs are not known
+  MergedHours devices;  // jobs without GPUs, or with an unknown number
   std::vector<LeftOut> left_out;
 };
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/probe/report/kept_report.h"
 #include "src/probe/util/clock_text.h"
@@ -22,7 +22,7 @@ constexpr double kMost = 1e15;  // of any count or time
 constexpr double kRounding = 1e-6;
 constexpr int kMostRank = 1'000'000'000;
 
-Band BandOf(const ReportMembers& verdict) {
+Band ParseBand(const ReportMembers& verdict) {
   const std::string name = verdict.Text("verdict");
   for (size_t i = 0; i < kBands; ++i) {
     if (name == BandName(static_cast<Band>(i))) return static_cast<Band>(i);
@@ -32,19 +32,19 @@ Band BandOf(const ReportMembers& verdict) {
 
 Estimate Checked(const Estimate& estimate, const ReportMembers& members) {
   if (!(estimate.low <= estimate.value && estimate.value <= estimate.high)) {
-    members.Refuse("is no interval with its value within");
+    members.Refuse("is not an interval that contains its value");
   }
   return estimate;
 }
 
-Estimate EstimateOf(const ReportMembers& members, double most) {
+Estimate ParseEstimate(const ReportMembers& members, double most) {
   return Checked({members.Number("value", 0, most), members.Number("low", 0, most),
                   members.Number("high", 0, most)},
                  members);
 }
 
-// What has no limit is null; where waits may be all of the time, earlier builds wrote 0 for it.
-Estimate GainOf(const ReportMembers& members, const Estimate& share) {
+// An infinite gain is null in the file. Earlier builds wrote 0 if waits took all of the time.
+Estimate ParseGain(const ReportMembers& members, const Estimate& share) {
   const auto end = [&](const char* member, double of_share) {
     const std::optional<double> gain = members.NumberOrNull(member, 0, kMost);
     const bool limited = gain && (*gain > 0 || of_share < 1);
@@ -54,8 +54,8 @@ Estimate GainOf(const ReportMembers& members, const Estimate& share) {
                  members);
 }
 
-Job JobOf(const ReportMembers& members) {
-  // Of a trace that was read nobody knows host, user and process, of a hidden process not its name.
+Job ParseJob(const ReportMembers& members) {
+  // A report of a trace lacks host, user and process; one of a hidden process lacks its name.
   Job job{.name = members.OptionalText("name"),
           .command = members.Texts("command"),
           .host = members.OptionalText("host"),
@@ -66,7 +66,7 @@ Job JobOf(const ReportMembers& members) {
   job.process = members.OptionalInteger("process", 0, INT32_MAX).value_or(0);
   if (members.Has("begin")) {
     job.begin = ClockTime(members.Text("begin"));
-    if (!job.begin) members.Refuse("is no time of ISO 8601", "begin");
+    if (!job.begin) members.Refuse("is not an ISO 8601 time", "begin");
   }
   job.seconds = members.Number("seconds", 0, kMost);
   job.exit_code = members.OptionalInteger("exit_code", INT32_MIN, INT32_MAX);
@@ -78,10 +78,10 @@ Job JobOf(const ReportMembers& members) {
   return job;
 }
 
-Verdict VerdictOf(const ReportMembers& members) {
+Verdict ParseVerdict(const ReportMembers& members) {
   Verdict verdict;
-  verdict.band = BandOf(members);
-  verdict.bottleneck = BottleneckOf(members.Text("bottleneck"));
+  verdict.band = ParseBand(members);
+  verdict.bottleneck = ParseBottleneck(members.Text("bottleneck"));
   verdict.evidence = members.Texts("evidence");
   verdict.notes = members.Texts("notes");
   if (members.Has("hints")) verdict.hints = members.Texts("hints");
@@ -90,8 +90,8 @@ Verdict VerdictOf(const ReportMembers& members) {
     verdict.rank = static_cast<size_t>(members.Integer("rank", 0, kMostRank));
   }
   if (verdict.band != Band::kUnknown) {
-    verdict.input_share = EstimateOf(members.Object("input_share"), 1);
-    verdict.gain = GainOf(members.Object("gain"), verdict.input_share);
+    verdict.input_share = ParseEstimate(members.Object("input_share"), 1);
+    verdict.gain = ParseGain(members.Object("gain"), verdict.input_share);
   } else if (members.Has("period")) {
     const ReportMembers period = members.Object("period");
     verdict.period = {.of = period.Text("of"),
@@ -115,7 +115,7 @@ Verdict VerdictOf(const ReportMembers& members) {
   return verdict;
 }
 
-std::vector<StepStretch> StretchesOf(const ReportMembers& members) {
+std::vector<StepStretch> ParseStretches(const ReportMembers& members) {
   const std::vector<double> counts = members.Numbers("count", 1, kMost);
   std::vector<StepStretch> stretches(counts.size());
   for (size_t i = 0; i < counts.size(); ++i) stretches[i].steps = static_cast<size_t>(counts[i]);
@@ -143,16 +143,16 @@ Json Parse(FileSystem& files, const std::string& path) {
   }
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {
-    throw Error(ErrorKind::kCorrupt, "is no whole JSON: damaged, or half written", {.path = path});
+    throw Error(ErrorKind::kCorrupt, "is not valid JSON: damaged, or half written", {.path = path});
   }
   return json;
 }
 
-// A file of that name may be any program's.
+// Other programs may write files of this name, too.
 void CheckKind(const Json& json, const std::string& path) {
   const bool is_report = json.is_object() && json.contains("version") && json.contains("job") &&
                          json.contains("verdict");
-  if (!is_report) throw Error(ErrorKind::kCorrupt, "is no report of recprobe", {.path = path});
+  if (!is_report) throw Error(ErrorKind::kCorrupt, "is not a report of recprobe", {.path = path});
   if (json["version"] == kReportVersion) return;
   throw Error(ErrorKind::kUnsupported,
               format("is a report of version {}, this recprobe reads {}", json["version"].dump(),
@@ -173,7 +173,7 @@ double KeptReport::StepSeconds() const {
 }
 
 KeptReport ReadReport(FileSystem& files, const std::string& path) {
-  std::error_code code;  // what cannot be looked at cannot be read: said there
+  std::error_code code;  // ignored: reading the file reports the error
   const bool is_folder = std::filesystem::is_directory(path, code);
   KeptReport report{.path =
                         is_folder ? (std::filesystem::path(path) / "report.json").string() : path};
@@ -181,11 +181,11 @@ KeptReport ReadReport(FileSystem& files, const std::string& path) {
   CheckKind(json, report.path);
   const ReportMembers members(json, report.path);
   report.recprobe = members.OptionalText("recprobe");
-  report.job = JobOf(members.Object("job"));
-  report.verdict = VerdictOf(members.Object("verdict"));
+  report.job = ParseJob(members.Object("job"));
+  report.verdict = ParseVerdict(members.Object("verdict"));
   report.cause = members.Object("verdict").Text("bottleneck");
   for (const ReportMembers& series : members.Objects("steps")) {
-    std::vector<StepStretch> stretches = StretchesOf(series);
+    std::vector<StepStretch> stretches = ParseStretches(series);
     if (!stretches.empty()) report.steps.push_back(std::move(stretches));
   }
   for (const ReportMembers& stage : members.Objects("stages")) {

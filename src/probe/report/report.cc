@@ -5,7 +5,7 @@
 
 #include "src/base/format.h"
 #include "src/probe/causes/hidden_ranks.h"
-#include "src/probe/evidence/loader_steps.h"
+#include "src/probe/evidence/loader_work.h"
 #include "src/probe/procfs/busiest.h"
 #include "src/probe/report/report_notes.h"
 
@@ -16,8 +16,8 @@ constexpr size_t kMostStretches = 480;  // of a trainer's steps
 constexpr size_t kMostThreads = 32;
 constexpr size_t kMostProcesses = 16;
 
-// Of `count` neighbours from `first` on.
-StepStretch StretchOf(const std::vector<StepRecord>& steps, size_t first, size_t count) {
+// Means over `count` steps from `first` on.
+StepStretch MakeStretch(const std::vector<StepRecord>& steps, size_t first, size_t count) {
   StepStretch stretch{.begin = steps[first].begin, .end = steps[first + count - 1].end};
   stretch.steps = count;
   for (size_t i = first; i < first + count; ++i) {
@@ -40,7 +40,7 @@ StepStretch StretchOf(const std::vector<StepRecord>& steps, size_t first, size_t
   return stretch;
 }
 
-StepSeries SeriesOf(const TrainerSteps& trainer, bool own_work) {
+StepSeries MakeSeries(const TrainerSteps& trainer, bool own_work) {
   StepSeries series{.process = trainer.process,
                     .lane = trainer.lane,
                     .device = trainer.device,
@@ -51,17 +51,17 @@ StepSeries SeriesOf(const TrainerSteps& trainer, bool own_work) {
   const size_t each = (trainer.steps.size() + kMostStretches - 1) / kMostStretches;
   for (size_t at = 0; at < trainer.steps.size(); at += each) {
     series.stretches.push_back(
-        StretchOf(trainer.steps, at, std::min(each, trainer.steps.size() - at)));
+        MakeStretch(trainer.steps, at, std::min(each, trainer.steps.size() - at)));
   }
-  // As in the verdict: the rest of a step is then the device's.
+  // As in the verdict, the rest of a step is the work of the device, which is the CPU.
   if (own_work && !trainer.device_seen) {
     for (StepStretch& stretch : series.stretches) std::swap(stretch.device, stretch.other);
   }
   return series;
 }
 
-// The share of each of the timeline's stretches in which the trainer's device computed: a step's
-// work is taken to be spread evenly over it.
+// Adds the share of each timeline stretch in which the trainer's device computed. Assumes that the
+// work of a step is spread evenly over it.
 void AddDeviceTo(const TrainerSteps& trainer, Timeline& timeline) {
   const size_t stretches = timeline.begin.size();
   std::vector<double> work(stretches);
@@ -90,26 +90,26 @@ void AddDeviceTo(const TrainerSteps& trainer, Timeline& timeline) {
   }
 }
 
-Figure FigureOf(const Reading<double>& reading) { return reading ? Figure(*reading) : Figure(); }
+Figure ToFigure(const Reading<double>& reading) { return reading ? Figure(*reading) : Figure(); }
 
-std::vector<StageReport> StagesOf(const std::optional<LoaderUse>& use) {
+std::vector<StageReport> MakeStages(const std::optional<LoaderUse>& use) {
   std::vector<StageReport> stages;
   if (!use) return stages;
   stages.reserve(use->stages.size() + 1);
   for (const StageUse& stage : use->stages) {
     stages.push_back({.name = StageName(stage.stage),
                       .share = stage.share,
-                      .rate = FigureOf(stage.rate),
-                      .ceiling = FigureOf(stage.ceiling),
-                      .ceiling_share = FigureOf(stage.ceiling_share()),
+                      .rate = ToFigure(stage.rate),
+                      .ceiling = ToFigure(stage.ceiling),
+                      .ceiling_share = ToFigure(stage.ceiling_share()),
                       .next = stage.next});
   }
   stages.push_back({.name = StageName(Stage::kRoom), .share = use->room_share});
   return stages;
 }
 
-// Of the loader that gave the most batches.
-std::optional<int> BatchSizeOf(const Evidence& evidence) {
+// Batch size of the loader that gave the most batches.
+std::optional<int> FindBatchSize(const Evidence& evidence) {
   const auto most = std::max_element(
       evidence.loaders.begin(), evidence.loaders.end(),
       [](const auto& a, const auto& b) { return a.stats.batches < b.stats.batches; });
@@ -129,20 +129,20 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
                 .threads = {},
                 .processes = {},
                 .stages = {},
-                .loader = UseOf(evidence, parts.ceilings),
+                .loader = MakeLoaderUse(evidence, parts.ceilings),
                 .trace = std::move(parts.trace),
                 .unseen = evidence.unseen,
                 .how = {}};
-  report.stages = StagesOf(report.loader);
-  // As the verdict has them.
+  report.stages = MakeStages(report.loader);
+  // The same trainers as in the verdict.
   const bool by_loaders = evidence.trainers.empty();
   const std::vector<TrainerSteps> of_loaders =
-      by_loaders ? StepsOfLoaders(evidence.loaders) : std::vector<TrainerSteps>();
+      by_loaders ? MakeLoaderSteps(evidence.loaders) : std::vector<TrainerSteps>();
   const std::vector<TrainerSteps>& trainers = by_loaders ? of_loaders : evidence.trainers;
   const bool own_work = StepsAreOwnWork(evidence, trainers);
   for (const TrainerSteps& trainer : trainers) {
     if (trainer.steps.empty()) continue;
-    report.steps.push_back(SeriesOf(trainer, own_work));
+    report.steps.push_back(MakeSeries(trainer, own_work));
     if (trainer.device_seen && !report.timeline.begin.empty()) {
       AddDeviceTo(trainer, report.timeline);
     }
@@ -152,13 +152,13 @@ Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict) 
     report.processes = BusiestProcesses(*evidence.system, kMostProcesses);
   }
   if (!report.job.gpus && !evidence.accelerators) report.job.gpus = 0;
-  if (!report.job.batch_size) report.job.batch_size = BatchSizeOf(evidence);
+  if (!report.job.batch_size) report.job.batch_size = FindBatchSize(evidence);
   if (!report.job.gpus && !evidence.gpus.empty() &&
       std::ranges::all_of(evidence.gpus, &GpuUse::used)) {
     report.job.gpus = static_cast<int>(evidence.gpus.size());
   }
   AddUnseen(report);
-  report.how = HowOf(report, evidence);
+  report.how = ExplainFigures(report, evidence);
   return report;
 }
 

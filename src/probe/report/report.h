@@ -1,4 +1,4 @@
-// What a watch has found, to be kept; docs/format/report.md has its files.
+// Report of a watched training, and its files (docs/format/report.md).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,10 @@
 #include "recpack/base/file.h"
 #include "src/probe/causes/stage_use.h"
 #include "src/probe/doctor/ceilings.h"
+#include "src/probe/events/event_reader.h"
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/report/timeline.h"
+#include "src/probe/steps/steps.h"
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/verdict/verdict.h"
 
@@ -19,34 +22,34 @@ namespace recpack::probe {
 
 inline constexpr int kReportVersion = 1;
 
-// What was watched.
+// The watched training.
 struct Job {
   std::string name;
   std::vector<std::string> command;
   std::string host;
   std::string user;
-  std::string launch;       // by its launcher's name for it; empty: it has none
-  std::optional<int> rank;  // as its launcher says; nothing: no launcher named one
-  std::string rank_unseen;  // why it is not known although there may be one; empty otherwise
+  std::string launch;       // the launcher's name for the launch; empty if it has none
+  std::optional<int> rank;  // set by the launcher
+  std::string rank_unseen;  // why the rank could not be determined; empty otherwise
   std::optional<int> world_size;
   int process = 0;
   std::optional<int64_t> begin;   // ns since 1970
   double seconds = 0;             // watched
-  std::optional<int> exit_code;   // nothing: it was not waited for
-  std::optional<int> gpus;        // that it used; nothing: not known
-  std::optional<int> batch_size;  // of a loader that tells; nothing: not known
+  std::optional<int> exit_code;   // nullopt if recprobe did not wait for it
+  std::optional<int> gpus;        // number of GPUs used, if known
+  std::optional<int> batch_size;  // reported by a loader, if any
 };
 
-// Neighbouring steps of one trainer: means of their times, in seconds.
+// Consecutive steps of one trainer: their mean times in seconds.
 struct StepStretch {
   int64_t begin = 0;  // ns, on the clock of the events
   int64_t end = 0;
   size_t steps = 0;
   double step = 0;
   double longest = 0;
-  double input_wait = 0;  // that no device work covers
+  double input_wait = 0;  // not covered by device work
   double copies = 0;
-  double device_copies = 0;  // within devices, and from one to another
+  double device_copies = 0;  // within a device or between devices
   double exchange = 0;
   double device = 0;
   double other = 0;
@@ -67,9 +70,9 @@ struct StageReport {
   std::string name;
   double share = 0;      // of the workers' time
   Figure rate;           // samples/s, if the workers did nothing else
-  Figure ceiling;        // samples/s that the machine can do of it
+  Figure ceiling;        // samples/s of bare calls that do the same
   Figure ceiling_share;  // rate / ceiling
-  std::string next;      // what would help; empty: nothing known
+  std::string next;      // what would help; empty if nothing is known
 };
 
 struct Explanation {
@@ -81,41 +84,47 @@ struct Report {
   std::string recprobe;  // the version that wrote it
   Job job;
   Verdict verdict;
-  int64_t begin = 0;  // ns, on the clock of steps, timeline and events: their 0 in the files
+  int64_t begin = 0;  // ns, on the clock of steps, timeline and events; 0 s in the files
   std::vector<StepSeries> steps;
   Timeline timeline;
-  // Of the program, while its steps ran, that lived at their end: those that did most.
+  // The busiest ones of the program while its steps ran.
   std::vector<ThreadRates> threads;
   std::vector<ProcessRates> processes;
   std::vector<StageReport> stages;
-  std::optional<LoaderUse> loader;  // whose stages they are: what would help, and what if
+  std::optional<LoaderUse> loader;  // the loader of `stages`, with advice and predictions
   TraceSummary trace;
-  std::vector<std::string> unseen;  // what could not be seen, and why
-  std::vector<Explanation> how;     // each figure was obtained
+  std::vector<std::string> unseen;  // what could not be observed, and why
+  std::vector<Explanation> how;     // how each figure was obtained
 };
 
-// What is told of a run besides its evidence.
+// Parts of a report besides evidence and verdict.
 struct ReportParts {
   std::string recprobe;
   Job job;
-  int64_t begin = 0;  // CLOCK_MONOTONIC ns: when watching began
+  int64_t begin = 0;  // of the watch: CLOCK_MONOTONIC, ns
   Timeline timeline = {};
   TraceSummary trace = {};
-  std::optional<Ceilings> ceilings = {};  // of this machine, where somebody measured them
+  std::optional<Ceilings> ceilings = {};  // of this machine, if they were measured
 };
 
-// Puts together what a report shows: thins the steps, adds the devices' work to the timeline, and
-// says how each figure was obtained.
+// Assembles a report: thins out the steps, adds the devices' work to the timeline, and explains how
+// each figure was obtained.
 Report MakeReport(ReportParts parts, const Evidence& evidence, Verdict verdict);
 
 // report.json: one object.
 std::string ReportJson(const Report& report);
 
-// report.html: one page that needs no other file and no network.
+// trace.json: the events by process and thread, device and stream, and the report's timeline as
+// counters, in Chrome's trace event format for Perfetto. Times are microseconds since report.begin.
+// "otherData" has the number of events left out.
+std::string ChromeTrace(const Report& report, const std::vector<TimedEvent>& events,
+                        uint64_t events_left_out);
+
+// report.html: a self-contained page, without other files or network access.
 std::string ReportPage(const Report& report);
 
-// Where a report will go: throws Error (kInvalidArgument, kNotFound, kIo) where `folder` is there
-// and not empty, or cannot be written or made.
+// Checks that a report can be written to `folder`. Throws Error (kInvalidArgument, kNotFound, kIo)
+// if it exists and is not empty, or cannot be created or written.
 void CheckReportFolder(const std::string& folder);
 
 struct ReportFile {
@@ -123,10 +132,10 @@ struct ReportFile {
   std::string text;
 };
 
-// All files or none of them, in a folder that is new or empty (a mount point or a link, too). Where
-// it has been filled since CheckReportFolder(), by the program itself or by another rank, they go
-// into one beside it: FOLDER-PID. Returns where they are. Throws Error (kIo) where the disk is full
-// or the folder cannot be written; then nothing is left behind.
+// Writes all files or none to a folder that is new or empty (it may be a mount point or a link). If
+// the folder was filled since CheckReportFolder(), by the program or by another rank, writes to
+// FOLDER-PID instead. Returns the folder written. Throws Error (kIo) if the disk is full or the
+// folder cannot be written, and then leaves nothing behind.
 std::string WriteReportFiles(FileSystem& files, const std::string& folder,
                              const std::vector<ReportFile>& contents);
 

@@ -5,7 +5,6 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
-#include "recpack/base/plain_path.h"
 #include "src/base/format.h"
 #include "src/probe/report/report.h"
 
@@ -21,7 +20,7 @@ void Write(FileSystem& files, const fs::path& path, const std::string& text) {
   file->Close();
 }
 
-// Links to nothing are there as well.
+// Dangling links exist as well.
 bool IsThere(const fs::path& path) {
   std::error_code code;
   return fs::exists(fs::symlink_status(path, code));
@@ -36,7 +35,7 @@ bool IsTaken(const fs::path& path) { return IsThere(path) && !IsEmptyFolder(path
 
 Error Taken(const fs::path& path) {
   return {ErrorKind::kInvalidArgument,
-          "is there already, and no empty folder",
+          "exists and is not an empty folder",
           {.path = path.string()},
           "name a new folder for the report"};
 }
@@ -63,10 +62,10 @@ void WriteNewFolder(FileSystem& files, const fs::path& path,
   }
 }
 
-// One that is there may be a mount point or a link: nothing can be put in its place.
+// Fills an existing folder in place: it may be a mount point or a link, which cannot be replaced.
 void FillFolder(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents) {
   const fs::path temporary = path / format(".tmp-{}", ::getpid());
-  size_t there = 0;  // of its own
+  size_t there = 0;  // files that were moved into the folder
   try {
     WriteAll(files, temporary, contents);
     for (; there < contents.size(); ++there) {

@@ -5,14 +5,14 @@
 #include "src/base/format.h"
 #include "src/probe/report/report.h"
 #include "src/probe/util/clock_text.h"
-#include "src/probe/verdict/show.h"
+#include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Five digits: a picture shows no more.
+// Rounds to five digits, which is enough for charts.
 double Short(double value) { return std::strtod(format("{:.5g}", value).c_str(), nullptr); }
 
 template <typename T>
@@ -26,7 +26,7 @@ Json OrNull(const Figure& value) {
 
 Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-Json Of(const Job& job) {
+Json ToJson(const Job& job) {
   return {{"name", OrNull(job.name)},
           {"command", job.command},
           {"host", OrNull(job.host)},
@@ -42,16 +42,16 @@ Json Of(const Job& job) {
           {"batch_size", OrNull(job.batch_size)}};
 }
 
-const char* NameOf(TrainerSteps::Source source) {
+const char* SourceName(TrainerSteps::Source source) {
   constexpr const char* kNames[] = {"told", "marked", "between_waits", "loader"};
   return kNames[static_cast<size_t>(source)];
 }
 
-Json Of(const StepSeries& series, int64_t from) {
+Json ToJson(const StepSeries& series, int64_t from) {
   Json json = {{"process", series.process},
                {"lane", series.lane},
                {"device", series.device == Event::kNoDevice ? Json() : Json(series.device)},
-               {"source", NameOf(series.source)},
+               {"source", SourceName(series.source)},
                {"device_seen", series.device_seen},
                {"steps", series.steps}};
   const auto column = [&](const char* name, auto value) {
@@ -76,7 +76,7 @@ Json Of(const StepSeries& series, int64_t from) {
   return json;
 }
 
-Json Of(const Timeline& timeline, int64_t from) {
+Json ToJson(const Timeline& timeline, int64_t from) {
   Json json = {{"begin_s", Json::array()}, {"end_s", Json::array()}};
   for (size_t i = 0; i < timeline.begin.size(); ++i) {
     json["begin_s"].push_back(static_cast<double>(timeline.begin[i] - from) * 1e-9);
@@ -94,7 +94,7 @@ Json Of(const Timeline& timeline, int64_t from) {
   return json;
 }
 
-Json Of(const ThreadRates& thread) {
+Json ToJson(const ThreadRates& thread) {
   return {{"thread", thread.thread},
           {"process", thread.process},
           {"name", thread.name},
@@ -105,7 +105,7 @@ Json Of(const ThreadRates& thread) {
           {"block_io_wait_share", OrNull(thread.block_io_wait_share)}};
 }
 
-Json Of(const ProcessRates& process) {
+Json ToJson(const ProcessRates& process) {
   return {{"process", process.process},
           {"name", process.name},
           {"cpu_cores", Short(process.cpu_cores)},
@@ -115,7 +115,7 @@ Json Of(const ProcessRates& process) {
           {"major_faults_per_s", Short(process.major_faults_per_second)}};
 }
 
-Json Of(const StageReport& stage) {
+Json ToJson(const StageReport& stage) {
   return {{"name", stage.name},
           {"share", Short(stage.share)},
           {"rate", OrNull(stage.rate)},
@@ -124,7 +124,7 @@ Json Of(const StageReport& stage) {
           {"next", OrNull(stage.next)}};
 }
 
-Json Of(const TraceTable& table) {
+Json ToJson(const TraceTable& table) {
   Json json = {{"title", table.title}, {"time_ns", table.time}, {"rows", Json::array()}};
   for (const TraceRow& row : table.rows) {
     json["rows"].push_back({{"name", row.name},
@@ -138,7 +138,7 @@ Json Of(const TraceTable& table) {
   return json;
 }
 
-Json Of(const DeviceUse& use) {
+Json ToJson(const DeviceUse& use) {
   Json json = {{"process", use.process},        {"device", use.device},
                {"time_ns", use.duration()},     {"utilisation", use.utilisation()},
                {"compute_ns", use.compute},     {"copies_ns", use.copies},
@@ -154,12 +154,12 @@ Json Of(const DeviceUse& use) {
   return json;
 }
 
-// "devices" and "tables".
+// Adds "devices" and "tables".
 void AddTrace(const TraceSummary& summary, Json& json) {
   json["devices"] = Json::array();
   json["tables"] = Json::array();
-  for (const DeviceUse& use : summary.devices) json["devices"].push_back(Of(use));
-  for (const TraceTable& table : summary.tables) json["tables"].push_back(Of(table));
+  for (const DeviceUse& use : summary.devices) json["devices"].push_back(ToJson(use));
+  for (const TraceTable& table : summary.tables) json["tables"].push_back(ToJson(table));
 }
 
 std::string Line(const Json& json) {
@@ -176,14 +176,15 @@ std::string TraceJson(const Verdict& verdict, const TraceSummary& summary) {
 
 std::string ReportJson(const Report& report) {
   Json json = {{"version", kReportVersion}, {"recprobe", report.recprobe},
-               {"job", Of(report.job)},     {"verdict", Json::parse(VerdictJson(report.verdict))},
-               {"steps", Json::array()},    {"timeline", Of(report.timeline, report.begin)},
+               {"job", ToJson(report.job)}, {"verdict", Json::parse(VerdictJson(report.verdict))},
+               {"steps", Json::array()},    {"timeline", ToJson(report.timeline, report.begin)},
                {"threads", Json::array()},  {"processes", Json::array()},
                {"stages", Json::array()}};
-  for (const StepSeries& series : report.steps) json["steps"].push_back(Of(series, report.begin));
-  for (const ThreadRates& thread : report.threads) json["threads"].push_back(Of(thread));
-  for (const ProcessRates& process : report.processes) json["processes"].push_back(Of(process));
-  for (const StageReport& stage : report.stages) json["stages"].push_back(Of(stage));
+  for (const StepSeries& series : report.steps)
+    json["steps"].push_back(ToJson(series, report.begin));
+  for (const ThreadRates& thread : report.threads) json["threads"].push_back(ToJson(thread));
+  for (const ProcessRates& process : report.processes) json["processes"].push_back(ToJson(process));
+  for (const StageReport& stage : report.stages) json["stages"].push_back(ToJson(stage));
   json["loader"] = report.loader ? Json::parse(LoaderUseJson(*report.loader)) : Json();
   AddTrace(report.trace, json);
   json["unseen"] = report.unseen;

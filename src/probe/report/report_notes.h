@@ -1,4 +1,4 @@
-// What a report says of its own figures.
+// Notes of a report about its own figures.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace recpack::probe {
 
-// How each figure was obtained.
-std::vector<Explanation> HowOf(const Report& report, const Evidence& evidence);
+// Explains how each figure was obtained.
+std::vector<Explanation> ExplainFigures(const Report& report, const Evidence& evidence);
 
-// Adds what is null in the file, and why.
+// Adds the reasons for values that are null in the file.
 void AddUnseen(Report& report);
 
 }  // namespace recpack::probe

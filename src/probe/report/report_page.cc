@@ -1,10 +1,10 @@
 #include <string_view>
 
 #include "recpack/base/error.h"
-#include "recpack/base/markup.h"
+#include "recpack/base/text.h"
 #include "src/probe/report/report.h"
 #include "src/probe/util/embedded_file.h"
-#include "src/probe/verdict/show.h"
+#include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
 namespace {
@@ -13,11 +13,11 @@ std::string_view PageFile(std::string_view name) {
   for (const EmbeddedFile& file : ReportPageFiles()) {
     if (file.path == name) return file.text;
   }
-  throw Error(ErrorKind::kNotFound, "this build has no part of the page of this name",
+  throw Error(ErrorKind::kNotFound, "this build lacks this part of the page",
               {.path = std::string(name)});
 }
 
-// JSON that no HTML parser finds an end of the script in: "</script>", "<!--", "]]>".
+// Escapes JSON so that an HTML parser finds no end of the script in it: "</script>", "<!--", "]]>".
 std::string JsonInScript(std::string_view json) {
   std::string escaped;
   for (const char c : json) {

@@ -4,7 +4,7 @@
 
 namespace recpack::probe {
 
-// They mostly come in the same order.
+// `guess`: index to try first, as values mostly come in the same order.
 TimelineRecorder::Series* TimelineRecorder::Find(const TimelineValue& value, size_t guess) {
   const auto same = [&](const Series& series) {
     return series.what.of == value.of && series.what.name == value.name &&
@@ -18,7 +18,7 @@ TimelineRecorder::Series* TimelineRecorder::Find(const TimelineValue& value, siz
   return &series_.back();
 }
 
-// Pairs become one: all stretches have as many samples again.
+// Merges pairs of stretches. Afterwards all stretches have the same number of samples.
 void TimelineRecorder::Halve() {
   const size_t half = stretches_.size() / 2;
   for (size_t i = 0; i < half; ++i) {

@@ -1,4 +1,4 @@
-// What was sampled, over time, in memory that does not grow with it.
+// Timeline: sampled figures over time, recorded in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace recpack::probe {
 // A figure over one stretch of time.
 struct TimelineValue {
   const char* group;  // "cpu", "cores", "devices", "pressure", ...
-  std::string of;     // whose it is: "core 3", "GPU 0"; empty: the machine's
+  std::string of;     // "core 3", "GPU 0", ...; empty for the machine
   const char* name;   // "busy", "read"
   const char* unit;   // "share" (of 1), "cores", "bytes/s", ...
   double value = 0;
 };
 
-// One figure, over all stretches; nothing where it was not seen.
+// One figure over all stretches; nullopt where it was not seen.
 struct TimelineSeries {
   std::string group;
   std::string of;
@@ -29,30 +29,31 @@ struct TimelineSeries {
 };
 
 struct Timeline {
-  // Of the stretches: CLOCK_MONOTONIC ns, in order, none over another.
+  // Times of the stretches: CLOCK_MONOTONIC ns, sorted, without overlap.
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
   std::vector<TimelineSeries> series;
 };
 
-// Holds at most `most_stretches`: where more come, neighbours are joined to their mean over time.
-// One thread.
+// Holds at most `most_stretches` stretches: if there are more, neighbours are merged to their mean
+// over time. Not thread-safe.
 class TimelineRecorder {
  public:
-  // `most_stretches`: even, at least 2. `most_series`: those that come later are left out.
+  // `most_stretches`: even, at least 2. `most_series`: further series are left out.
   explicit TimelineRecorder(size_t most_stretches = 720, size_t most_series = 2048)
       : most_stretches_(most_stretches), most_series_(most_series) {}
 
-  // What was from `begin` to `end`, which is not before the last one's end. Of no length: nothing.
+  // Adds values from `begin` to `end`. `begin` must not be before the previous end. Does nothing if
+  // the time is empty.
   void Add(int64_t begin, int64_t end, const std::vector<TimelineValue>& values);
 
   Timeline Collected() const;
-  // Values of series that came when there were `most_series` already.
+  // Number of values that were left out because there were `most_series` already.
   size_t left_out() const noexcept { return left_out_; }
 
  private:
   struct Cell {
-    double sum = 0;      // of values, each times its seconds
+    double sum = 0;      // of value * seconds
     double seconds = 0;  // 0: not seen
   };
   struct Series {

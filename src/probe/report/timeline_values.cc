@@ -28,7 +28,7 @@ void AppendBytes(const char* group, const char* name, const Counter& bytes, Valu
   if (bytes) values.push_back({group, "", name, "bytes", static_cast<double>(*bytes)});
 }
 
-// Time in which some task waited.
+// Share of time in which some task waited.
 void AppendPressure(const char* of, const PressureShares& shares, Values& values) {
   Append("pressure", of, "cpu", "share", shares.cpu.some, values);
   Append("pressure", of, "io", "share", shares.io.some, values);
@@ -121,7 +121,7 @@ void AppendValues(const LoaderSample& first, const LoaderSample& second, Values&
   }
 }
 
-SystemSample MachineOf(const SystemSample& sample) {
+SystemSample WithoutProcesses(const SystemSample& sample) {
   return {.time_ns = sample.time_ns,
           .cores = sample.cores,
           .devices = sample.devices,

@@ -1,8 +1,9 @@
-// Samples as figures of a timeline.
+// Converts samples to values of a timeline.
 #pragma once
 
 #include <vector>
 
+#include "src/probe/evidence/evidence.h"
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/procfs/system_rates.h"
 #include "src/probe/report/timeline.h"
@@ -10,21 +11,23 @@
 
 namespace recpack::probe {
 
-// Groups "cpu", "cores", "pressure", "disks", "network", "memory", "limits". Where the program's
-// processes are not seen neither their part is known, nor by it that of others.
+// Appends groups "cpu", "cores", "pressure", "disks", "network", "memory" and "limits".
+// `tree_seen`: whether the program's processes are visible; without them its share and that of
+// others is unknown.
 void AppendValues(const SystemRates& rates, bool tree_seen, std::vector<TimelineValue>& values);
 
-// What is so at one time, of "memory" and of "limits": those of the group that the program is in.
+// Appends current values of the groups "memory" and "limits" (of the program's control group).
 void AppendValues(const SystemSample& sample, std::vector<TimelineValue>& values);
 
-// Group "devices", of "GPU N". What is unavailable is missing.
+// Appends the group "devices" for "GPU N". Unavailable values are left out.
 void AppendValues(const GpuSample& sample, std::vector<TimelineValue>& values);
 
-// Of one loader between two samples: groups "loader" and, as shares of the workers' time, "stages".
+// Appends the groups "loader" and "stages" (shares of the workers' time) of one loader between two
+// samples.
 void AppendValues(const LoaderSample& first, const LoaderSample& second,
                   std::vector<TimelineValue>& values);
 
-// The sample without processes and threads: what the machine's figures need.
-SystemSample MachineOf(const SystemSample& sample);
+// Returns the sample without processes and threads.
+SystemSample WithoutProcesses(const SystemSample& sample);
 
 }  // namespace recpack::probe

@@ -8,10 +8,10 @@ namespace recpack::probe {
 namespace {
 
 constexpr size_t kFewestStarts = 64;
-constexpr int64_t kValues = 4096;                                               // of a signal
+constexpr int64_t kValues = 4096;                                               // per signal
 constexpr int64_t kSpacings[] = {100'000, 1'000'000, 10'000'000, 100'000'000};  // ns
 
-// Starts within each `spacing`, of the last of them.
+// Counts the starts in each `spacing` up to `last`.
 std::vector<float> Counts(const std::deque<int64_t>& starts, int64_t last, int64_t spacing) {
   const int64_t first =
       std::max(*std::min_element(starts.begin(), starts.end()), last - kValues * spacing + 1);
@@ -22,7 +22,7 @@ std::vector<float> Counts(const std::deque<int64_t>& starts, int64_t last, int64
   return counts;
 }
 
-std::optional<Period> PeriodOf(const std::deque<int64_t>& starts) {
+std::optional<Period> FindPeriodOfStarts(const std::deque<int64_t>& starts) {
   if (starts.size() < kFewestStarts) return {};
   const int64_t last = *std::max_element(starts.begin(), starts.end());
   std::optional<Period> surest;
@@ -48,7 +48,7 @@ void Activity::Add(const std::vector<TimedEvent>& events) {
 std::vector<Period> Activity::Periods() const {
   std::vector<Period> periods;
   for (const auto& [at, starts] : starts_) {
-    auto period = PeriodOf(starts);
+    auto period = FindPeriodOfStarts(starts);
     if (!period) continue;
     period->of = format("kernel starts on device {} of process {}", at.second, at.first);
     periods.push_back(*std::move(period));

@@ -1,4 +1,4 @@
-// When devices were given work, for the period of it.
+// Records kernel starts to find the period of a device's work.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace recpack::probe {
 
-// The latest starts of kernels of each device, at most kMost. One thread.
+// Keeps the latest kernel starts of each device, at most kMost. Not thread-safe.
 class Activity {
  public:
   static constexpr size_t kMost = size_t{1} << 16;
 
   void Add(const std::vector<TimedEvent>& events);
-  // Of the devices whose activity repeats, the surest first.
+  // Returns the periods of devices whose activity is periodic, the strongest first.
   std::vector<Period> Periods() const;
 
  private:

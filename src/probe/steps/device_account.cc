@@ -8,13 +8,13 @@
 namespace recpack::probe {
 namespace {
 
-// Shorter ones are what launching a kernel takes; in longer ones the host does something else.
+// Longest gap that is attributed to launching kernels; in longer ones the host does something else.
 constexpr int64_t kLaunchGap = 100'000;  // ns
 
-// From the work of one device to that of another, which waited for it.
+// Longest gap between the work of one device and that of another that waited for it.
 constexpr int64_t kHandOver = 1'000'000;  // ns
 
-// How many of them begin within each step.
+// Counts the pieces that begin within each step.
 void CountBegins(const std::vector<Interval>& pieces, std::vector<StepRecord>& steps) {
   std::vector<int64_t> begins;
   begins.reserve(pieces.size());
@@ -26,8 +26,8 @@ void CountBegins(const std::vector<Interval>& pieces, std::vector<StepRecord>& s
   }
 }
 
-std::vector<const DeviceEvents*> DevicesOf(const TrainerSteps& trainer,
-                                           const SortedEvents& sorted) {
+std::vector<const DeviceEvents*> FindDevices(const TrainerSteps& trainer,
+                                             const SortedEvents& sorted) {
   std::vector<const DeviceEvents*> devices;
   for (const auto& [at, device] : sorted.devices) {
     if (at.first != trainer.process) continue;
@@ -49,7 +49,7 @@ DeviceEvents Joined(const std::vector<const DeviceEvents*>& devices) {
   return all;
 }
 
-// Moments at which none works, after one did and before another does.
+// Returns the gaps between the work of one device and that of another.
 Intervals HandOvers(const std::vector<const DeviceEvents*>& devices) {
   std::vector<std::pair<Interval, const DeviceEvents*>> pieces;
   for (const DeviceEvents* const device : devices) {
@@ -72,7 +72,7 @@ Intervals HandOvers(const std::vector<const DeviceEvents*>& devices) {
   return gaps;
 }
 
-// How much several devices compute beside each other.
+// Adds the time that several devices compute, in total and without the busiest one.
 void AddAllDevices(const std::vector<const DeviceEvents*>& devices,
                    std::vector<StepRecord>& steps) {
   std::vector<int64_t> most(steps.size());
@@ -97,7 +97,7 @@ void AddAllDevices(const std::vector<const DeviceEvents*>& devices,
 void AccountDevices(const Intervals& waits, const Intervals& exchanges, const SortedEvents& sorted,
                     TrainerSteps& trainer) {
   std::vector<StepRecord>& steps = trainer.steps;
-  const auto devices = DevicesOf(trainer, sorted);
+  const auto devices = FindDevices(trainer, sorted);
   const bool several = trainer.device == Event::kNoDevice;
   const bool launches_seen = sorted.launches.contains(trainer.process);
   DeviceEvents device = Joined(devices);
@@ -107,12 +107,12 @@ void AccountDevices(const Intervals& waits, const Intervals& exchanges, const So
   const auto by_hosts = sorted.by_hosts.find(trainer.process);
   const Intervals copied =
       by_hosts == sorted.by_hosts.end() ? Intervals() : Union(by_hosts->second);
-  // A device that is a stretch of the host's own time does not compute while it waits for others,
-  // nor while that host copies. Several ones are no such stretch.
+  // A single device may be a range of the host's time, which does not compute while the host waits
+  // for other ranks or copies.
   Intervals work = Difference(Union(device.work), exchanges);
   if (!several) work = Difference(work, copied);
   const Intervals uncovered = Difference(waits, work);
-  std::vector<Interval> streams;  // exchange in kernels of their own
+  std::vector<Interval> streams;  // exchanges in kernels on other streams
   for (const auto& [lane, exchange] : device.exchanges) {
     if (lane != trainer.lane) streams.push_back(exchange);
   }

@@ -1,4 +1,4 @@
-// What a trainer's devices did in its steps.
+// Accounts a trainer's device time to its steps.
 #pragma once
 
 #include "src/probe/steps/sorted_events.h"
@@ -7,8 +7,9 @@
 
 namespace recpack::probe {
 
-// Of the trainer's device, or of all of its process where it names none: what they did within each
-// step, or what kept them from work. `waits`, `exchanges`: of the trainer's thread.
+// Fills each step with the work of the trainer's device, or of all devices of its process if it
+// names none, and with the reasons for their idle time. `waits`, `exchanges`: of the trainer's
+// thread.
 void AccountDevices(const Intervals& waits, const Intervals& exchanges, const SortedEvents& sorted,
                     TrainerSteps& trainer);
 

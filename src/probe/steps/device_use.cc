@@ -12,7 +12,7 @@ Intervals Both(const Intervals& a, const Intervals& b) {
   return Union(std::move(pieces));
 }
 
-size_t GapClassOf(int64_t length) {
+size_t FindGapClass(int64_t length) {
   size_t gap_class = 0;
   while (const auto limit = DeviceUse::GapLimit(gap_class)) {
     if (length < *limit) break;
@@ -23,7 +23,7 @@ size_t GapClassOf(int64_t length) {
 
 void AddGaps(const Intervals& gaps, size_t longest, DeviceUse& use) {
   for (const Interval& gap : gaps) {
-    DeviceUse::GapClass& gap_class = use.gaps[GapClassOf(gap.length())];
+    DeviceUse::GapClass& gap_class = use.gaps[FindGapClass(gap.length())];
     ++gap_class.gaps;
     gap_class.time += gap.length();
     use.longest.push_back({gap.begin, gap.end});
@@ -51,7 +51,7 @@ double DeviceUse::utilisation() const { return Share(kernels, duration()); }
 
 double DeviceUse::overlap() const { return Share(covered_copies, copies); }
 
-DeviceUse UseOf(DevicePieces pieces, size_t longest_gaps) {
+DeviceUse SummarizeUse(DevicePieces pieces, size_t longest_gaps) {
   const Intervals compute = Union(std::move(pieces.compute));
   const Intervals exchange = Union(std::move(pieces.exchange));
   const Intervals copies = Union(std::move(pieces.copies));

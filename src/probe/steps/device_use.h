@@ -1,4 +1,4 @@
-// What ran on a device when.
+// Summarizes the use of a device.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ struct DevicePieces {
   std::vector<Interval> copies;
 };
 
-// `process` and `device` are left to the caller.
-DeviceUse UseOf(DevicePieces pieces, size_t longest_gaps);
+// Leaves `process` and `device` of the result to the caller.
+DeviceUse SummarizeUse(DevicePieces pieces, size_t longest_gaps);
 
 }  // namespace recpack::probe

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kFewest = 10;
 
-// "step 12" and "step 13" are one name.
+// Removes numbers, so that "step 12" and "step 13" have the same name.
 std::string WithoutNumbers(const std::string& name) {
   std::string plain;
   for (const char c : name) {
@@ -31,7 +31,7 @@ bool SoundsLikeAStep(const std::string& name) {
   return Has(name, "step") || Has(name, "iter") || Has(name, "batch");
 }
 
-// None lies within another.
+// Tells whether no range overlaps the next.
 bool FollowEachOther(const std::vector<Event>& ranges) {
   for (size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].begin < ranges[i - 1].end) return false;
@@ -70,7 +70,7 @@ std::map<std::pair<int, uint32_t>, std::vector<Event>> MarkedSteps(
   for (const TimedEvent& timed : events) {
     const bool marks = timed.event.kind == EventKind::kRange && !timed.event.open &&
                        timed.event.end > timed.event.begin && !timed.name.empty() &&
-                       timed.name != kFetchedAhead && !IsOfTheHook(timed);
+                       timed.name != kFetchedAhead && !IsHookRange(timed);
     if (!marks) continue;
     named[{timed.process, timed.event.lane, WithoutNumbers(timed.name)}].push_back(timed.event);
   }

@@ -1,4 +1,4 @@
-// Steps by the ranges that a program names (NVTX).
+// Finds steps by the named ranges of a program (NVTX).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace recpack::probe {
 
-// Of each process the ranges that look like its steps, by the process and the lane of the thread
-// that names them; one thread each. From the beginning of one to that of the next, numbered from 0.
-// steps.h says which they are.
+// Returns the steps of each process by the process and the lane of its training thread, one thread
+// per process. A step goes from the begin of one range to the begin of the next; steps are numbered
+// from 0. See FindSteps() for which ranges count.
 std::map<std::pair<int, uint32_t>, std::vector<Event>> MarkedSteps(
     const std::vector<TimedEvent>& events);
 

@@ -9,17 +9,17 @@ namespace recpack::probe {
 namespace {
 
 constexpr size_t kShortest = 4;       // spacings
-constexpr size_t kFewestPeriods = 6;  // in a signal
+constexpr size_t kFewestPeriods = 6;  // per signal
 constexpr size_t kFewestValues = 64;
 constexpr double kRepeats = 0.5;
 constexpr double kRepeatsAgain = 0.4;  // at twice the shift
-constexpr double kStandsOut = 0.25;    // above what lies between
+constexpr double kStandsOut = 0.25;    // above the valleys beside the peak
 constexpr double kNearHighest = 0.85;  // of the highest peak
 
-// By shift, up to half of the signal; empty where nothing changes.
+// Returns the autocorrelation for shifts up to half of the signal; empty if the signal is constant.
 std::vector<double> Autocorrelation(std::span<const float> signal) {
   const size_t n = signal.size();
-  // Neighbours are averaged: what jitters by one spacing still repeats.
+  // Averages neighbours, so that a jitter of one spacing does not hide the period.
   std::vector<float> values(signal.begin(), signal.end());
   for (size_t i = 1; i + 1 < n; ++i) {
     values[i] = (signal[i - 1] + 2 * signal[i] + signal[i + 1]) / 4;
@@ -37,46 +37,51 @@ std::vector<double> Autocorrelation(std::span<const float> signal) {
   return correlation;
 }
 
-// The highest place from `begin` to `end`, that included.
-size_t Highest(const std::vector<double>& of, size_t begin, size_t end) {
-  const auto first = of.begin() + static_cast<ptrdiff_t>(begin);
-  const auto last = of.begin() + static_cast<ptrdiff_t>(std::min(end + 1, of.size()));
-  return static_cast<size_t>(std::max_element(first, last) - of.begin());
+// Returns the index of the highest value in [begin, end].
+size_t Highest(const std::vector<double>& correlation, size_t begin, size_t end) {
+  const auto first = correlation.begin() + static_cast<ptrdiff_t>(begin);
+  const auto last =
+      correlation.begin() + static_cast<ptrdiff_t>(std::min(end + 1, correlation.size()));
+  return static_cast<size_t>(std::max_element(first, last) - correlation.begin());
 }
 
-double Lowest(const std::vector<double>& of, size_t begin, size_t end) {
-  return *std::min_element(of.begin() + static_cast<ptrdiff_t>(begin),
-                           of.begin() + static_cast<ptrdiff_t>(std::min(end + 1, of.size())));
+double Lowest(const std::vector<double>& correlation, size_t begin, size_t end) {
+  return *std::min_element(
+      correlation.begin() + static_cast<ptrdiff_t>(begin),
+      correlation.begin() + static_cast<ptrdiff_t>(std::min(end + 1, correlation.size())));
 }
 
-bool IsPeak(const std::vector<double>& of, size_t shift) {
+bool IsPeak(const std::vector<double>& correlation, size_t shift) {
   const size_t around = std::max<size_t>(1, shift / 8);
-  if (of[shift] < kRepeats || Highest(of, shift - around, shift + around) != shift) return false;
-  const double below = of[shift] - kStandsOut;
-  if (Lowest(of, 0, shift) > below || Lowest(of, shift, 2 * shift) > below) return false;
-  return of[Highest(of, 2 * shift - around, 2 * shift + around)] >= kRepeatsAgain;
+  if (correlation[shift] < kRepeats ||
+      Highest(correlation, shift - around, shift + around) != shift)
+    return false;
+  const double below = correlation[shift] - kStandsOut;
+  if (Lowest(correlation, 0, shift) > below || Lowest(correlation, shift, 2 * shift) > below)
+    return false;
+  return correlation[Highest(correlation, 2 * shift - around, 2 * shift + around)] >= kRepeatsAgain;
 }
 
-// Where a parabola through the peak and its neighbours is highest.
-double Refined(const std::vector<double>& of, size_t peak) {
-  if (peak + 1 >= of.size()) return static_cast<double>(peak);
-  const double left = of[peak - 1], right = of[peak + 1];
-  const double curve = left - 2 * of[peak] + right;
+// Refines a peak's position by a parabola through it and its neighbours.
+double Refined(const std::vector<double>& correlation, size_t peak) {
+  if (peak + 1 >= correlation.size()) return static_cast<double>(peak);
+  const double left = correlation[peak - 1], right = correlation[peak + 1];
+  const double curve = left - 2 * correlation[peak] + right;
   const double off = curve < 0 ? 0.5 * (left - right) / curve : 0;
   return static_cast<double>(peak) + std::clamp(off, -0.5, 0.5);
 }
 
-// A line through the origin and the peaks at the multiples of `shift`.
-Period Fit(const std::vector<double>& of, size_t shift) {
-  std::vector<double> peaks = {Refined(of, shift)};
+// Fits a line through the origin and the peaks at the multiples of `shift`.
+Period Fit(const std::vector<double>& correlation, size_t shift) {
+  std::vector<double> peaks = {Refined(correlation, shift)};
   double length = peaks[0];
   for (size_t i = 2;; ++i) {
     const auto middle = static_cast<size_t>(std::lround(static_cast<double>(i) * length));
     const size_t around = std::max<size_t>(1, shift / 4);
-    if (middle + around >= of.size()) break;
-    const size_t peak = Highest(of, middle - around, middle + around);
-    if (of[peak] < kRepeatsAgain) break;
-    peaks.push_back(Refined(of, peak));
+    if (middle + around >= correlation.size()) break;
+    const size_t peak = Highest(correlation, middle - around, middle + around);
+    if (correlation[peak] < kRepeatsAgain) break;
+    peaks.push_back(Refined(correlation, peak));
     length = peaks.back() / static_cast<double>(i);
   }
   double products = 0, squares = 0;
@@ -90,15 +95,16 @@ Period Fit(const std::vector<double>& of, size_t shift) {
     rest += std::pow(peaks[i] - static_cast<double>(i + 1) * length, 2);
   }
   if (peaks.size() > 1) rest /= static_cast<double>(peaks.size() - 1);
-  const double spacing = 1.0 / 12;  // the variance of a place that is known to one spacing
+  const double spacing = 1.0 / 12;  // variance of a position that is rounded to one spacing
   return {.of = {},
           .seconds = length,
           .error = std::sqrt((rest + spacing) / squares),
-          .strength = of[shift]};
+          .strength = correlation[shift]};
 }
 
-// Of the mean over parts of the signal, each with a period of its own: lengths of steps that vary
-// add up along the signal, which peaks of the whole do not show. 0 where it is too short for that.
+// Returns the standard error of the mean of the periods of parts of the signal. It covers step
+// lengths that vary along the signal, which the peaks of the whole signal hide. 0 if the signal is
+// too short.
 double ErrorOfParts(std::span<const float> signal, double length) {
   constexpr double kPeriodsOfPart = 3;
   constexpr size_t kMostParts = 8;

@@ -10,15 +10,14 @@
 namespace recpack::probe {
 namespace {
 
-// Names that the hook in Python programs gives: steps that end with no optimizer's, and waits that
-// are none of the training.
+// Names of the Python hook for steps without an optimizer's step, and for waits of evaluations.
 constexpr char kBetweenBatches[] = "batch";
 constexpr char kEvaluation[] = "evaluation";
-// That starts workers, and gives no batch.
+// Starts the workers, and returns no batch.
 constexpr char kIteratorBegins[] = "iter(DataLoader)";
 
 std::vector<TimedEvent> Closed(std::vector<TimedEvent> events, int64_t now) {
-  ForgetBegins(events);
+  RemoveEndedOpenEvents(events);
   for (TimedEvent& timed : events) {
     if (timed.event.open) timed.event.end = std::max(now, timed.event.begin);
   }
@@ -30,12 +29,12 @@ void AddCopy(const TimedEvent& timed, SortedEvents& sorted) {
   const bool between =
       event.copy == CopyKind::kDeviceToDevice || event.copy == CopyKind::kPeerToPeer;
   if (between && event.device == Event::kNoDevice) {
-    sorted.by_hosts[timed.process].push_back(IntervalOf(event));
+    sorted.by_hosts[timed.process].push_back(ToInterval(event));
     return;
   }
   DeviceEvents& device = sorted.devices[{timed.process, event.device}];
-  if (between) device.copies_between.push_back(IntervalOf(event));
-  if (event.copy == CopyKind::kHostToDevice) device.copies_in.push_back(IntervalOf(event));
+  if (between) device.copies_between.push_back(ToInterval(event));
+  if (event.copy == CopyKind::kHostToDevice) device.copies_in.push_back(ToInterval(event));
 }
 
 SortedEvents Sort(const std::vector<TimedEvent>& events) {
@@ -51,15 +50,15 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
       case EventKind::kInputWait:
         if (timed.name == kEvaluation) break;
         lane.waits.push_back(event);
-        if (timed.name != kIteratorBegins) lane.batches.push_back(IntervalOf(event));
+        if (timed.name != kIteratorBegins) lane.batches.push_back(ToInterval(event));
         break;
       case EventKind::kCollective:
         lane.exchanges.push_back(event);
         if (event.device != Event::kNoDevice)
-          device.exchanges.emplace_back(event.lane, IntervalOf(event));
+          device.exchanges.emplace_back(event.lane, ToInterval(event));
         break;
       case EventKind::kDevice:
-        device.work.push_back(IntervalOf(event));
+        device.work.push_back(ToInterval(event));
         break;
       case EventKind::kCopy:
         AddCopy(timed, sorted);
@@ -72,7 +71,7 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
         break;
     }
   }
-  // What lies between two batches is a step where no optimizer tells of better ones.
+  // Steps between batches count in processes without optimizer steps.
   std::set<int> telling_steps;
   for (auto& [at, lane] : sorted.lanes) {
     if (lane.steps.empty()) lane.steps = std::move(lane.batch_steps);
@@ -88,7 +87,7 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
 
 }  // namespace
 
-void ForgetBegins(std::vector<TimedEvent>& events) {
+void RemoveEndedOpenEvents(std::vector<TimedEvent>& events) {
   using Key = std::tuple<int, uint32_t, EventKind, int64_t>;
   const auto key = [](const TimedEvent& timed) {
     return Key{timed.process, timed.event.lane, timed.event.kind, timed.event.begin};

@@ -1,4 +1,4 @@
-// Events by who told them, and of what.
+// Groups events by thread and by device.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace recpack::probe {
 
 using Lane = std::pair<int, uint32_t>;  // process, lane
 
-// What one thread told.
+// Events of one thread.
 struct LaneEvents {
   std::vector<Event> steps, batch_steps, waits, exchanges;
-  std::vector<Interval> batches;  // of the waits those that end with one
+  std::vector<Interval> batches;  // waits that ended with a batch
   bool fetches_ahead = false;
-  bool marked = false;  // its steps are ranges
+  bool marked = false;  // steps are from named ranges
 };
 
-// What a device of a process did, whichever lane told of it.
+// Activity of one device of a process, from any lane.
 struct DeviceEvents {
   std::vector<Interval> work, copies_in, copies_between;
   std::vector<std::pair<uint32_t, Interval>> exchanges;  // by lane
@@ -31,15 +31,16 @@ struct SortedEvents {
   std::map<Lane, LaneEvents> lanes;
   std::map<std::pair<int, uint16_t>, DeviceEvents> devices;
   std::map<int, uint64_t> launches;               // of kernels, by process
-  std::map<int, std::vector<Interval>> by_hosts;  // copies from a device to another, by process
+  std::map<int, std::vector<Interval>> by_hosts;  // copies between devices by the host, by process
 };
 
-inline Interval IntervalOf(const Event& event) { return {event.begin, event.end}; }
+inline Interval ToInterval(const Event& event) { return {event.begin, event.end}; }
 
-// An open event is told again when it has ended: takes out those that have.
-void ForgetBegins(std::vector<TimedEvent>& events);
+// Removes open events that have ended since, as an ended event is reported again.
+void RemoveEndedOpenEvents(std::vector<TimedEvent>& events);
 
-// `now`: where what is still open ends. Steps are those told, or else marked (marked_steps.h).
+// `now`: end of events that are still open. Uses reported steps, or else named ranges
+// (marked_steps.h).
 SortedEvents SortEvents(const std::vector<TimedEvent>& events, int64_t now);
 
 }  // namespace recpack::probe

@@ -2,18 +2,17 @@
 #include <iterator>
 #include <utility>
 
-#include "src/probe/steps/same_trainer.h"
 #include "src/probe/steps/sorted_events.h"
 #include "src/probe/steps/steps.h"
 
 namespace recpack::probe {
 namespace {
 
-constexpr size_t kMostWithoutSteps = 8;  // times as many events as are kept at least
+constexpr size_t kMostWithoutSteps = 8;  // times most_events_
 
-// A trainer that tells of no step for so long has ended, or does something else.
+// A trainer without a step for this long has ended or does something else.
 constexpr int64_t kLongQuiet = 60'000'000'000;  // ns
-constexpr int64_t kManySteps = 20;              // of its longest
+constexpr int64_t kManySteps = 20;              // times its longest step
 
 bool HasEnded(const TrainerSteps& trainer, int64_t now) {
   int64_t longest = 0;
@@ -21,7 +20,7 @@ bool HasEnded(const TrainerSteps& trainer, int64_t now) {
   return now - trainer.steps.back().end > std::max(kLongQuiet, kManySteps * longest);
 }
 
-// Puts the steps of `more` behind those that are there already, each once.
+// Appends the steps of `more` to those of the same trainers, each once.
 void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
   for (TrainerSteps& trainer : more) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const TrainerSteps& there) {
@@ -45,7 +44,7 @@ void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
   }
 }
 
-TrainerSteps LatestOf(const TrainerSteps& trainer, size_t most) {
+TrainerSteps KeepLatest(const TrainerSteps& trainer, size_t most) {
   TrainerSteps latest{.process = trainer.process,
                       .lane = trainer.lane,
                       .device = trainer.device,
@@ -68,26 +67,26 @@ void StepCollector::Add(std::vector<TimedEvent> events) {
 std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps) const {
   std::vector<TrainerSteps> all;
   all.reserve(settled_.size());
-  for (const TrainerSteps& trainer : settled_) all.push_back(LatestOf(trainer, most_steps));
-  Append(StepsOf(pending_, now), all);
+  for (const TrainerSteps& trainer : settled_) all.push_back(KeepLatest(trainer, most_steps));
+  Append(FindSteps(pending_, now), all);
   for (TrainerSteps& trainer : all) {
-    if (trainer.steps.size() > most_steps) trainer = LatestOf(trainer, most_steps);
+    if (trainer.steps.size() > most_steps) trainer = KeepLatest(trainer, most_steps);
   }
   return all;
 }
 
-// All steps but the last one of each trainer, which may still get events. Those of what is left are
-// kept from its beginning on; of trainers that have ended nothing older than a minute is.
+// Accounts for all steps except each trainer's last, which may still get events. Keeps events from
+// the begin of that step on; for trainers that have ended, those of the last minute.
 void StepCollector::Settle() {
-  ForgetBegins(pending_);  // or they would seem to last once their ends are gone
+  RemoveEndedOpenEvents(pending_);  // else they would stay open once their ends are dropped
   int64_t now = 0;
   for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
-  std::vector<TrainerSteps> trainers = StepsOf(pending_, now);
+  std::vector<TrainerSteps> trainers = FindSteps(pending_, now);
   const bool trainers_seen = !trainers.empty();
   int64_t keep_from = INT64_MAX;
   for (TrainerSteps& trainer : trainers) {
     if (HasEnded(trainer, now)) {
-      keep_from = std::min(keep_from, now - kLongQuiet);  // what may come of it is of these
+      keep_from = std::min(keep_from, now - kLongQuiet);  // enough for any later step
       continue;
     }
     keep_from = std::min(keep_from, trainer.steps.back().begin);
@@ -101,11 +100,11 @@ void StepCollector::Settle() {
   } else if (pending_.size() > kMostWithoutSteps * most_events_) {
     ForgetOlder();
   }
-  // Where little could go, looking again at once would not help.
+  // Doubles the limit if little could be dropped, so that the next attempt is not immediate.
   settle_at_ = std::max(most_events_, 2 * pending_.size());
 }
 
-// Nobody has told of a step: what devices did before is part of none.
+// Without any step, older device activity belongs to no step.
 void StepCollector::ForgetOlder() {
   const size_t older = pending_.size() / 2;
   size_t at = 0;

@@ -12,7 +12,7 @@
 namespace recpack::probe {
 namespace {
 
-// Batches that a thread must have taken, where nobody tells of steps, to count as a trainer.
+// Fewest batches of a trainer, if no steps are reported.
 constexpr size_t kFewestBatches = 3;
 
 bool EarlierBegin(const Event& a, const Event& b) { return a.begin < b.begin; }
@@ -34,7 +34,7 @@ std::vector<StepRecord> FromWaits(const std::vector<Event>& waits) {
   return steps;
 }
 
-// What the thread ran in waits within each step, told of each wait as a whole.
+// Adds the CPU time within each step's waits, in proportion if a wait extends beyond the step.
 void AddBusyWaits(const std::vector<Event>& waits, std::vector<StepRecord>& steps) {
   VisitWithin(waits, steps, [](StepRecord& step, const Event& wait, int64_t within) {
     const auto whole = static_cast<double>(std::max<int64_t>(1, wait.end - wait.begin));
@@ -43,15 +43,15 @@ void AddBusyWaits(const std::vector<Event>& waits, std::vector<StepRecord>& step
   });
 }
 
-Intervals UnionOf(const std::vector<Event>& events) {
+Intervals MergeIntervals(const std::vector<Event>& events) {
   std::vector<Interval> pieces;
   pieces.reserve(events.size());
-  for (const Event& event : events) pieces.push_back(IntervalOf(event));
+  for (const Event& event : events) pieces.push_back(ToInterval(event));
   return Union(std::move(pieces));
 }
 
-// Of steps that a hook or marks told. A thread that takes its input from another one, by a way that
-// is not hooked, may have waited for a batch or two itself.
+// Tells whether the waits of reported or marked steps are seen. A thread that gets its input from
+// another thread in a way that is not hooked may have waited for a batch or two itself.
 bool CallsAreSeen(std::vector<Interval> batches, std::vector<StepRecord>& steps,
                   bool fetched_ahead) {
   std::ranges::sort(batches, {}, &Interval::begin);
@@ -78,15 +78,15 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
       trainer.device = events->front().device;
     }
   }
-  // A hook names its steps. A program that tells of them itself tells of all its waits, and names
-  // no device where a step is one of several.
+  // Steps of a hook have a name. A program that reports its own steps reports all its waits, and
+  // names no device if a step covers several.
   if (trainer.source == TrainerSteps::Source::kTold && lane.steps.front().name == 0) {
     trainer.device = lane.steps.front().device;
   } else {
     trainer.waits_seen = CallsAreSeen(lane.batches, trainer.steps, fetched_ahead);
   }
-  const Intervals waits = UnionOf(lane.waits);
-  const Intervals exchanges = UnionOf(lane.exchanges);
+  const Intervals waits = MergeIntervals(lane.waits);
+  const Intervals exchanges = MergeIntervals(lane.exchanges);
   AddWithin(waits, trainer.steps, &StepRecord::input_wait);
   AddWithin(exchanges, trainer.steps, &StepRecord::exchange);
   AddBusyWaits(lane.waits, trainer.steps);
@@ -99,7 +99,7 @@ bool Earlier(const TrainerSteps& a, const TrainerSteps& b) {
          std::make_tuple(b.process, b.device, b.steps.front().begin);
 }
 
-// A device whose steps were taken by one thread after the other has one trainer.
+// Joins trainers of the same device, whose threads took steps one after the other.
 std::vector<TrainerSteps> Joined(std::vector<TrainerSteps> trainers) {
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
   std::stable_sort(trainers.begin(), trainers.end(), Earlier);
@@ -120,7 +120,7 @@ std::vector<TrainerSteps> Joined(std::vector<TrainerSteps> trainers) {
 
 }  // namespace
 
-std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t now) {
+std::vector<TrainerSteps> FindSteps(const std::vector<TimedEvent>& events, int64_t now) {
   SortedEvents sorted = SortEvents(events, now);
   std::set<int> fetching_ahead;  // processes
   std::set<int> telling_steps;
@@ -131,7 +131,7 @@ std::vector<TrainerSteps> StepsOf(const std::vector<TimedEvent>& events, int64_t
   std::vector<TrainerSteps> trainers;
   for (auto& [at, lane] : sorted.lanes) {
     const bool told = telling_steps.contains(at.first);
-    // Where a program tells of its steps, threads that tell of none are no trainers.
+    // If a program reports steps, threads without steps are not trainers.
     if (told ? lane.steps.empty() : lane.waits.size() < kFewestBatches) continue;
     trainers.push_back(Account(at, lane, sorted, fetching_ahead.contains(at.first)));
   }

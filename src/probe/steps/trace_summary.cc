@@ -12,9 +12,9 @@
 namespace recpack::probe {
 namespace {
 
-constexpr size_t kMostNames = 1000;  // of a table
+constexpr size_t kMostNames = 1000;  // per table
 
-// Rows by name.
+// Accumulates the rows of a table by name.
 class Tally {
  public:
   explicit Tally(std::string title) { table_.title = std::move(title); }
@@ -43,7 +43,7 @@ class Tally {
   }
 
  private:
-  // Names with numbers in them may be as many as calls.
+  // Joins the smallest rows, as names that contain numbers may be as many as calls.
   void JoinTheLeast() {
     std::vector<TraceRow>& rows = table_.rows;
     if (rows.size() <= kMostNames) return;
@@ -64,7 +64,7 @@ class Tally {
   std::unordered_map<std::string, size_t> rows_;
 };
 
-// As nvprof names them.
+// Returns nvprof's name for the copy.
 std::string CopyName(const TimedEvent& copy) {
   switch (copy.event.copy) {
     case CopyKind::kHostToDevice:
@@ -108,7 +108,7 @@ struct TraceSums::State {
         calls.Add(timed.name, event);
         break;
       case EventKind::kRange:
-        if (!IsOfTheHook(timed)) ranges.Add(timed.name, event);
+        if (!IsHookRange(timed)) ranges.Add(timed.name, event);
         break;
       case EventKind::kStep:
       case EventKind::kInputWait:
@@ -146,7 +146,7 @@ TraceSummary TraceSums::Take(size_t longest_gaps) {
     }
   }
   for (auto& [key, pieces] : sums.devices) {
-    DeviceUse use = UseOf(std::move(pieces), longest_gaps);
+    DeviceUse use = SummarizeUse(std::move(pieces), longest_gaps);
     use.process = key.first;
     use.device = key.second;
     summary.devices.push_back(std::move(use));

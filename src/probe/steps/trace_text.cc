@@ -7,7 +7,7 @@
 namespace recpack::probe {
 namespace {
 
-// Five digits and a unit, as nvprof prints times.
+// Formats a time with five digits and a unit, as nvprof does.
 std::string TimeText(double nanoseconds) {
   constexpr struct {
     const char* unit;

@@ -1,4 +1,4 @@
-// What lies within each step of a training.
+// Visits the parts of intervals that lie within steps.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace recpack::probe {
 
-// visit(step, span, ns of it within the step) of all that lie in a step. Both in order of time.
+// Calls visit(step, span, ns of the span within the step) for all spans that overlap a step. Both
+// must be sorted by time.
 template <typename Spans, typename Visit>
 void VisitWithin(const Spans& spans, std::vector<StepRecord>& steps, const Visit& visit) {
   size_t first = 0;
@@ -24,7 +25,7 @@ void VisitWithin(const Spans& spans, std::vector<StepRecord>& steps, const Visit
   }
 }
 
-// What of `intervals` lies within each step, added up.
+// Adds the length of `intervals` within each step to the step's member `sum`.
 inline void AddWithin(const Intervals& intervals, std::vector<StepRecord>& steps,
                       int64_t StepRecord::*sum) {
   VisitWithin(intervals, steps,

@@ -7,7 +7,7 @@
 namespace recpack::probe {
 namespace {
 
-// Times the standard error of a correlation that is 0: what is taken for one that is not.
+// Correlations above this many standard errors are significant.
 constexpr double kSignificant = 2;
 
 class Autocovariance {
@@ -32,7 +32,7 @@ class Autocovariance {
   std::vector<double> known_;
 };
 
-// The lag from which on correlations are not to be told from 0, `longest` where there is none.
+// Returns the last lag with a significant correlation before `in_a_row` insignificant ones.
 size_t LastCorrelated(Autocovariance& covariance, size_t count, size_t in_a_row, size_t longest) {
   const auto n = static_cast<double>(count);
   const double limit = kSignificant * std::sqrt(std::log10(n) / n) * covariance.At(0);
@@ -43,12 +43,12 @@ size_t LastCorrelated(Autocovariance& covariance, size_t count, size_t in_a_row,
   return last;
 }
 
-// 1, and from half of the bandwidth on falling to 0: a "flat top".
+// Flat-top window: 1 up to half of the bandwidth, then falls linearly to 0.
 double Weight(double lag) { return lag <= 0.5 ? 1 : 2 * (1 - lag); }
 
 }  // namespace
 
-Blocks BlocksOf(const std::vector<double>& series) {
+Blocks ChooseBlocks(const std::vector<double>& series) {
   const size_t count = series.size();
   if (count < 3) return {};
   const auto n = static_cast<double>(count);
@@ -61,7 +61,8 @@ Blocks BlocksOf(const std::vector<double>& series) {
   if (!(covariance.At(0) > 0)) return {.length = shortest};
   const size_t last = LastCorrelated(covariance, count, in_a_row, most_lags);
   const size_t bandwidth = std::min(std::max<size_t>(2 * last, 2), most_lags);
-  double spectrum = covariance.At(0), slope = 0;  // at frequency 0; of the variance by block length
+  double spectrum = covariance.At(0);  // spectral density at frequency 0
+  double slope = 0;                    // derivative of the variance by block length
   for (size_t lag = 1; lag <= bandwidth; ++lag) {
     const double weighted =
         2 * Weight(static_cast<double>(lag) / static_cast<double>(bandwidth)) * covariance.At(lag);

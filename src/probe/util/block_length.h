@@ -1,4 +1,4 @@
-// How far neighbours in a series depend on each other.
+// Chooses the block length of a circular block bootstrap from a series' autocorrelation.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,13 @@ namespace recpack::probe {
 
 struct Blocks {
   size_t length = 1;
-  double seen = 1;  // of the variance of the series' mean, by stretches of that length
+  double seen = 1;  // share of the variance of the series' mean that blocks of this length capture
 };
 
-// Of the stretches that a circular block bootstrap of the series should draw, from its
-// autocorrelation (Politis and White 2004, with the correction of Patton, Politis and White 2009);
-// at least the cube root of the number, which is right where little correlation shows, and at most
-// a third of it. 1 of a series of fewer than 3. What depends on each other and lies in two
-// stretches is not seen: by the same autocorrelation, at least a half of the variance is.
-Blocks BlocksOf(const std::vector<double>& series);
+// Chooses the length by Politis and White 2004, with the correction of Patton, Politis and White
+// 2009. It is at least the cube root of the series' length, which is right for little correlation,
+// and at most a third of it; 1 for fewer than 3 values. Dependence between values in different
+// blocks is lost: `seen` estimates by the same autocorrelation what is left, at least 0.5.
+Blocks ChooseBlocks(const std::vector<double>& series);
 
 }  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// Times of the clock on the wall.
+// Formats and parses wall-clock times in ISO 8601.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace recpack::probe {
 
-// ISO 8601 in UTC to the millisecond, "2026-11-22T05:01:38.250Z", of ns since 1970.
+// Formats ns since 1970 as UTC with milliseconds: "2026-11-22T05:01:38.250Z".
 inline std::string ClockText(int64_t time) {
   const auto seconds = static_cast<std::time_t>(time / 1'000'000'000);
   std::tm parts{};
@@ -21,7 +21,7 @@ inline std::string ClockText(int64_t time) {
                 time / 1'000'000 % 1000);
 }
 
-// The other way round; nothing where it is no such text.
+// Parses the format of ClockText(). Returns nullopt for any other text.
 inline std::optional<int64_t> ClockTime(const std::string& text) {
   std::tm parts{};
   int millis = 0, read = 0;
@@ -32,7 +32,7 @@ inline std::optional<int64_t> ClockTime(const std::string& text) {
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   const auto seconds = static_cast<int64_t>(::timegm(&parts));
-  if (seconds < 0 || seconds > 9'000'000'000) return {};  // ns of more do not fit
+  if (seconds < 0 || seconds > 9'000'000'000) return {};  // ns would not fit an int64_t
   return (seconds * 1000 + millis) * 1'000'000;
 }
 

@@ -1,4 +1,4 @@
-// Files that the library carries within itself.
+// Files that the build embeds in the library.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace recpack::probe {
 
 struct EmbeddedFile {
-  std::string_view path;  // below the folder that was embedded
+  std::string_view path;  // relative to the embedded folder
   std::string_view text;
 };
 

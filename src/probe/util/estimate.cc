@@ -5,14 +5,13 @@
 
 #include "recpack/base/random.h"
 #include "src/probe/util/block_length.h"
-#include "src/probe/util/student.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr size_t kDraws = 2000;
 constexpr double kTail = 0.025;
-constexpr size_t kMostParts = 4096;  // of a longer series, neighbours are one
+constexpr size_t kMostParts = 4096;  // neighbours of a longer series are added up
 
 double Ratio(const Part& sum) { return sum.whole > 0 ? sum.part / sum.whole : 0; }
 
@@ -36,7 +35,7 @@ std::vector<Part> Grouped(const std::vector<Part>& series) {
   return grouped;
 }
 
-// What each part adds to the ratio's error, but for a factor.
+// Returns each part's contribution to the ratio's error, up to a constant factor.
 std::vector<double> Residuals(const std::vector<Part>& series, double ratio) {
   std::vector<double> residuals;
   residuals.reserve(series.size());
@@ -44,10 +43,10 @@ std::vector<double> Residuals(const std::vector<Part>& series, double ratio) {
   return residuals;
 }
 
-// Of so many draws of blocks that lie anywhere on the series bent into a ring, in order.
+// Returns the sorted ratios of kDraws bootstrap samples of circular blocks.
 std::vector<double> DrawnRatios(const std::vector<Part>& series, size_t block) {
   const size_t count = series.size(), blocks = (count + block - 1) / block;
-  std::vector<Part> sums(count);  // of the block that begins there
+  std::vector<Part> sums(count);  // sums[i]: the block that begins at i
   for (size_t i = 0; i < count; ++i) {
     const size_t end = i + block;
     sums[i] = Sum(series, i, std::min(end, count));
@@ -72,22 +71,23 @@ std::vector<double> DrawnRatios(const std::vector<Part>& series, size_t block) {
   return ratios;
 }
 
-// What a percentile interval of so few blocks lacks: they vary less about their own mean than about
-// the true one, and their variance is known by as many degrees of freedom only.
-double Widening(size_t count, const Blocks& of) {
-  const double blocks = static_cast<double>(count) / static_cast<double>(of.length);
+// Returns the factor that a percentile interval of few blocks is too narrow by: blocks vary less
+// about their own mean than about the true one, and few of them estimate their variance badly.
+double Widening(size_t count, const Blocks& chosen) {
+  const double blocks = static_cast<double>(count) / static_cast<double>(chosen.length);
   if (blocks <= 1) return 1;
   const double drawn = std::ceil(blocks) / blocks;  // the last block reaches beyond the series
-  return Student975(blocks - 1) / kNormal975 * std::sqrt(blocks / (blocks - 1) * drawn / of.seen);
+  return Student975(blocks - 1) / kNormal975 *
+         std::sqrt(blocks / (blocks - 1) * drawn / chosen.seen);
 }
 
 }  // namespace
 
-Estimate QuotientOf(const std::vector<Part>& told) {
-  if (told.empty()) return {};
-  const std::vector<Part> series = Grouped(told);
+Estimate EstimateQuotient(const std::vector<Part>& parts) {
+  if (parts.empty()) return {};
+  const std::vector<Part> series = Grouped(parts);
   const double value = Ratio(Sum(series, 0, series.size()));
-  const Blocks blocks = BlocksOf(Residuals(series, value));
+  const Blocks blocks = ChooseBlocks(Residuals(series, value));
   const std::vector<double> ratios = DrawnRatios(series, blocks.length);
   const double widening = Widening(series.size(), blocks);
   const auto end = [&](double quantile) {
@@ -97,10 +97,18 @@ Estimate QuotientOf(const std::vector<Part>& told) {
   return {value, std::min(value, std::max(0.0, end(kTail))), std::max(value, end(1 - kTail))};
 }
 
-Estimate ShareOf(const std::vector<Part>& series) {
-  Estimate share = QuotientOf(series);
+Estimate EstimateShare(const std::vector<Part>& series) {
+  Estimate share = EstimateQuotient(series);
   share.high = std::max(share.value, std::min(1.0, share.high));
   return share;
+}
+
+double Student975(double freedom) {
+  const double nu = freedom < 2 ? 2 : freedom, z = kNormal975, z2 = z * z;
+  const double g1 = (z2 + 1) / 4;
+  const double g2 = ((5 * z2 + 16) * z2 + 3) / 96;
+  const double g3 = (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+  return z * (1 + (g1 + (g2 + g3 / nu) / nu) / nu);
 }
 
 }  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// Figures with their uncertainty, in JSON.
+// Converts estimates to JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace recpack::probe {
 
-inline nlohmann::ordered_json Of(const Estimate& estimate) {
+inline nlohmann::ordered_json ToJson(const Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 

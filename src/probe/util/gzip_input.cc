@@ -43,10 +43,10 @@ GzipInput::int_type GzipInput::underflow() {
   const int read = gzread(file_->stream, buffer_.data(), static_cast<unsigned>(buffer_.size()));
   int code = Z_OK;
   const char* text = gzerror(file_->stream, &code);
-  if (read < 0 || code == Z_BUF_ERROR) {  // the latter: it ends before the packed stream does
+  if (read < 0 || code == Z_BUF_ERROR) {  // Z_BUF_ERROR: the file ends before the gzip stream does
     if (code == Z_ERRNO) throw SystemError("cannot read", path_, errno);
     throw Error(ErrorKind::kCorrupt,
-                format("it cannot be unpacked past byte {} of its text: {}", bytes_,
+                format("cannot be decompressed past byte {} of its text: {}", bytes_,
                        code == Z_BUF_ERROR ? "it ends too early" : text),
                 {.path = path_}, "write it again");
   }

@@ -1,4 +1,4 @@
-// A file's text, unpacked where it is packed with gzip.
+// Stream buffer over a file, decompressed if it is in gzip format.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace recpack::probe {
 
 class GzipInput : public std::streambuf {
  public:
-  // Throws Error (kNotFound, kIo). Reading throws Error too (kIo, kCorrupt).
+  // Throws Error (kNotFound, kIo). Reading throws Error (kIo, kCorrupt).
   explicit GzipInput(std::string path);
   ~GzipInput() override;
 
-  // All of it was read.
+  // Tells whether all of the file was read.
   bool ended() const noexcept { return ended_; }
-  // Bytes of text that were read from the file.
+  // Returns the number of decompressed bytes read so far.
   uint64_t bytes() const noexcept { return bytes_; }
 
  protected:

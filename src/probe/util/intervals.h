@@ -1,4 +1,4 @@
-// Sets of moments.
+// Sets of points in time, as sorted disjoint intervals.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@ namespace recpack::probe {
 
 struct Interval {
   int64_t begin = 0;
-  int64_t end = 0;  // not in it
+  int64_t end = 0;  // exclusive
 
   int64_t length() const { return end > begin ? end - begin : 0; }
   bool operator==(const Interval&) const = default;
 };
 
-// In order, apart from each other, none empty.
+// Sorted, disjoint, not adjacent; none is empty.
 using Intervals = std::vector<Interval>;
 
-// All moments that are in any of them, in whatever order they come.
+// `pieces` may overlap and be in any order.
 Intervals Union(std::vector<Interval> pieces);
 Intervals Intersection(const Intervals& a, const Intervals& b);
-// What is in `a` alone.
+// Returns `a` without `b`.
 Intervals Difference(const Intervals& a, const Intervals& b);
-// What is in `whole` alone.
+// Returns `whole` without `intervals`.
 Intervals Gaps(const Intervals& intervals, const Interval& whole);
 
 int64_t Length(const Intervals& intervals);

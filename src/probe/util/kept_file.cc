@@ -24,7 +24,7 @@ std::optional<std::string_view> KeptFile::Read() {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       error_ = errno;
-      Close();  // a later try opens what is there then
+      Close();  // the next Read() opens it anew
       return std::nullopt;
     }
     size += static_cast<size_t>(got);

@@ -1,4 +1,4 @@
-// Small files of the kernel that are read again and again: kept open, as opening costs more than
+// Reader for small kernel files that are polled: keeps them open, as opening costs more than
 // reading.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace recpack::probe {
 
-// What the files of one sampler share: how many are open, and the text read last.
+// State shared by the files of one sampler: the number of open files and the read buffer.
 struct KeptFiles {
   int open = 0;
   int max_open = 0;
@@ -21,10 +21,10 @@ struct KeptFiles {
 
 class KeptFile {
  public:
-  // kOneRead: the kernel gives all of it to the first read that has room.
+  // kOneRead: the kernel returns the whole file in one read that has room for it.
   enum class Size { kOneRead, kAny };
 
-  // `files` must outlive it.
+  // `files` must outlive this object.
   KeptFile(KeptFiles* files, std::string path, Size size = Size::kAny)
       : files_(files), path_(std::move(path)), size_(size) {}
   ~KeptFile() { Close(); }
@@ -45,10 +45,11 @@ class KeptFile {
 
   const std::string& path() const noexcept { return path_; }
 
-  // What it holds now, valid until another one is read; nothing where that failed: see error().
+  // Returns the current contents, valid until another file of `files` is read, or nullopt if that
+  // failed; see error().
   std::optional<std::string_view> Read();
 
-  // errno of the last Read() that gave nothing.
+  // Returns errno of the last Read() that failed.
   int error() const noexcept { return error_; }
 
  private:

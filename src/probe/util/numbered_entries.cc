@@ -13,7 +13,7 @@
 
 namespace recpack::probe {
 
-// By getdents64(2), as opendir(3) allocates each time.
+// Uses getdents64(2), because opendir(3) allocates each time.
 int ListNumberedEntries(const std::string& folder, std::vector<char>& buffer,
                         std::vector<int>& numbers) {
   numbers.clear();

@@ -1,4 +1,5 @@
-// The entries of a folder whose names are numbers: processes in /proc, threads in a process's task.
+// Lists the entries of a folder whose names are numbers: processes in /proc, threads in
+// /proc/PID/task.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace recpack::probe {
 
-// Fills `numbers`, ascending. Returns 0, or errno.
+// Fills `numbers` in ascending order. `buffer` is scratch space. Returns 0, or errno.
 int ListNumberedEntries(const std::string& folder, std::vector<char>& buffer,
                         std::vector<int>& numbers);
 

@@ -1,4 +1,4 @@
-// A figure that was read, or why it could not be.
+// Value read from the system, or the reason why it is unavailable.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace recpack::probe {
 
-// What stood in the way, and which right or setting is missing, as a clause for people.
+// `reason`: what failed and which permission or setting is missing, as a clause to print.
 struct Unavailable {
   std::string reason;
 
   bool operator==(const Unavailable&) const = default;
 };
 
-// Never a 0 that stands for "unknown". Where there is no value, the reason is not empty.
+// Keeps "unknown" apart from 0. Without a value, the reason is not empty.
 template <typename T>
 class Reading {
  public:
@@ -25,11 +25,11 @@ class Reading {
   bool has_value() const noexcept { return held_.index() == 1; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  // Undefined where there is none.
+  // Undefined without a value.
   const T& operator*() const noexcept { return *std::get_if<1>(&held_); }
   const T* operator->() const noexcept { return std::get_if<1>(&held_); }
 
-  // Empty where there is a value.
+  // Empty if there is a value.
   std::string reason() const {
     const Unavailable* why = std::get_if<0>(&held_);
     return why == nullptr ? std::string() : why->reason;

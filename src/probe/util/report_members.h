@@ -1,4 +1,4 @@
-// Members of a JSON object that somebody else wrote.
+// Checked access to the members of a JSON object from a file.
 #pragma once
 
 #include <cmath>
@@ -14,21 +14,21 @@
 
 namespace recpack::probe {
 
-// Every call throws Error (kCorrupt), which names file and member, where a member is not what it
-// must be.
+// Every call throws Error (kCorrupt) that names the file and the member if a required member is
+// missing or a member has the wrong type or is out of range.
 class ReportMembers {
  public:
-  // `json` must outlive it. `name`: what it is called in errors; empty: the whole file.
+  // `json` must outlive this object. `name`: its path in the file, for errors; empty: the root.
   ReportMembers(const nlohmann::json& json, std::string path, std::string name = "")
       : json_(json), path_(std::move(path)), name_(std::move(name)) {
-    if (!json_.is_object()) Refuse("is no object");
+    if (!json_.is_object()) Refuse("is not an object");
   }
 
   bool Has(const char* member) const { return json_.contains(member) && !json_[member].is_null(); }
 
   ReportMembers Object(const char* member) const { return {Need(member), path_, Name(member)}; }
 
-  // The objects of an array; none where there is no such member.
+  // Returns the objects of an array; empty if the member is missing.
   std::vector<ReportMembers> Objects(const char* member) const {
     std::vector<ReportMembers> objects;
     if (!Has(member)) return objects;
@@ -40,19 +40,19 @@ class ReportMembers {
 
   std::string Text(const char* member) const {
     const nlohmann::json& value = Need(member);
-    if (!value.is_string()) Refuse("is no text", member);
+    if (!value.is_string()) Refuse("is not a string", member);
     return value.get<std::string>();
   }
 
-  // Empty where there is no such member.
+  // Empty if the member is missing.
   std::string OptionalText(const char* member) const { return Has(member) ? Text(member) : ""; }
 
-  // Of an array; none where there is no such member.
+  // Returns the strings of an array; empty if the member is missing.
   std::vector<std::string> Texts(const char* member) const {
     std::vector<std::string> texts;
     if (!Has(member)) return texts;
     for (const nlohmann::json& one : Array(member)) {
-      if (!one.is_string()) Refuse("has something that is no text", member);
+      if (!one.is_string()) Refuse("has an element that is not a string", member);
       texts.push_back(one.get<std::string>());
     }
     return texts;
@@ -74,7 +74,7 @@ class ReportMembers {
 
   int64_t Integer(const char* member, int64_t least, int64_t most) const {
     const nlohmann::json& value = Need(member);
-    if (!value.is_number_integer()) Refuse("is no whole number", member);
+    if (!value.is_number_integer()) Refuse("is not an integer", member);
     Checked(value, member, static_cast<double>(least), static_cast<double>(most));
     return value.get<int64_t>();
   }
@@ -84,7 +84,7 @@ class ReportMembers {
     return static_cast<int>(Integer(member, least, most));
   }
 
-  // Nothing where it is null; it must be there.
+  // Returns nullopt if the member is null. Throws if it is missing.
   std::optional<double> NumberOrNull(const char* member, double least, double most) const {
     if (json_.contains(member) && !Has(member)) return {};
     return Number(member, least, most);
@@ -111,12 +111,12 @@ class ReportMembers {
 
   const nlohmann::json& Array(const char* member) const {
     const nlohmann::json& value = Need(member);
-    if (!value.is_array()) Refuse("is no array", member);
+    if (!value.is_array()) Refuse("is not an array", member);
     return value;
   }
 
   double Checked(const nlohmann::json& value, const char* member, double least, double most) const {
-    if (!value.is_number()) Refuse("is no number", member);
+    if (!value.is_number()) Refuse("is not a number", member);
     const auto number = value.get<double>();
     if (!(number >= least && number <= most)) {
       Refuse(format("cannot be {}", value.dump()), member);

@@ -1,4 +1,4 @@
-// A long series kept short.
+// Downsampled copy of a growing series.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace recpack::probe {
 
-// The first and the last of what was added, and in between evenly spread ones: at most kMost.
+// Keeps the first and the last value added and evenly spaced ones in between: at most kMost.
 template <typename T>
 class Thinned {
  public:
@@ -19,7 +19,7 @@ class Thinned {
     if (kept_.size() == kMost) Halve();
   }
 
-  // Keeps at most so many from here on, and the last.
+  // Drops values until at most `most` are kept, besides the last one added.
   void ShrinkTo(size_t most) {
     while (kept_.size() > most) Halve();
     kept_.shrink_to_fit();

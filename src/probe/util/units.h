@@ -1,4 +1,4 @@
-// Quantities as people read them.
+// Formats quantities with units for people.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace recpack::probe {
 
-// "1,234", "0.12", three digits at least.
+// Formats with at least three significant digits: "1,234", "0.12".
 inline std::string CountText(double value) {
   if (!std::isfinite(value)) return "unlimited";
   if (value < 100) return format("{:.3g}", value);
@@ -20,7 +20,7 @@ inline std::string CountText(double value) {
   return text;
 }
 
-// "61.4 MB", decimal units.
+// Formats bytes with decimal units: "61.4 MB".
 inline std::string BytesText(double bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};
   size_t unit = 0;
@@ -28,9 +28,12 @@ inline std::string BytesText(double bytes) {
   return format("{:.3g} {}", bytes, kUnits[unit]);
 }
 
-// Of bytes, pictures, reads, ... a second.
+// Formats a rate. `unit`: "B/s", "pictures/s", ...
 inline std::string RateText(double value, const std::string& unit) {
   return unit == "B/s" ? BytesText(value) + "/s" : CountText(value) + " " + unit;
 }
+
+// Formats a share: 0.123 as "12.3 %".
+inline std::string Percent(double share) { return format("{:.1f} %", 100 * share); }
 
 }  // namespace recpack::probe

@@ -1,15 +1,16 @@
-// Paragraphs of a terminal.
+// Formats text for a terminal.
 #pragma once
 
 #include <string>
 
 namespace recpack::probe {
 
-// With '?' in place of control characters: what programs and files say may hold what a terminal
-// obeys.
+// Replaces control characters by '?', so that text from programs and files cannot send escape
+// sequences to the terminal.
 std::string Printable(std::string text);
 
-// A paragraph behind a mark, printable, broken at blanks to 100 columns.
+// Returns `mark` followed by the printable text, wrapped at blanks to 100 columns and indented by
+// the mark's width.
 std::string Wrapped(const std::string& mark, const std::string& text);
 
 }  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// The verdict on a training: whether it is input-bound, where, and what fixing it would gain.
+// Verdict on a training: whether it is input-bound, where, and what fixing it would gain.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,17 @@
 
 #include "src/probe/evidence/bottleneck.h"
 #include "src/probe/steps/period.h"
+#include "src/probe/steps/trace_summary.h"
 #include "src/probe/util/estimate.h"
+#include "src/probe/util/unseen.h"
 
 namespace recpack::probe {
 
-// By the share of its steps that a training waits for input while its device does nothing; limits
-// as users of TensorFlow's profiler know them.
+// Class of a training by the share of step time in which it waits for input while its device is
+// idle. The limits are those of TensorFlow's profiler.
 enum class Band : uint8_t {
   kUnknown,     // no steps were seen
-  kUndecided,   // the interval lies on both sides of a limit
+  kUndecided,   // the interval spans a limit, or there are too few steps
   kNotInput,    // below 5 %
   kModerately,  // 5 to 20 %
   kHighly,      // 20 % and more
@@ -28,40 +30,53 @@ const char* BandName(Band band) noexcept;  // "not input-bound", ...
 
 // Shares of the mean step; they add up to 1.
 struct Breakdown {
-  double input_wait = 0;     // that no device work covers
+  double input_wait = 0;     // not covered by device work
   double copies = 0;         // to the device
-  double device_copies = 0;  // within devices, and from one to another
+  double device_copies = 0;  // within a device or between devices
   double exchange = 0;
   double device = 0;
   double other = 0;
 };
 
 struct Verdict {
-  static constexpr size_t kFewestSteps = 10;  // that are enough to decide by
+  static constexpr size_t kFewestSteps = 10;  // needed to decide
 
   Band band = Band::kUnknown;
   Estimate input_share;  // of step time
-  // Of steps a second, if there were no such waits: 0.25 is 25 % more. Infinite: they may be all of
-  // it.
+  // Relative increase of steps per second without input waits: 0.25 is 25 % more. Infinite if the
+  // waits may take all of the step time.
   Estimate gain;
-  double steps_per_second = 0;  // of all trainers together, each its own
-  size_t steps = 0;             // that count, of the trainer with the fewest
-  size_t left_out = 0;          // at the beginning, of each
-  // Nobody told what the devices did, or what ranks waited for each other, or whether batches are
-  // fetched ahead: some waits may be covered.
+  double steps_per_second = 0;  // sum over all trainers
+  size_t steps = 0;             // counted, of the trainer with the fewest
+  size_t left_out = 0;          // warm-up steps of each trainer
+  // Some waits may be covered: device work, waits of ranks for each other, or prefetching was not
+  // observed.
   bool upper_bound = false;
   std::optional<Period>
-      period;  // of a step, where nobody told of steps and the devices' work repeats
+      period;  // of a step; only if no steps were reported and device work repeats
   Breakdown breakdown;
   Bottleneck bottleneck = Bottleneck::kUnknown;
-  // That all wait for: its rank where processes tell theirs, else its place among the trainers.
+  // The rank that all others wait for: its number if processes report theirs, else its index among
+  // the trainers.
   std::optional<size_t> rank;
   std::vector<std::string> evidence;  // for the bottleneck, strongest first
-  std::string cure;                   // what to do next; empty: nothing
-  std::vector<std::string> hints;     // what older rules would say, and what contradicts them
-  std::vector<std::string> notes;     // what stands against it, or was not seen
+  std::string cure;                   // what to do next; empty if nothing
+  std::vector<std::string> hints;     // from common rules of thumb, with contrary findings
+  std::vector<std::string> notes;     // caveats, and what was not observed
 
   bool enough_steps() const { return steps >= kFewestSteps; }
 };
+
+// One line: what could not be observed, why, and which right is missing.
+std::string UnseenText(const Unseen& unseen);
+
+// One screen, 100 columns wide, the verdict first.
+std::string VerdictText(const Verdict& verdict);
+
+// One JSON object on one line; docs/verdicts.md lists its members.
+std::string VerdictJson(const Verdict& verdict);
+
+// VerdictJson() with the members "devices" and "tables" of a trace. Defined in the report room.
+std::string TraceJson(const Verdict& verdict, const TraceSummary& summary);
 
 }  // namespace recpack::probe

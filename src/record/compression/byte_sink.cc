@@ -11,11 +11,11 @@
 namespace recpack {
 namespace {
 
-// Few enough bytes that the disk is never idle, and enough for large requests.
+// Interval of StartSync(): small enough to keep the disk busy, large enough for large requests.
 constexpr uint64_t kStartSyncBytes = uint64_t{4} << 20;
 
-// The file, with its size and digest counted along. Once a call failed nobody knows what the file
-// has, and all later ones fail as well.
+// Writes to the file and updates its size and digest. After a failed call the contents of the file
+// are unknown, so all later calls fail as well.
 class FileSink final : public ByteSink {
  public:
   FileSink(std::unique_ptr<WritableFile> file, const WriterOptions& options)
@@ -53,11 +53,11 @@ class FileSink final : public ByteSink {
   const std::string& path() const { return file_->path(); }
 
  private:
-  // Not usable until the call that begins is through.
+  // Marks the file as unusable until the call succeeds.
   void Begin() {
     if (!std::exchange(usable_, false)) {
       throw Error(ErrorKind::kIo, "is incomplete: it was finished, or could not be written before",
-                  {.path = file_->path()}, "write it anew");
+                  {.path = file_->path()}, "write it again");
     }
   }
 
@@ -74,16 +74,16 @@ class FileSink final : public ByteSink {
   bool usable_ = true;
   bool start_sync_;
   uint64_t written_ = 0;
-  uint64_t started_ = 0;  // bytes that are on their way to the disk
+  uint64_t started_ = 0;  // bytes whose writeback has started
   std::optional<Sha256> sha_;
   std::optional<Sha256Digest> digest_;
 };
 
-// zlib rather than a faster library: its output does not depend on the CPU.
+// Uses zlib rather than a faster library, because its output does not depend on the CPU.
 class DeflateSink final : public ByteSink {
  public:
   DeflateSink(FileSink file, const WriterOptions& options) : file_(std::move(file)) {
-    // Window bits: 15 for a zlib stream, 16 more for a gzip one.
+    // Window bits: 15 for a zlib stream, plus 16 for gzip.
     const int window = options.compression == Compression::kGzip ? 15 + 16 : 15;
     if (deflateInit2(&stream_, options.level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
       throw Error(ErrorKind::kInvalidArgument, "zlib refused the compression level",

@@ -1,4 +1,4 @@
-// Where a writer's bytes go: straight to the file, or through a compressor.
+// Output of a shard writer: writes to the file directly or through a compressor.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class ByteSink {
 
   virtual void Write(ByteView bytes) = 0;
 
-  // Ends a stretch that can be inflated on its own; returns the file offset behind it.
+  // Ends a segment that can be inflated on its own; returns the file offset after it.
   virtual uint64_t Flush() = 0;
 
-  // Writes the rest, syncs if asked to, closes; returns the size of the file.
+  // Writes buffered data, syncs the file if `sync`, closes it, and returns its size.
   virtual uint64_t Finish(bool sync) = 0;
 
-  // The last bytes of the file, as ShardCheck() takes them; after Finish().
+  // Returns the last bytes of the file, for ShardCheck(). Call it after Finish().
   virtual ByteView tail() const = 0;
 
-  // Of the file's bytes, where it was asked for; after Finish().
+  // Returns the digest of the file if WriterOptions::digest is set. Call it after Finish().
   virtual std::optional<Sha256Digest> digest() const = 0;
 };
 

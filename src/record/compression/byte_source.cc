@@ -39,7 +39,7 @@ class InflateSource final : public ByteSource {
  public:
   InflateSource(const ReadableFile& file, uint64_t offset, Format format, size_t read_bytes)
       : file_(file), format_(format), file_position_(offset), input_(read_bytes) {
-    // 15 bits of window; 32 more: gzip or zlib by the header; negative: no header and no checksum.
+    // 15 window bits; plus 32: detect gzip or zlib; negative: raw, without header and checksum.
     const int window = format == Format::kRaw ? -15 : 15 + 32;
     if (inflateInit2(&stream_, window) != Z_OK) throw std::bad_alloc();
   }
@@ -70,7 +70,7 @@ class InflateSource final : public ByteSource {
     stream_.avail_in = static_cast<uInt>(got);
   }
 
-  // One call of inflate. False, with failure_ set, where the stream is damaged.
+  // Calls inflate() once. Returns false, with failure_ set, if the stream is damaged.
   bool Step() {
     if (between_members_) {
       if (stream_.avail_in == 0) {
@@ -87,7 +87,7 @@ class InflateSource final : public ByteSource {
       return Fail(format("the compressed stream is damaged ({})",
                          stream_.msg != nullptr ? stream_.msg : "unexpected end"));
     }
-    // Behind a raw stream stand its checksums, and then nothing of ours.
+    // A raw stream is followed by its checksum, and then by nothing.
     if (format_ == Format::kRaw) ended_ = true;
     between_members_ = true;
     return true;
@@ -96,7 +96,7 @@ class InflateSource final : public ByteSource {
   bool Fail(std::string reason) {
     failure_.emplace(ErrorKind::kCorrupt, std::move(reason),
                      Place{.path = file_.path(), .offset = file_position_ - stream_.avail_in},
-                     "what stands before it can be saved with `recpack repair`");
+                     "`recpack repair` can save the records before it");
     return false;
   }
 
@@ -120,8 +120,8 @@ Compression DetectCompression(const ReadableFile& file) {
   if (head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && (head[3] & 0xe0) == 0) {
     return Compression::kGzip;
   }
-  // RFC 1950: deflate with a window of up to 32 KiB, and a check of the two bytes. Four zeros more
-  // than any deflate stream begins with are the upper half of a record's (damaged) length.
+  // RFC 1950: deflate with a window of up to 32 KiB, and a checksum of the two bytes. No deflate
+  // stream begins with four zeros: they are the upper half of a record's (damaged) length.
   const bool zlib =
       (head[0] & 0x0f) == 8 && (head[0] >> 4) <= 7 && (head[0] * 256 + head[1]) % 31 == 0;
   const bool length = got >= 8 && LoadLittleEndian<uint32_t>(head + 4) == 0;

@@ -25,7 +25,7 @@ class FastInflateSource final : public ByteSource {
         make_exact_(std::move(exact)),
         input_(read_bytes),
         stream_(std::make_unique<inflate_state>()) {
-    // Leaves most as it is, which damaged streams can be decoded by: all is 0 before.
+    // Does not initialise everything, and damaged streams can read the rest: it was zeroed before.
     isal_inflate_init(stream_.get());
     stream_->crc_flag = WrapperOf(wrapper);
     stream_->avail_in = 0;
@@ -39,7 +39,7 @@ class FastInflateSource final : public ByteSource {
   }
 
  private:
-  // Bytes of the file that are not made use of yet.
+  // Returns the bytes of the file not consumed yet.
   uint64_t left_in() const {
     return stream_->avail_in + static_cast<uint64_t>(std::max(0, stream_->read_in_length)) / 8;
   }
@@ -68,13 +68,14 @@ class FastInflateSource final : public ByteSource {
       exact_needed_ = true;
     } else if (stream_->block_state == ISAL_BLOCK_FINISH) {
       ended_ = true;
-      // Checksums follow a raw stream, and are not looked at. What else may follow: another member.
+      // The checksum after a raw stream is not checked. Otherwise another gzip member may follow.
       const bool raw = stream_->crc_flag == ISAL_DEFLATE;
       exact_needed_ = !raw && file_position_ - left_in() != file_.Size();
     }
   }
 
-  // Behind what was handed out. `some_read`: an error can wait until the next call.
+  // Continues with the exact source after the bytes already returned. `some_read`: defer an error
+  // to the next call.
   size_t ReadExact(std::span<uint8_t> out, bool some_read) {
     auto exact = make_exact_();
     size_t got = 0;
@@ -88,7 +89,7 @@ class FastInflateSource final : public ByteSource {
         throw;
       }
     }
-    exact_ = std::move(exact);  // throws its error again, if it had one
+    exact_ = std::move(exact);  // throws its error again at the next call, if it had one
     return got;
   }
 

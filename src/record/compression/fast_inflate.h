@@ -1,4 +1,4 @@
-// Inflates by ISA-L, and by zlib whatever is out of the ordinary.
+// Inflates with ISA-L, with zlib as the fallback for irregular streams.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace recpack {
 
 using MakeSource = std::function<std::unique_ptr<ByteSource>()>;
 
-// Reads one stream from `offset` on: of `wrapper`, or for kNone a raw one, as it stands behind a
-// flush point. `exact` makes a source of the same bytes: it goes on in this one's place, behind the
-// bytes that were handed out, where the stream is damaged, cut, or not the last thing in the file.
-// So ISA-L, which is faster, need not say what is wrong with a stream, nor where.
+// Inflates one stream at `offset`: in the format `wrapper`, or raw (kNone), as after a flush point.
+// If the stream is damaged, truncated or followed by other data, reading continues, after the bytes
+// already returned, with a source of the same bytes made by `exact`: so the faster ISA-L does not
+// have to report what is wrong with a stream, or where.
 std::unique_ptr<ByteSource> MakeFastInflateSource(const ReadableFile& file, uint64_t offset,
                                                   Compression wrapper, size_t read_bytes,
                                                   MakeSource exact);

@@ -12,7 +12,7 @@
 namespace recpack {
 namespace {
 
-// Below this the call into ISA-L costs more than it gains.
+// Below this size a call into ISA-L does not pay off.
 constexpr size_t kIsalMinimum = 128;
 
 uint32_t ExtendPortable(uint32_t crc, ByteView bytes) noexcept {
@@ -30,7 +30,7 @@ uint32_t ExtendPortable(uint32_t crc, ByteView bytes) noexcept {
   return ~crc;
 }
 
-// crc32_iscsi() takes its length as an int and neither inverts its start nor its result.
+// crc32_iscsi() takes the length as an int and inverts neither the initial value nor the result.
 uint32_t ExtendIsal(uint32_t crc, ByteView bytes) noexcept {
   if (bytes.size() < kIsalMinimum) return ExtendHardware(crc, bytes);
   crc = ~crc;
@@ -48,7 +48,8 @@ constexpr std::array<Crc32cImplementation, 3> kImplementations = {{
     {"isal", ExtendIsal},
 }};
 
-// ISA-L chooses by the real machine, so it must not be called where a lower level was asked for.
+// ISA-L selects code by the actual CPU, so it must not be used if RECPACK_CPU asks for a lower
+// level.
 bool IsalAllowed() noexcept { return HasCrcInstructions() && (ActiveCpu() >= CpuLevel::kAvx2); }
 
 }  // namespace

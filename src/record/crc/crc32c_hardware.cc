@@ -38,7 +38,7 @@ constexpr size_t kShortBlock = 256;
 constexpr ZeroShift kLongShift(kLongBlock);
 constexpr ZeroShift kShortShift(kShortBlock);
 
-// Consumes as many triples of blocks as `bytes` holds.
+// Consumes as many triples of blocks as fit in `bytes`.
 template <size_t kBlock>
 RECPACK_CRC_TARGET uint32_t Triples(uint32_t crc, ByteView& bytes,
                                     const ZeroShift& shift) noexcept {
@@ -79,7 +79,7 @@ bool HasCrcInstructions() noexcept {
 #endif
 }
 
-#else  // No such instructions on this architecture.
+#else  // no CRC instructions on this architecture
 
 uint32_t ExtendHardware(uint32_t crc, ByteView) noexcept { return crc; }
 uint32_t HardwareCrcOfU64(uint64_t) noexcept { return 0; }

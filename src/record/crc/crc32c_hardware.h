@@ -1,5 +1,5 @@
-// CRC-32C by the instructions of SSE4.2 or ARMv8. Every function here must run only where
-// HasCrcInstructions().
+// CRC-32C with the instructions of SSE4.2 or ARMv8. Call the functions only if HasCrcInstructions()
+// returns true.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace recpack {
 
-// True where the machine has the instructions and ActiveCpu() allows them.
+// Tells whether the CPU has the instructions and ActiveCpu() allows them.
 bool HasCrcInstructions() noexcept;
 
-// Three streams at a time, since the instruction takes three cycles and starts every cycle.
+// Processes three streams at a time: the instruction has a latency of three cycles and a throughput
+// of one per cycle.
 uint32_t ExtendHardware(uint32_t crc, ByteView bytes) noexcept;
 
 uint32_t HardwareCrcOfU64(uint64_t value) noexcept;

@@ -1,4 +1,4 @@
-// Tables of CRC-32C, computed by the compiler.
+// CRC-32C tables, computed at compile time.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ constexpr SliceTables MakeSlices() {
 
 inline constexpr SliceTables kSlices = MakeSlices();
 
-// Advances a CRC register over a fixed number of zero bytes: joins the CRCs of neighbouring blocks
+// Advances a CRC register over a fixed number of zero bytes, to combine the CRCs of adjacent blocks
 // (the method of Mark Adler's crc32c.c).
 class ZeroShift {
  public:

@@ -1,4 +1,4 @@
-// The check value by which an index knows its shard, and its own entries of it.
+// Check value that an index stores for a shard and its entries (docs/format/index.md).
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace recpack {
 
-// Bytes at the end of a shard that its check value covers: of an uncompressed shard the CRC of the
-// last payload, of a compressed one the checksum of the stream.
+// Bytes at the end of a shard that its check value covers: they contain the CRC of the last payload
+// of an uncompressed shard, or the checksum of a compressed stream.
 inline constexpr size_t kTailBytes = 8;
 
-// docs/format/index.md, "check". `tail`: the last bytes of the file, fewer than kTailBytes where it
-// is shorter. Never 0.
+// Computes the check value (docs/format/index.md, "check"); never 0. `tail`: the last kTailBytes of
+// the file, or all if it is shorter.
 uint32_t ShardCheck(std::span<const uint32_t> lengths, std::span<const FlushPoint> flush_points,
                     ByteView tail);
 
-// The same where all `records` have one length.
+// For a shard whose `records` all have the length `stride`.
 uint32_t ShardCheck(uint64_t records, uint32_t stride, std::span<const FlushPoint> flush_points,
                     ByteView tail);
 
-// The last bytes of a file of `size` bytes. Throws Error (kIo).
+// Reads the last kTailBytes of a file of `size` bytes. Throws Error (kIo).
 ByteBuffer ReadTail(const ReadableFile& file, uint64_t size);
 
 }  // namespace recpack

@@ -17,12 +17,12 @@
 namespace recpack {
 namespace {
 
-// The most that the shard's file can hold, uncompressed.
+// Returns the maximum uncompressed size of the shard.
 uint64_t MostBytes(const IndexShard& shard) {
   return shard.compression == 0 ? shard.file_bytes : shard.file_bytes * kMostDeflated;
 }
 
-// Whether `blocks` are the offsets of every 64th frame.
+// Tells whether `blocks` are the offsets of every 64th frame.
 bool BlocksHold(std::span<const uint32_t> lengths, const uint64_t* blocks) {
   uint64_t offset = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
@@ -44,10 +44,10 @@ struct Index::State {
 
   [[noreturn]] void Fail(const std::string& reason) const {
     throw Error(ErrorKind::kCorrupt, "the index " + reason, {.path = file.path()},
-                "make it anew with `recpack index`");
+                "rebuild it with `recpack index`");
   }
 
-  // `count` elements of `size` bytes at `at`, which must lie between header and end.
+  // Returns `count` elements of `size` bytes at `at`, which must lie between header and footer.
   void CheckRange(uint64_t at, uint64_t count, uint64_t size) const {
     if (at % 8 != 0 || at < sizeof(IndexHeader) || at > bytes.size() ||
         count > (bytes.size() - at) / size) {
@@ -68,9 +68,11 @@ struct Index::State {
 };
 
 void Index::State::CheckShard(const IndexShard& shard, uint64_t first_record) const {
-  if (shard.compression > static_cast<uint32_t>(Compression::kZlib)) Fail("names no compression");
+  if (shard.compression > static_cast<uint32_t>(Compression::kZlib))
+    Fail("has an unknown compression");
   if (shard.first_record != first_record) Fail("miscounts its records");
-  // A record without a length of its own takes `stride` bytes, others at least their frame.
+  // With a stride each record takes `stride` payload bytes and its frame, otherwise at least the
+  // frame.
   if (shard.file_bytes > uint64_t{1} << 50 ||
       shard.records > MostBytes(shard) / (shard.stride + kFrameBytes)) {
     Fail("counts more records than a shard can hold");
@@ -84,7 +86,7 @@ void Index::State::CheckShard(const IndexShard& shard, uint64_t first_record) co
   CheckRange(shard.name_at, shard.name_bytes, 1);
   const std::string_view name = NameOf(shard);
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos) {
-    Fail("names a shard that is not beside it");
+    Fail("names a shard outside its folder");
   }
 }
 
@@ -92,9 +94,9 @@ void Index::State::Check() {
   if (bytes.size() < sizeof(IndexHeader) + sizeof(IndexFooter)) Fail("is cut off");
   const auto* header = At<IndexHeader>(0);
   if (std::memcmp(header->magic, kIndexMagic, sizeof kIndexMagic) != 0)
-    Fail("is none of recpack's");
+    Fail("is not an index of recpack");
   if (header->version != kIndexVersion || header->records_per_block != kRecordsPerBlock) {
-    Fail(format("has version {}, this recpack knows {}", header->version, kIndexVersion));
+    Fail(format("has version {}, this recpack supports {}", header->version, kIndexVersion));
   }
   IndexFooter footer;
   std::memcpy(&footer, bytes.data() + bytes.size() - sizeof footer, sizeof footer);
@@ -143,7 +145,7 @@ uint64_t Index::shard_bytes(size_t i) const noexcept { return state_->shards[i].
 
 RecordLocation Index::Locate(uint64_t ordinal) const {
   const auto shards = state_->shards;
-  // The last shard that begins at or before the record; empty shards never contain one.
+  // Find the last shard that begins at or before the record; empty shards contain none.
   const auto after = std::ranges::upper_bound(shards, ordinal, {}, &IndexShard::first_record);
   const IndexShard& shard = *(after - 1);
   RecordLocation location{.shard = static_cast<uint32_t>(after - 1 - shards.begin()),
@@ -180,7 +182,7 @@ void Index::CheckShard(size_t i, ByteView tail) const {
   if (holds) return;
   throw Error(ErrorKind::kCorrupt,
               "is not the shard that was indexed, or the index's entries of it are damaged", {},
-              "recpack verify tells which; recpack index makes the index anew");
+              "recpack verify tells which; recpack index rebuilds the index");
 }
 
 ShardEntries Index::Entries(size_t i) const {
@@ -202,6 +204,16 @@ ShardEntries Index::Entries(size_t i) const {
     entries.flush_points.assign(points, points + shard.flush_points);
   }
   return entries;
+}
+
+void RefuseOtherSize(const std::string& path, uint64_t bytes, uint64_t indexed) {
+  if (bytes == indexed) return;
+  throw Error(ErrorKind::kCorrupt, format("has {} bytes, its index says {}", bytes, indexed),
+              {.path = path},
+              bytes < indexed ? "copy the file again, it was cut off; if it was written anew, make "
+                                "the index anew with `recpack index`"
+                              : "copy the file again; if it was written anew, make the index anew "
+                                "with `recpack index`");
 }
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// The bytes of an index file (docs/format/index.md).
+// Binary layout of index files (docs/format/index.md).
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ struct IndexHeader {
 };
 static_assert(sizeof(IndexHeader) == 16);
 
-// One shard in the directory. All numbers are little-endian.
+// Directory entry of one shard. All numbers are little-endian.
 struct IndexShard {
   uint64_t file_bytes;
   uint64_t records;
   uint64_t first_record;  // in the split
-  uint64_t lengths_at;    // u32 for each record; 0: all have the length `stride`
+  uint64_t lengths_at;    // u32 per record; 0: all have the length `stride`
   uint64_t blocks_at;     // u64 offset of every 64th record's frame; 0 with `stride`
   uint64_t flush_at;      // pairs of u64: file offset, first record
   uint64_t flush_points;
   uint64_t name_at;
   uint32_t name_bytes;
-  uint32_t stride;  // payload bytes of each record, where lengths_at is 0
+  uint32_t stride;  // payload bytes of each record if lengths_at is 0
   uint32_t compression;
-  uint32_t check;  // of the shard and its parts; 0: none was taken
+  uint32_t check;  // ShardCheck(); 0: not computed
 };
 static_assert(sizeof(IndexShard) == 80);
 

@@ -41,9 +41,10 @@ struct IndexWriter::State {
   std::unique_ptr<WritableFile> file;
   uint64_t at = 0;  // bytes written
   uint64_t records = 0;
-  std::deque<IndexShard> directory;  // grows without moving, which would take three times the room
+  std::deque<IndexShard>
+      directory;  // grows without copying, which would need three times the memory
 
-  // Appends at a multiple of 8; returns where.
+  // Appends bytes at a multiple of 8 and returns their offset.
   uint64_t Append(ByteView bytes) {
     constexpr uint8_t kZeros[8] = {};
     const uint64_t padding = -at % 8;
@@ -100,7 +101,7 @@ void IndexWriter::Finish(bool sync) {
     piece.push_back(state.directory[i]);
     if (piece.size() < kPiece && i + 1 < state.directory.size()) continue;
     footer.directory_crc = ExtendCrc32c(footer.directory_crc, BytesOf(piece));
-    state.Append(BytesOf(piece));  // not padded: 8 divides the size of a shard's entry
+    state.Append(BytesOf(piece));  // adds no padding: entries are a multiple of 8 bytes
     piece.clear();
   }
   footer.shards = state.directory.size();

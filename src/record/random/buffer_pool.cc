@@ -36,7 +36,7 @@ void BufferPool::GiveBack(Buffer buffer, size_t size_class) noexcept {
     kept_[size_class].push_back(std::move(buffer));
     kept_bytes_ += size;
   } catch (const std::bad_alloc&) {
-    // Then it is freed.
+    // The buffer is freed.
   }
 }
 

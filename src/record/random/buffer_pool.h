@@ -1,4 +1,4 @@
-// Memory for records, used again.
+// Pool of memory buffers for records.
 #pragma once
 
 #include <array>
@@ -10,14 +10,15 @@
 
 namespace recpack {
 
-// Fresh pages cost more than reading a cached record into them: large buffers come back here when
-// their last user is gone, on whatever thread. Small ones are left to malloc. Any thread.
+// Reuses large buffers, since faulting in fresh pages costs more than reading a cached record into
+// them. A buffer returns to the pool when its last owner releases it, on any thread. Small buffers
+// are left to malloc. Thread-safe.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
-  // Keeps at most so many bytes that nobody uses.
+  // Keeps at most `max_kept_bytes` of unused buffers.
   explicit BufferPool(size_t max_kept_bytes) : max_kept_bytes_(max_kept_bytes) {}
 
-  // At least `size` bytes, of any content. Outlives the pool's other owners.
+  // Returns at least `size` bytes, uninitialised. The buffer keeps the pool alive.
   std::shared_ptr<uint8_t[]> Take(size_t size);
 
  private:
@@ -28,7 +29,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   const size_t max_kept_bytes_;
   std::mutex mutex_;
   size_t kept_bytes_ = 0;
-  std::array<std::vector<Buffer>, 64> kept_;  // by the exponent of their size
+  std::array<std::vector<Buffer>, 64> kept_;  // by log2 of the size
 };
 
 }  // namespace recpack

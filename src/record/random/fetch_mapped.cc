@@ -32,7 +32,7 @@ class MappedFetcher final : public Fetcher {
       fetch.got = ReadInto(*fetch.shard, fetch.offset, fetch.bytes());
       fetch.state.store(Fetch::kDone, std::memory_order_release);
     } catch (const std::exception&) {
-      ReadNow(fetch);  // cannot be mapped, but maybe read; if not, this says why
+      ReadNow(fetch);  // cannot be mapped, but perhaps read; otherwise this reports the error
     }
   }
 
@@ -41,7 +41,7 @@ class MappedFetcher final : public Fetcher {
     const ByteView mapped = shard.Mapped();
     if (offset >= mapped.size()) return 0;
     const size_t size = std::min<uint64_t>(out.size(), mapped.size() - offset);
-    // A page that is not there: the file was cut, or the disk failed. Reading it says which.
+    // A page is missing: the file was truncated or the disk failed. Reading it tells which.
     const bool copied = GuardedCopy(out.data(), mapped.data() + offset, size);
     if (!copied || (check_end_ && shard.file().Size() < mapped.size())) {
       return shard.file().ReadAt(offset, out);

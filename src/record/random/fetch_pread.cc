@@ -10,7 +10,7 @@
 namespace recpack {
 namespace {
 
-// Tells the kernel what will be needed, and reads in Finish().
+// Advises the kernel in Begin() and reads in Finish().
 class AdvisingFetcher final : public Fetcher {
  public:
   void Begin(const std::shared_ptr<Fetch>& fetch) override {
@@ -21,7 +21,7 @@ class AdvisingFetcher final : public Fetcher {
   }
 };
 
-// Helper threads read what was begun, in that order.
+// Reads in helper threads, in the order of Begin().
 class ThreadsFetcher final : public Fetcher {
  public:
   explicit ThreadsFetcher(int threads) {
@@ -37,7 +37,7 @@ class ThreadsFetcher final : public Fetcher {
 
   void Submit() override { ready_.notify_all(); }
 
-  // What no helper has come to yet is read by the caller itself.
+  // The caller reads requests that no helper has started yet.
   void Finish(Fetch& fetch) noexcept override {
     if (TryRun(fetch)) return;
     fetch.state.wait(Fetch::kRunning, std::memory_order_acquire);
@@ -67,7 +67,7 @@ class ThreadsFetcher final : public Fetcher {
   std::mutex mutex_;
   std::condition_variable_any ready_;
   std::deque<std::shared_ptr<Fetch>> queue_;
-  std::vector<std::jthread> threads_;  // last: they end before what they use
+  std::vector<std::jthread> threads_;  // last member: joined before the others are destroyed
 };
 
 }  // namespace

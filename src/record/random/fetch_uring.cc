@@ -14,10 +14,10 @@ namespace recpack {
 namespace {
 
 constexpr unsigned kDepth = 128;
-// The longest read of one request: its length is 32 bits wide, and results are signed.
+// Maximum size of one read: request lengths have 32 bits, and results are signed.
 constexpr size_t kMaxRequest = size_t{1} << 30;
 
-// Requests in a ring of this source's own.
+// Reads with a private io_uring per source.
 class IoUringFetcher final : public Fetcher {
  public:
   IoUringFetcher() : usable_(io_uring_queue_init(kDepth, &ring_, 0) == 0) {}
@@ -46,7 +46,7 @@ class IoUringFetcher final : public Fetcher {
   }
 
  private:
-  // False where the ring is full.
+  // Queues a read; returns false if the ring is full.
   bool Request(const std::shared_ptr<Fetch>& fetch) {
     io_uring_sqe* request = io_uring_get_sqe(&ring_);
     if (request == nullptr) return false;
@@ -58,17 +58,18 @@ class IoUringFetcher final : public Fetcher {
     return true;
   }
 
-  // Takes one completion, and lets the next of the backlog follow. False where the ring fails.
+  // Handles one completion and queues the next request of the backlog. Returns false if the ring
+  // fails.
   bool Reap() noexcept {
     io_uring_cqe* completion = nullptr;
     if (io_uring_peek_cqe(&ring_, &completion) != 0) {
-      const int code = io_uring_submit_and_wait(&ring_, 1);  // submits what Submit() could not
+      const int code = io_uring_submit_and_wait(&ring_, 1);  // also submits what Submit() could not
       return code >= 0 || code == -EINTR || code == -EAGAIN || code == -EBUSY;
     }
     auto* fetch = static_cast<Fetch*>(io_uring_cqe_get_data(completion));
     const int result = completion->res;
     io_uring_cqe_seen(&ring_, completion);
-    // Short or failed: pread finds out why, and retries what a signal broke off.
+    // Short or failed: pread() reports the reason, or retries after a signal.
     const bool whole = result >= 0 && static_cast<size_t>(result) == fetch->size;
     if (whole) fetch->got = fetch->size;
     fetch->state = whole ? Fetch::kDone : Fetch::kWaiting;
@@ -81,7 +82,7 @@ class IoUringFetcher final : public Fetcher {
     while (!backlog_.empty()) {
       const std::shared_ptr<Fetch> next = std::move(backlog_.front());
       backlog_.pop_front();
-      if (next->state != Fetch::kWaiting) continue;  // Finish() has read it meanwhile
+      if (next->state != Fetch::kWaiting) continue;  // already read by Finish()
       if (Request(next)) io_uring_submit(&ring_);
       return;
     }
@@ -89,7 +90,7 @@ class IoUringFetcher final : public Fetcher {
 
   io_uring ring_ = {};
   const bool usable_;
-  // What the kernel may still write to is kept alive here.
+  // Keeps the buffers alive that the kernel may still write to.
   std::unordered_map<Fetch*, std::shared_ptr<Fetch>> in_flight_;
   std::deque<std::shared_ptr<Fetch>> backlog_;
 };

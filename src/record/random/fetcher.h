@@ -1,4 +1,4 @@
-// How stretches of shards get into memory.
+// Fetchers: I/O backends that read ranges of shards into memory.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace recpack {
 
-// One stretch of a shard on its way into memory.
+// Read request for one range of a shard.
 struct Fetch {
   enum State : int { kWaiting, kRunning, kDone };
 
@@ -22,7 +22,8 @@ struct Fetch {
         std::shared_ptr<BufferPool> buffers)
       : shard(std::move(opened)), offset(at), size(length), pool(std::move(buffers)) {}
 
-  // The memory for it, made when it is first needed: what waits to be read takes none.
+  // Returns the memory to read into. Allocated at the first call, so that waiting requests take
+  // none.
   std::span<uint8_t> bytes() {
     if (!memory) memory = pool->Take(size);
     return {memory.get(), size};
@@ -33,38 +34,39 @@ struct Fetch {
   const size_t size;
   const std::shared_ptr<BufferPool> pool;
   std::shared_ptr<uint8_t[]> memory;
-  size_t got = 0;  // bytes there once it is done; fewer than size: the file ended
+  size_t got = 0;  // bytes read once it is done; fewer than `size` at the end of the file
   std::optional<Error> error;
   std::atomic<int> state = kWaiting;
 };
 
-// Reads the whole stretch now.
+// Reads the whole range synchronously.
 void ReadNow(Fetch& fetch) noexcept;
 
 class Fetcher {
  public:
   virtual ~Fetcher() = default;
 
-  // Begins to read; a fetcher may leave all of the work to Finish(). Keeps the fetch alive.
+  // Starts a read; may leave all work to Finish(). Keeps the fetch alive.
   virtual void Begin(const std::shared_ptr<Fetch>& fetch) = 0;
 
-  // Called after a number of Begin().
+  // Submits the reads started by Begin().
   virtual void Submit() {}
 
-  // Returns when the fetch is done, begun or not. Errors are in the fetch.
+  // Blocks until the fetch is done, whether it was started or not. Errors are stored in the fetch.
   virtual void Finish(Fetch& fetch) noexcept = 0;
 
-  // Reads at once into the caller's memory; returns the bytes there are. Throws Error (kIo).
+  // Reads synchronously into the caller's memory; returns the number of bytes read. Throws Error
+  // (kIo).
   virtual size_t ReadInto(const OpenShard& shard, uint64_t offset, std::span<uint8_t> out) {
     return shard.file().ReadAt(offset, out);
   }
 };
 
 std::unique_ptr<Fetcher> MakePreadFetcher(int threads);
-// `check_end`: asks after each copy whether the file was cut, for then the rest of its last page
-// reads as zeros. Not needed where a CRC is checked.
+// `check_end`: checks after each copy whether the file was truncated, since the rest of its last
+// page then reads as zeros. Not needed if CRCs are checked.
 std::unique_ptr<Fetcher> MakeMappedFetcher(bool check_end);
-// Null where this build or this kernel has no io_uring.
+// Returns null if the build or the kernel does not support io_uring.
 std::unique_ptr<Fetcher> MakeIoUringFetcher();
 
 }  // namespace recpack

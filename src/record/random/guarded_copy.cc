@@ -14,24 +14,24 @@
 namespace recpack {
 namespace {
 
-// Where this thread goes on if the copy it is in hits a missing page; null outside of a copy.
+// Jump target of this thread if its copy hits a missing page; null outside a copy.
 thread_local sigjmp_buf* landing = nullptr;
 
 struct sigaction previous;
 
 void OnBusError(int number, siginfo_t* info, void* context) {
   if (landing != nullptr) {
-    // What was blocked before: whoever called us may have blocked more.
+    // Restore the previous signal mask: the handler runs with more signals blocked.
     ::pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
     siglongjmp(*landing, 1);
   }
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(number, info, context);
   } else if (previous.sa_handler == SIG_IGN && info->si_code <= 0) {
-    // Sent by a process, and to be ignored as before.
+    // Sent by a process: ignore it, as before.
   } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
     ::signal(SIGBUS, SIG_DFL);
-    ::raise(SIGBUS);  // on return, it ends the process as it always did
+    ::raise(SIGBUS);  // ends the process on return, as without this handler
   } else {
     previous.sa_handler(number);
   }
@@ -46,7 +46,7 @@ void OnBusError(int number, siginfo_t* info, void* context) {
 #endif
 
 #if defined(RECPACK_THREAD_SANITIZER)
-// ThreadSanitizer's own memcpy() must not be left by a jump.
+// Must not be ThreadSanitizer's memcpy(), which a longjmp() must not leave.
 __attribute__((no_sanitize("thread"))) void CopyBytes(uint8_t* to, const uint8_t* from,
                                                       size_t size) {
   const volatile uint8_t* bytes = from;
@@ -71,7 +71,7 @@ void InstallCopyGuard() {
 }
 
 bool GuardedCopy(uint8_t* to, const uint8_t* from, size_t size) noexcept {
-  sigjmp_buf here;  // without the signal mask: saving it would cost a system call
+  sigjmp_buf here;  // without the signal mask, which would cost a system call to save
   if (sigsetjmp(here, 0) != 0) {
     landing = nullptr;
     return false;

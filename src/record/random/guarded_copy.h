@@ -1,4 +1,4 @@
-// Copying from a mapping whose file somebody may cut meanwhile.
+// memcpy() from a memory mapping that survives truncation of the mapped file.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace recpack {
 
-// Catches SIGBUS for GuardedCopy() from now on, in all threads; any other SIGBUS goes to the
-// handler that was there before. Any number of calls.
+// Installs the SIGBUS handler for GuardedCopy(), for all threads. Other SIGBUS signals go to the
+// previous handler. May be called more than once.
 void InstallCopyGuard();
 
-// memcpy(), but false where a page of the source is not there (then some of `to` is written).
-// After InstallCopyGuard(). Any thread.
+// Like memcpy(), but returns false if a page of the source does not exist; `to` is then partly
+// written. Call InstallCopyGuard() first. Thread-safe.
 bool GuardedCopy(uint8_t* to, const uint8_t* from, size_t size) noexcept;
 
 }  // namespace recpack

@@ -13,27 +13,27 @@
 #include "src/record/random/fetcher.h"
 #include "src/record/random/segments.h"
 #include "src/record/random/shard_files.h"
-#include "src/record/stream/frame_look.h"
+#include "src/record/stream/frames.h"
 
 namespace recpack {
 namespace {
 
-using Backend = SourceOptions::Backend;
+using Backend = RandomAccessOptions::Backend;
 
-// Neighbouring records are read together up to this many bytes.
+// Maximum size of one read of adjacent records.
 constexpr uint64_t kMaxRun = uint64_t{1} << 18;
-// Records that are looked at to tell whether all are in the page cache.
+// Records that InPageCache() samples.
 constexpr size_t kProbes = 8;
-// Shards that one source holds, though others may have pushed them out of ShardFiles since; only
-// one where few may be open.
+// Shards that one source keeps open even after ShardFiles has evicted them; only one if few files
+// may be open.
 constexpr size_t kNearShards = 8;
 constexpr size_t kManyOpenFiles = 64;
 constexpr uint64_t kCacheLine = 64;
-constexpr uint64_t kMaxTouched = 8192;  // of a record: the rest comes by itself once it is read
-// Records taken besides before one that was prefetched counts as forgotten.
+constexpr uint64_t kMaxTouched = 8192;  // bytes of a record; the hardware prefetches the rest
+// Other records read before a prefetched record counts as abandoned.
 constexpr uint64_t kPatience = 1024;
 
-std::unique_ptr<Fetcher> MakeFetcher(Backend& backend, const SourceOptions& options) {
+std::unique_ptr<Fetcher> MakeFetcher(Backend& backend, const RandomAccessOptions& options) {
   if (backend == Backend::kMapped) return MakeMappedFetcher(!options.verify);
   if (backend == Backend::kIoUring) {
     if (auto fetcher = MakeIoUringFetcher()) return fetcher;
@@ -48,8 +48,8 @@ uint64_t FrameEnd(const RecordLocation& location) {
 
 }  // namespace
 
-struct RecordSource::State {
-  State(std::shared_ptr<ShardFiles> shards, const SourceOptions& given)
+struct RandomAccessReader::State {
+  State(std::shared_ptr<ShardFiles> shards, const RandomAccessOptions& given)
       : files(std::move(shards)),
         options(given),
         backend(given.backend),
@@ -73,42 +73,42 @@ struct RecordSource::State {
   void Check(const OpenShard& shard, const RecordLocation& location, ByteView frame) const;
 
   std::shared_ptr<ShardFiles> files;
-  SourceOptions options;
+  RandomAccessOptions options;
   Backend backend;
   std::unique_ptr<Fetcher> fetcher;
   std::shared_ptr<BufferPool> pool;
   Segments segments;
-  // Shards used last, by the low bits of their numbers: asking `files` takes a lock.
+  // Direct-mapped cache of the shards used last, since `files` takes a lock.
   struct Near {
     uint32_t shard = UINT32_MAX;
     std::shared_ptr<const OpenShard> opened;
   };
   std::array<Near, kNearShards> near_shards;
-  // A stretch that was begun for records that nobody has taken yet.
+  // Prefetched range whose records have not all been taken.
   struct Run {
     std::shared_ptr<Fetch> fetch;
     std::vector<uint64_t> ids;
     size_t untaken;
-    uint64_t begun_at;  // count of Get() calls then
+    uint64_t begun_at;  // number of Get() calls at that time
   };
   std::unordered_map<uint64_t, std::shared_ptr<Run>> begun;
   std::deque<std::shared_ptr<Run>> runs;  // oldest first
-  size_t run_bytes = 0;                   // of runs with records untaken
+  size_t run_bytes = 0;                   // bytes of runs with records not taken
   uint64_t gets = 0;
 };
 
-const std::shared_ptr<const OpenShard>& RecordSource::State::Open(uint32_t shard) {
+const std::shared_ptr<const OpenShard>& RandomAccessReader::State::Open(uint32_t shard) {
   Near& near = near_shards[options.max_open_files < kManyOpenFiles ? 0 : shard % kNearShards];
   if (shard != near.shard) {
-    near = {};  // before the next is opened: with many threads it would be one more for each
+    near = {};  // closes it before the next is opened, else each thread holds one more
     near.opened = files->Open(shard);
     near.shard = shard;
   }
   return near.opened;
 }
 
-// By a sample, spread over the ids.
-bool RecordSource::State::AllCached(std::span<const uint64_t> ids) {
+// Checks a sample spread over the ids.
+bool RandomAccessReader::State::AllCached(std::span<const uint64_t> ids) {
   const size_t step = std::max<size_t>(ids.size() / kProbes, 1);
   for (size_t i = 0; i < ids.size(); i += step) {
     if (ids[i] >= files->index().record_count()) return false;
@@ -118,8 +118,8 @@ bool RecordSource::State::AllCached(std::span<const uint64_t> ids) {
   return true;
 }
 
-// Those that can be begun, in the order in which they lie.
-std::vector<RecordSource::State::Wanted> RecordSource::State::Missing(
+// Returns the locations of the records that can be read, in file order.
+std::vector<RandomAccessReader::State::Wanted> RandomAccessReader::State::Missing(
     std::span<const uint64_t> ids) const {
   std::vector<Wanted> wanted;
   wanted.reserve(ids.size());
@@ -133,9 +133,9 @@ std::vector<RecordSource::State::Wanted> RecordSource::State::Missing(
   return wanted;
 }
 
-// Forgets the oldest runs that were taken, or that nobody wants any more: since they were begun,
-// far more records were asked for than are waiting.
-void RecordSource::State::Settle() {
+// Drops the oldest runs that were taken or abandoned: a run is abandoned if far more records than
+// are waiting have been read since it was started.
+void RandomAccessReader::State::Settle() {
   while (!runs.empty()) {
     const Run& oldest = *runs.front();
     const bool given_up = gets - oldest.begun_at > begun.size() + kPatience;
@@ -149,7 +149,7 @@ void RecordSource::State::Settle() {
   }
 }
 
-void RecordSource::State::BeginRun(std::span<const Wanted> run) {
+void RandomAccessReader::State::BeginRun(std::span<const Wanted> run) {
   const RecordLocation& first = run.front().location;
   const auto shard = Open(first.shard);
   const uint64_t end = FrameEnd(run.back().location);
@@ -171,8 +171,8 @@ void RecordSource::State::BeginRun(std::span<const Wanted> run) {
   fetcher->Begin(entry->fetch);
 }
 
-// Null where the record was not prefetched.
-std::shared_ptr<Fetch> RecordSource::State::Take(uint64_t id) {
+// Returns null if the record was not prefetched.
+std::shared_ptr<Fetch> RandomAccessReader::State::Take(uint64_t id) {
   ++gets;
   const auto found = begun.find(id);
   if (found == begun.end()) return nullptr;
@@ -180,21 +180,21 @@ std::shared_ptr<Fetch> RecordSource::State::Take(uint64_t id) {
   std::shared_ptr<Fetch> fetch = run.fetch;
   if (--run.untaken == 0) {
     run_bytes -= fetch->size;
-    run.fetch.reset();  // the memory goes with the last record of it
+    run.fetch.reset();  // the memory is freed with its last record
   }
   begun.erase(found);
   return fetch;
 }
 
-void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& location,
-                                ByteView frame) const {
-  // Only made where it is needed: it copies the path.
+void RandomAccessReader::State::Check(const OpenShard& shard, const RecordLocation& location,
+                                      ByteView frame) const {
+  // Built only for errors, since it copies the path.
   const auto place = [&] {
     return Place{.path = shard.path(), .offset = location.offset, .ordinal = location.ordinal};
   };
   if (frame.size() < location.length + kFrameBytes) {
     throw Error(ErrorKind::kCorrupt, "the file ends within or before this record", place(),
-                "it was cut off after it was opened; copy it again");
+                "it was truncated after it was opened; copy it again");
   }
   shard.HoldToIndex(files->index(), location.shard);
   if (!options.verify) return;
@@ -202,7 +202,7 @@ void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& lo
     throw Error(ErrorKind::kCorrupt,
                 "the length or its CRC is not what the index expects: the shard is damaged, or not "
                 "the one that was indexed",
-                place(), "recpack verify tells which; recpack index makes the index anew");
+                place(), "recpack verify tells which; recpack index rebuilds the index");
   }
   if (!FramePayloadHolds(frame.subspan(kFrameHeaderBytes, location.length))) {
     throw Error(ErrorKind::kCorrupt, "the CRC of the payload does not match", place(),
@@ -210,8 +210,8 @@ void RecordSource::State::Check(const OpenShard& shard, const RecordLocation& lo
   }
 }
 
-OwnedRecord RecordSource::State::FromFetch(const RecordLocation& location,
-                                           const std::shared_ptr<Fetch>& fetch) {
+OwnedRecord RandomAccessReader::State::FromFetch(const RecordLocation& location,
+                                                 const std::shared_ptr<Fetch>& fetch) {
   fetcher->Finish(*fetch);
   if (fetch->error) throw *fetch->error;
   const uint64_t start = location.offset - fetch->offset;
@@ -224,8 +224,8 @@ OwnedRecord RecordSource::State::FromFetch(const RecordLocation& location,
   return {fetch->memory, frame.subspan(kFrameHeaderBytes, location.length)};
 }
 
-OwnedRecord RecordSource::State::FromSegment(const RecordLocation& location) {
-  const Segment& segment = segments.Holding(location);
+OwnedRecord RandomAccessReader::State::FromSegment(const RecordLocation& location) {
+  const Segment& segment = segments.Find(location);
   const uint64_t start = location.offset - segment.offset;
   const ByteView frame(segment.bytes.get() + start,
                        std::min<uint64_t>(segment.size - start, location.length + kFrameBytes));
@@ -233,26 +233,27 @@ OwnedRecord RecordSource::State::FromSegment(const RecordLocation& location) {
   return {segment.bytes, frame.subspan(kFrameHeaderBytes, location.length)};
 }
 
-RecordSource::RecordSource(Index index, std::string folder, SourceOptions options,
-                           FileSystem& files)
-    : RecordSource(
+RandomAccessReader::RandomAccessReader(Index index, std::string folder, RandomAccessOptions options,
+                                       FileSystem& files)
+    : RandomAccessReader(
           index,
           [index, folder = std::filesystem::path(folder)](size_t shard) {
             return (folder / index.shard(shard).name).string();
           },
           options, files) {}
 
-RecordSource::RecordSource(Index index, ShardPath path_of, SourceOptions options, FileSystem& files)
+RandomAccessReader::RandomAccessReader(Index index, ShardPath path_of, RandomAccessOptions options,
+                                       FileSystem& files)
     : state_(
           std::make_unique<State>(std::make_shared<ShardFiles>(std::move(index), std::move(path_of),
                                                                options.max_open_files, files),
                                   options)) {}
 
-RecordSource::RecordSource(std::unique_ptr<State> state) : state_(std::move(state)) {}
-RecordSource::~RecordSource() = default;
-RecordSource::RecordSource(RecordSource&&) noexcept = default;
+RandomAccessReader::RandomAccessReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RandomAccessReader::~RandomAccessReader() = default;
+RandomAccessReader::RandomAccessReader(RandomAccessReader&&) noexcept = default;
 
-void RecordSource::Prefetch(std::span<const uint64_t> ids) {
+void RandomAccessReader::Prefetch(std::span<const uint64_t> ids) {
   State& state = *state_;
   if (InPageCache(ids)) return;
   state.Settle();
@@ -268,14 +269,14 @@ void RecordSource::Prefetch(std::span<const uint64_t> ids) {
     try {
       state.BeginRun(std::span(wanted).subspan(i, end - i));
     } catch (const Error&) {
-      // Likewise.
+      // Get() reports the error.
     }
     i = end;
   }
   state.fetcher->Submit();
 }
 
-OwnedRecord RecordSource::Get(uint64_t id) {
+OwnedRecord RandomAccessReader::Get(uint64_t id) {
   State& state = *state_;
   if (id >= record_count()) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -291,15 +292,15 @@ OwnedRecord RecordSource::Get(uint64_t id) {
       std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes, state.pool));
 }
 
-bool RecordSource::InPageCache(std::span<const uint64_t> ids) noexcept {
+bool RandomAccessReader::InPageCache(std::span<const uint64_t> ids) noexcept {
   try {
     return !state_->options.prefetch_cached && state_->AllCached(ids);
   } catch (const std::exception&) {
-    return false;  // reading will meet the same error and say so
+    return false;  // Get() reports the error
   }
 }
 
-void RecordSource::Advise(std::span<const uint64_t> ids) {
+void RandomAccessReader::Advise(std::span<const uint64_t> ids) {
   State& state = *state_;
   try {
     const auto wanted = state.Missing(ids);
@@ -318,7 +319,7 @@ void RecordSource::Advise(std::span<const uint64_t> ids) {
   }
 }
 
-void RecordSource::Touch(uint64_t id) noexcept {
+void RandomAccessReader::Touch(uint64_t id) noexcept {
   State& state = *state_;
   if (state.backend != Backend::kMapped || id >= record_count()) return;
   try {
@@ -337,7 +338,7 @@ void RecordSource::Touch(uint64_t id) noexcept {
   }
 }
 
-ByteView RecordSource::Read(uint64_t id, ByteBuffer& memory) {
+ByteView RandomAccessReader::Read(uint64_t id, ByteBuffer& memory) {
   State& state = *state_;
   if (id < record_count() && !state.begun.contains(id)) {
     const RecordLocation location = state.files->index().Locate(id);
@@ -356,17 +357,19 @@ ByteView RecordSource::Read(uint64_t id, ByteBuffer& memory) {
   return memory;
 }
 
-uint64_t RecordSource::record_count() const noexcept {
+uint64_t RandomAccessReader::record_count() const noexcept {
   return state_->files->index().record_count();
 }
 
-SourceOptions::Backend RecordSource::backend() const noexcept { return state_->backend; }
-
-RecordSource RecordSource::ForAnotherThread() const {
-  return RecordSource(std::make_unique<State>(state_->files, state_->options));
+RandomAccessOptions::Backend RandomAccessReader::backend() const noexcept {
+  return state_->backend;
 }
 
-const char* BackendName(SourceOptions::Backend backend) {
+RandomAccessReader RandomAccessReader::ForAnotherThread() const {
+  return RandomAccessReader(std::make_unique<State>(state_->files, state_->options));
+}
+
+const char* BackendName(RandomAccessOptions::Backend backend) {
   switch (backend) {
     case Backend::kAutomatic:
       return "automatic";

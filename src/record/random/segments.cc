@@ -11,9 +11,9 @@ namespace recpack {
 namespace {
 
 constexpr size_t kKeptMaps = 64;
-constexpr uint64_t kKeptBytes = uint64_t{16} << 20;  // of segments, but for the one used last
+constexpr uint64_t kKeptBytes = uint64_t{16} << 20;  // of cached segments besides the last one used
 
-// Moves the element to the front; false where there is none.
+// Moves the element to the front; returns false if there is none.
 template <typename T, typename Is>
 bool Recall(std::list<T>& kept, Is is) {
   const auto found = std::ranges::find_if(kept, is);
@@ -22,7 +22,7 @@ bool Recall(std::list<T>& kept, Is is) {
   return true;
 }
 
-// With the record's ordinal in errors.
+// Adds the record's ordinal to errors.
 size_t ReadMore(ByteSource& source, std::span<uint8_t> out, const RecordLocation& location) {
   try {
     return source.Read(out);
@@ -34,7 +34,7 @@ size_t ReadMore(ByteSource& source, std::span<uint8_t> out, const RecordLocation
 
 }  // namespace
 
-const Segments::Map& Segments::MapOf(uint32_t shard) {
+const Segments::Map& Segments::FindMap(uint32_t shard) {
   if (Recall(maps_, [&](const Map& map) { return map.shard == shard; })) return maps_.front();
   const ShardEntries entries = files_->index().Entries(shard);
   Map map{.shard = shard, .starts = {{0, 0, 0}}};
@@ -59,7 +59,7 @@ Segment Segments::Inflate(const OpenShard& shard, const RecordLocation& location
                           const Map::Start& start, uint64_t end) const {
   const uint64_t size = end - start.offset;
   const Place place{.path = shard.path(), .offset = start.file_offset, .ordinal = location.ordinal};
-  // Our writer flushes behind a record that is longer than that.
+  // The last record is not counted: RecordWriter flushes after a record longer than the limit.
   if (start.last_frame - start.offset > max_segment_bytes_) {
     throw Error(ErrorKind::kUnsupported,
                 format("is compressed without flush points, {} bytes would have to be inflated for "
@@ -86,17 +86,17 @@ Segment Segments::Inflate(const OpenShard& shard, const RecordLocation& location
   return segment;
 }
 
-const Segment& Segments::Holding(const RecordLocation& location) {
+const Segment& Segments::Find(const RecordLocation& location) {
   const auto holds = [&](const Segment& segment) {
     return segment.shard == location.shard && location.offset >= segment.offset &&
            location.offset - segment.offset < segment.size;
   };
   if (Recall(segments_, holds)) return segments_.front();
-  const auto& starts = MapOf(location.shard).starts;
+  const auto& starts = FindMap(location.shard).starts;
   const auto after = std::ranges::upper_bound(starts, location.offset, {}, &Map::Start::offset);
   if (after == starts.begin() || after == starts.end()) {
     throw Error(ErrorKind::kCorrupt, "the index contradicts itself", {.ordinal = location.ordinal},
-                "make it anew with `recpack index`");
+                "rebuild it with `recpack index`");
   }
   const auto shard = files_->Open(location.shard);
   segments_.push_front(Inflate(*shard, location, *std::prev(after), after->offset));

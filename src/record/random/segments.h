@@ -1,5 +1,5 @@
-// Compressed shards in any order: a record is had by inflating the stretch between two flush points
-// that holds it (docs/format/compression.md).
+// Random access to compressed shards: inflates the segment between two flush points that contains a
+// record (docs/format/compression.md).
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,44 @@
 
 namespace recpack {
 
-// The frames of a stretch, inflated.
+// Inflated frames between two flush points.
 struct Segment {
   uint32_t shard = 0;
-  uint64_t offset = 0;  // of its first byte, uncompressed
+  uint64_t offset = 0;  // uncompressed offset of its first byte
   size_t size = 0;
   std::shared_ptr<uint8_t[]> bytes;
 };
 
-// The stretches used last. One thread at a time.
+// Cache of the segments used last. Not thread-safe.
 class Segments {
  public:
   Segments(std::shared_ptr<ShardFiles> files, size_t max_segment_bytes)
       : files_(std::move(files)), max_segment_bytes_(max_segment_bytes) {}
 
-  // The stretch that holds the record. Throws Error: kUnsupported where it is longer than allowed,
-  // not counting its last record, kCorrupt where it does not inflate.
-  const Segment& Holding(const RecordLocation& location);
+  // Returns the segment that contains the record. Throws Error: kUnsupported if it is longer than
+  // allowed, not counting its last record; kCorrupt if it cannot be inflated.
+  const Segment& Find(const RecordLocation& location);
 
  private:
-  // Where the stretches of a shard begin; the last one is the end.
+  // Starts of a shard's segments; the last element is the end of the shard.
   struct Map {
     struct Start {
       uint64_t offset;       // uncompressed
       uint64_t file_offset;  // 0: at the stream's own header
-      uint64_t last_frame;   // offset, uncompressed, of the last record before the next start
+      uint64_t last_frame;   // uncompressed offset of the last record before the next start
     };
     uint32_t shard = 0;
     std::vector<Start> starts;
   };
 
-  const Map& MapOf(uint32_t shard);
+  const Map& FindMap(uint32_t shard);
   Segment Inflate(const OpenShard& shard, const RecordLocation& location, const Map::Start& start,
                   uint64_t end) const;
 
   std::shared_ptr<ShardFiles> files_;
   size_t max_segment_bytes_;
-  std::list<Map> maps_;          // the one used last comes first
-  std::list<Segment> segments_;  // likewise
+  std::list<Map> maps_;          // most recently used first
+  std::list<Segment> segments_;  // most recently used first
   uint64_t segment_bytes_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace recpack {
 OpenShard::OpenShard(std::unique_ptr<ReadableFile> file, ShardSummary summary)
     : file_(std::move(file)), summary_(std::move(summary)) {
   RefuseOtherSize(path(), file_->Size(), summary_.file_bytes);
-  // Reading ahead behind a random record would fetch what nobody asked for.
+  // Readahead after a random record would fetch data that nobody needs.
   if (file_->descriptor() >= 0) {
     ::posix_fadvise(file_->descriptor(), 0, 0, POSIX_FADV_RANDOM);
   }
@@ -53,7 +53,7 @@ ShardFiles::ShardFiles(Index index, ShardPath path_of, size_t max_open, FileSyst
 
 std::shared_ptr<const OpenShard> ShardFiles::Open(uint32_t shard) {
   if (auto found = Find(shard)) return found;
-  // Outside of the lock, so that a slow disk holds up only those who need this shard.
+  // Outside the lock, so that a slow disk blocks only the threads that need this shard.
   ShardSummary summary = index_.shard(shard);
   auto file = files_.OpenForReading(path_of_(shard));
   auto opened = std::make_shared<const OpenShard>(std::move(file), std::move(summary));
@@ -70,7 +70,7 @@ std::shared_ptr<const OpenShard> ShardFiles::Find(uint32_t shard) {
 
 std::shared_ptr<const OpenShard> ShardFiles::Keep(uint32_t shard,
                                                   std::shared_ptr<const OpenShard> opened) {
-  std::shared_ptr<const OpenShard> evicted;  // closed after the lock is gone
+  std::shared_ptr<const OpenShard> evicted;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   if (const auto found = by_shard_.find(shard); found != by_shard_.end()) {
     return found->second->second;  // another thread was faster

@@ -1,4 +1,4 @@
-// The open shards of a split: at most so many at a time.
+// Cache of open shard files, limited in number.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace recpack {
 
-// A shard that is open. It stays so while anybody holds it.
+// Open shard file. Shared: it stays open while it has owners.
 class OpenShard {
  public:
   OpenShard(std::unique_ptr<ReadableFile> file, ShardSummary summary);
@@ -25,16 +25,17 @@ class OpenShard {
   const std::string& path() const noexcept { return file_->path(); }
   const ShardSummary& summary() const noexcept { return summary_; }
 
-  // Index::CheckShard() at the first call, which reads the file's last bytes: not for hints, which
-  // must not wait. Any number of threads.
+  // Runs Index::CheckShard() at the first call, which reads the last bytes of the file: do not call
+  // it for hints, which must not block. Thread-safe.
   void HoldToIndex(const Index& index, uint32_t shard) const {
     if (!held_.load(std::memory_order_relaxed)) HoldToIndexNow(index, shard);
   }
 
-  // Whether this byte could be read without waiting for the disk. False where nobody can tell.
+  // Tells whether this byte is in the page cache; false if unknown.
   bool InPageCache(uint64_t offset) const noexcept;
 
-  // The whole shard, mapped at the first call: may be cut by others, so read it by GuardedCopy().
+  // Returns a mapping of the whole shard, made at the first call. The file may be truncated
+  // meanwhile: read with GuardedCopy().
   ByteView Mapped() const {
     const MappedFile* mapped = ready_.load(std::memory_order_acquire);
     return (mapped != nullptr ? *mapped : Map()).bytes();
@@ -49,15 +50,15 @@ class OpenShard {
   mutable std::atomic<bool> held_ = false;
   mutable std::once_flag mapped_once_;
   mutable std::unique_ptr<MappedFile> mapped_;
-  mutable std::atomic<const MappedFile*> ready_ = nullptr;  // mapped_, once it is there
+  mutable std::atomic<const MappedFile*> ready_ = nullptr;  // mapped_, once it is set
 };
 
-// Any number of threads.
+// Opens the shards of a split and keeps the most recently used ones open. Thread-safe.
 class ShardFiles {
  public:
   ShardFiles(Index index, ShardPath path_of, size_t max_open, FileSystem& files);
 
-  // Throws Error: kNotFound, kIo; kCorrupt where the file's size is not what the index says.
+  // Throws Error: kNotFound, kIo; kCorrupt if the file's size differs from that in the index.
   std::shared_ptr<const OpenShard> Open(uint32_t shard);
 
   const Index& index() const noexcept { return index_; }
@@ -73,7 +74,7 @@ class ShardFiles {
   const size_t max_open_;
   FileSystem& files_;
   std::mutex mutex_;
-  std::list<Entry> recent_;  // the one used last comes first
+  std::list<Entry> recent_;  // most recently used first
   std::unordered_map<uint32_t, std::list<Entry>::iterator> by_shard_;
 };
 

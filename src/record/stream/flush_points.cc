@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
-#include "src/record/stream/frame_lengths.h"
+#include "src/record/stream/frames.h"
 #include "src/record/stream/window.h"
 
 namespace recpack {
@@ -19,19 +19,19 @@ namespace {
 constexpr size_t kInputBytes = size_t{1} << 18;
 constexpr size_t kWindowBytes = size_t{1} << 20;
 
-// RFC 1952 and RFC 1950, without optional parts.
+// Header sizes of RFC 1952 and RFC 1950, without optional parts.
 constexpr size_t kGzipHeaderBytes = 10;
 constexpr size_t kGzipTrailerBytes = 8;
 constexpr size_t kZlibHeaderBytes = 2;
 constexpr size_t kZlibTrailerBytes = 4;
 
-// Behind a full flush, or what looks like one.
+// Position after a full flush, or after bytes that look like one.
 struct Mark {
   uint64_t file_offset;
   uint64_t offset;  // uncompressed
 };
 
-// The checksum at the end of a stream.
+// Checksum at the end of a stream.
 class Trailer {
  public:
   explicit Trailer(Compression compression)
@@ -44,7 +44,7 @@ class Trailer {
     bytes_ += size;
   }
 
-  // Whether the file has it at `offset`, and nothing behind it.
+  // Tells whether the file has this checksum at `offset`, and nothing after it.
   bool EndsFile(const ReadableFile& file, uint64_t offset) const {
     uint8_t there[kGzipTrailerBytes] = {};
     const size_t size = gzip_ ? kGzipTrailerBytes : kZlibTrailerBytes;
@@ -60,7 +60,7 @@ class Trailer {
   uint64_t bytes_ = 0;
 };
 
-// Inflates from deflate block to deflate block, and forgets its window at each mark.
+// Inflates block by block and resets its window at each mark.
 class FlushedSource final : public ByteSource {
  public:
   FlushedSource(const ReadableFile& file, uint64_t first, Compression compression,
@@ -87,7 +87,7 @@ class FlushedSource final : public ByteSource {
   static constexpr int kLastBlock = 64;
   static constexpr int kUnusedBits = 7;
 
-  // Up to the end of a block.
+  // Inflates up to the end of a block.
   size_t Step(std::span<uint8_t> out) {
     constexpr size_t kMost = size_t{1} << 30;  // avail_out is 32 bits wide
     stream_.next_out = out.data();
@@ -116,7 +116,7 @@ class FlushedSource final : public ByteSource {
     stream_.avail_in = static_cast<uInt>(got);
   }
 
-  // Of the compressed byte that comes next.
+  // Returns the file offset of the next compressed byte.
   uint64_t offset() const { return read_to_ - stream_.avail_in; }
 
   bool BehindMark() const {
@@ -134,7 +134,7 @@ class FlushedSource final : public ByteSource {
   }
 
   [[noreturn]] void Fail() const {
-    throw Error(ErrorKind::kCorrupt, "is no stream of ours", {.path = file_.path()});
+    throw Error(ErrorKind::kCorrupt, "was not written by recpack", {.path = file_.path()});
   }
 
   const ReadableFile& file_;
@@ -148,7 +148,7 @@ class FlushedSource final : public ByteSource {
   bool ended_ = false;
 };
 
-// The marks that stand at records.
+// Returns the marks at record boundaries as flush points.
 std::vector<FlushPoint> PointsAt(const std::vector<Mark>& marks,
                                  const std::vector<uint32_t>& lengths) {
   std::vector<FlushPoint> points;
@@ -172,7 +172,7 @@ uint64_t FirstFlushPoint(const ReadableFile& file, Compression compression) {
   uint8_t head[kGzipHeaderBytes + 1 + sizeof kFlushMark];
   const std::span<uint8_t> start = std::span(head).first(header + 1 + sizeof kFlushMark);
   if (file.ReadAt(0, start) < start.size()) return 0;
-  // Flags of optional parts behind the header: our writer sets none.
+  // Flags of optional parts after the header: RecordWriter sets none.
   if (gzip ? head[3] != 0 : (head[1] & 0x20) != 0) return 0;
   const auto block = start.subspan(header);
   const bool flushed = block[0] == 0 && std::ranges::equal(block.subspan(1), kFlushMark);

@@ -1,4 +1,4 @@
-// Flush points of compressed shards whose index is lost (docs/format/compression.md).
+// Recovery of the flush points of compressed shards without an index (docs/format/compression.md).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace recpack {
 
-// What a full flush ends with: an empty stored block (RFC 1951, 3.2.4).
+// End of a full flush: an empty stored block (RFC 1951, 3.2.4).
 inline constexpr uint8_t kFlushMark[4] = {0x00, 0x00, 0xff, 0xff};
 
-// Offset behind the flush point that follows the header of our streams; 0 for those of others.
+// Returns the offset after the flush point that follows the header of streams of RecordWriter; 0
+// for streams of other writers.
 uint64_t FirstFlushPoint(const ReadableFile& file, Compression compression);
 
 struct FlushedStream {
@@ -21,12 +22,12 @@ struct FlushedStream {
   std::vector<FlushPoint> flush_points;
 };
 
-// A stream of ours, read once from its header to the end of its file; nothing where it is one of
-// others or damaged anywhere, which who reads it in order tells apart. `verify`: check CRCs of
-// payloads, too. Throws Error (kUnsupported) for a record that an index cannot hold.
+// Reads a whole stream of RecordWriter. Returns nullopt if it is by another writer or damaged
+// anywhere; a sequential reader can tell these apart. `verify`: check the CRCs of payloads, too.
+// Throws Error (kUnsupported) for a record that is too long for an index.
 //
-// That its flush points are no look-alikes is shown, not guessed: each stretch between two of them
-// is inflated with nothing of what stands before it, where a reference to that is an error.
+// The flush points are verified: each segment between two of them is inflated without the data
+// before it, so that a reference to that data is an error.
 std::optional<FlushedStream> ReadFlushedStream(const ReadableFile& file, Compression compression,
                                                bool verify);
 

@@ -22,7 +22,8 @@ struct Unit {
   std::optional<ShardPiece> piece;
 };
 
-// The first record from `low` on whose frame begins at or behind `offset`; the count if none.
+// Returns the first record from `low` on whose frame begins at or after `offset`; the record count
+// if there is none.
 uint64_t FirstFrom(const Index& index, const ShardSummary& shard, uint64_t low, uint64_t offset) {
   uint64_t high = std::max(shard.records, low);
   while (low < high) {
@@ -45,14 +46,14 @@ void AddPieces(const Index& index, size_t shard, uint64_t piece_bytes, std::vect
     units.push_back({shard, piece});
     piece = {.offset = piece.end, .first_record = next};
   }
-  units.push_back({shard, piece});  // up to the file's end, whatever is there
+  units.push_back({shard, piece});  // up to the end of the file
 }
 
-// Pieces rest on the lengths' CRCs, which tell an index that is not the shard's; and the way past
-// damage may lead over the end of a piece.
+// Tells whether shards may be split: pieces need the CRCs of lengths to detect an index of another
+// shard, and resynchronisation could cross the end of a piece.
 std::vector<Unit> UnitsOf(const Index& index, int threads, const ReaderOptions& options,
                           uint64_t piece_bytes) {
-  constexpr size_t kEnough = 16;  // shards a thread: the last one's share is small then
+  constexpr size_t kEnough = 16;  // shards per thread: the last one is then a small share
   const size_t shards = index.shard_count();
   const bool whole = !options.verify || options.on_damage != kFail ||
                      shards >= kEnough * ParallelThreads(shards, threads) + kEnough;
@@ -65,8 +66,8 @@ std::vector<Unit> UnitsOf(const Index& index, int threads, const ReaderOptions& 
 
 void CheckSize(const ReadableFile& file, uint64_t expected) {
   if (const uint64_t size = file.Size(); size != expected) {
-    throw Error(ErrorKind::kCorrupt, format("has {} bytes, but {} by its index", size, expected),
-                {.path = file.path()}, "if it is whole, make the index anew with `recpack index`");
+    throw Error(ErrorKind::kCorrupt, format("has {} bytes, its index says {}", size, expected),
+                {.path = file.path()}, "if it is whole, rebuild the index with `recpack index`");
   }
 }
 

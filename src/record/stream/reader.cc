@@ -13,7 +13,7 @@ namespace {
 
 Compression CompressionOf(const ReadableFile& file, const ReaderOptions& options) {
   if (options.entries) return options.entries->compression;
-  // A piece may begin with a damaged header that looks like that of a compressed file.
+  // A piece may begin with a damaged header that looks like a compressed file.
   if (options.piece && options.piece->offset > 0) return Compression::kNone;
   return DetectCompression(file);
 }
@@ -24,8 +24,8 @@ uint64_t MostBytes(const ReadableFile& file, Compression compression,
   return options.piece ? std::min(file.Size(), options.piece->end) : file.Size();
 }
 
-std::unique_ptr<ByteSource> SourceOf(const ReadableFile& file, Compression compression,
-                                     const ReaderOptions& options) {
+std::unique_ptr<ByteSource> OpenSource(const ReadableFile& file, Compression compression,
+                                       const ReaderOptions& options) {
   if (!options.piece) return MakeByteSource(file, compression);
   if (compression != Compression::kNone) {
     throw Error(ErrorKind::kInvalidArgument, "a compressed shard cannot be read in pieces",
@@ -41,7 +41,7 @@ RecordReader::State::State(std::unique_ptr<ReadableFile> opened, ReaderOptions g
       options(std::move(given)),
       compression(CompressionOf(*file, options)),
       most_bytes(MostBytes(*file, compression, options)),
-      window(SourceOf(*file, compression, options),
+      window(OpenSource(*file, compression, options),
              std::min<uint64_t>(options.buffer_bytes, most_bytes),
              options.piece ? options.piece->offset : 0),
       ordinal(options.piece ? options.piece->first_record : 0),

@@ -1,4 +1,5 @@
-// What a RecordReader holds, and its ways past damage (docs/format/tfrecord.md, "Damage").
+// Internal state of a RecordReader, with resynchronisation after damage (docs/format/tfrecord.md,
+// "Damage").
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "recpack/record/reader.h"
-#include "src/record/stream/frame_look.h"
+#include "src/record/stream/frames.h"
 #include "src/record/stream/window.h"
 
 namespace recpack {
@@ -21,7 +22,7 @@ struct RecordReader::State {
     return LookAtFrame(window, crcs, most_bytes, record.payload, reason);
   }
 
-  // Moves behind the damage at the window's start and notes it.
+  // Skips the damage at the start of the window and adds it to `damages`.
   void Resynchronise(std::string reason, std::optional<uint64_t> broken_at);
 
   [[noreturn]] void Fail(const std::string& reason, uint64_t offset) const;
@@ -29,13 +30,13 @@ struct RecordReader::State {
   std::unique_ptr<ReadableFile> file;
   ReaderOptions options;
   Compression compression;
-  uint64_t most_bytes;  // that the uncompressed stream can have; exact without compression
+  uint64_t most_bytes;  // upper limit of the uncompressed size; exact without compression
   Window window;
   uint64_t ordinal;
-  size_t to_skip = 0;  // frame of the record handed out last
+  size_t to_skip = 0;  // frame bytes of the record returned last
   bool ended = false;
-  bool entries_hold;       // what was read so far is what the entries say
-  uint64_t search_budget;  // bytes that searches may still check in vain
+  bool entries_hold;       // all records so far match the entries
+  uint64_t search_budget;  // bytes that unsuccessful searches may still check
   std::vector<Damage> damages;
 
  private:

@@ -9,12 +9,13 @@
 namespace recpack {
 namespace {
 
-// Bytes that looking at one possible flush point may read, about.
+// Approximate bytes read to check one possible flush point.
 constexpr uint64_t kProbeBytes = 4096;
 
 }  // namespace
 
-// False when the searches have used up what they may: a file made to be slow is not searched on.
+// Charges a search. Returns false once the budget is used up: a malicious file must not cause
+// endless searches.
 bool RecordReader::State::Charge(uint64_t bytes) {
   search_budget -= std::min(search_budget, bytes);
   return search_budget > 0;
@@ -27,8 +28,8 @@ void RecordReader::State::LoseRest(Damage& damage) {
   }
 }
 
-// No compression: goes to the next boundary of the entries where a header holds. False where there
-// is none, so that the file is not, or no longer, what the entries describe.
+// Without compression: skips to the next record of the entries with a valid header. Returns false
+// if there is none, because the entries do not, or no longer, describe the file.
 bool RecordReader::State::PassByEntries(Damage& damage) {
   const auto& lengths = options.entries->lengths;
   uint64_t offset = window.offset();
@@ -50,7 +51,7 @@ bool RecordReader::State::PassByEntries(Damage& damage) {
   return false;
 }
 
-// Skips a frame with this length if another header, or the end, follows it.
+// Skips a frame of this length if a valid header or the end follows it.
 bool RecordReader::State::SkipFrame(uint64_t length) {
   const uint64_t frame = length + kFrameBytes;
   if (length > most_bytes - std::min(most_bytes, window.offset())) return false;
@@ -63,7 +64,8 @@ bool RecordReader::State::SkipFrame(uint64_t length) {
   return true;
 }
 
-// Compressed: on within the stretch where the stream goes on, else at the next flush point.
+// With compression: continues within the segment if the stream is intact, else at the next flush
+// point.
 bool RecordReader::State::PassStretchByEntries(Damage& damage) {
   const auto& lengths = options.entries->lengths;
   if (ordinal >= lengths.size() || !SkipFrame(lengths[ordinal])) return false;
@@ -74,7 +76,7 @@ bool RecordReader::State::PassStretchByEntries(Damage& damage) {
 void RecordReader::State::JumpToFlushPoint(Damage& damage, std::optional<uint64_t> broken_at) {
   const auto& points = options.entries->flush_points;
   const auto& lengths = options.entries->lengths;
-  // Where only the flush itself, or the stream's header, is broken the next record is still whole.
+  // If only the flush itself or the stream's header is damaged, the next record is still whole.
   const auto point = std::ranges::find_if(points, [&](const FlushPoint& at) {
     return at.first_record > ordinal ||
            (at.first_record == ordinal && broken_at && at.file_offset >= *broken_at);
@@ -90,7 +92,7 @@ void RecordReader::State::JumpToFlushPoint(Damage& damage, std::optional<uint64_
   window.Restart(MakeFlushPointSource(*file, point->file_offset), offset);
 }
 
-// Both CRCs must hold, which by chance they do once in 2^64 offsets.
+// Both CRCs must match, which happens by chance at one in 2^64 offsets.
 void RecordReader::State::SearchFrame(Damage& damage) {
   if (window.Ensure(kFrameHeaderBytes) && FrameHeaderHolds(window.data()) &&
       SkipFrame(FrameLength(window.data()))) {
@@ -102,7 +104,7 @@ void RecordReader::State::SearchFrame(Damage& damage) {
     window.Skip(1);
     if (!window.Ensure(kFrameBytes)) continue;
     const uint64_t length = FrameLength(window.data());
-    // The length alone tells nearly every offset; only then is a CRC computed.
+    // The length alone rules out nearly every offset; only then compute a CRC.
     if (length > most_bytes - std::min(most_bytes, window.offset())) continue;
     ByteView ignored;
     std::string reason;
@@ -127,14 +129,14 @@ bool RecordReader::State::TryFlushPoint(uint64_t at) {
     if (error.kind() != ErrorKind::kCorrupt) throw;
     return false;
   }
-  // The offset is provisional: how much the lost bytes would have inflated to is not known.
+  // The offset is an estimate: the uncompressed size of the lost bytes is unknown.
   window.Restart(MakeFlushPointSource(*file, at), window.offset());
   ++ordinal;
   return true;
 }
 
 void RecordReader::State::SearchFlushPoint(uint64_t from) {
-  if (TryFlushPoint(from)) return;  // the mark itself was broken
+  if (TryFlushPoint(from)) return;  // the mark itself was damaged
   ByteBuffer chunk(size_t{1} << 16);
   for (;;) {
     const size_t got = file->ReadAt(from, chunk);

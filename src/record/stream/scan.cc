@@ -9,20 +9,19 @@
 #include "src/record/compression/byte_source.h"
 #include "src/record/crc/shard_check.h"
 #include "src/record/stream/flush_points.h"
-#include "src/record/stream/frame_lengths.h"
-#include "src/record/stream/frame_look.h"
+#include "src/record/stream/frames.h"
 
 namespace recpack {
 namespace {
 
-// One read call; shorter records are read over, which costs less than a call for each.
+// Size of a read call. Short records are read whole, which costs less than a call for each header.
 constexpr size_t kReadBytes = size_t{256} << 10;
-// What is read where records are so long that headers are all that is wanted.
+// Size of a read for headers only, if records are long.
 constexpr size_t kSkimBytes = 512;
 constexpr uint64_t kLongRecord = 24 << 10;
 constexpr size_t kWindowBytes = size_t{1} << 20;
 
-// Goes from header to header of an uncompressed shard; payloads are not looked at.
+// Reads the headers of an uncompressed shard; payloads are not checked.
 class HeaderScan {
  public:
   explicit HeaderScan(const ReadableFile& file)
@@ -73,7 +72,7 @@ class HeaderScan {
   size_t have_ = 0;
 };
 
-// Goes over all bytes, inflated where they are compressed.
+// Reads all bytes of a shard, inflated if it is compressed.
 std::vector<uint32_t> ReadThrough(const ReadableFile& file, Compression compression, bool verify) {
   const uint64_t most_bytes = file.Size() * (compression == Compression::kNone ? 1 : kMostDeflated);
   Window window(MakeByteSource(file, compression), std::min<uint64_t>(kWindowBytes, most_bytes));

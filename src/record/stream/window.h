@@ -1,4 +1,4 @@
-// A moving, growing view of a ByteSource.
+// Sliding, growing buffer over a ByteSource.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace recpack {
 
-// Bytes of the source from offset() on. Views last until the next Ensure(), Skip() or Restart().
-// One thread at a time.
+// Holds bytes of the source, starting at offset(). Views are valid until the next Ensure(), Skip()
+// or Restart(). Not thread-safe.
 class Window {
  public:
   Window(std::unique_ptr<ByteSource> source, size_t buffer_bytes, uint64_t offset = 0)
@@ -20,15 +20,15 @@ class Window {
         buffer_(std::make_unique_for_overwrite<uint8_t[]>(capacity_)),
         offset_(offset) {}
 
-  // Offset of the first byte of bytes() in the uncompressed stream.
+  // Returns the offset of the first byte of bytes() in the uncompressed stream.
   uint64_t offset() const noexcept { return offset_; }
 
   ByteView bytes() const noexcept { return {data(), end_ - begin_}; }
 
   const uint8_t* data() const noexcept { return buffer_.get() + begin_; }
 
-  // Makes bytes() at least `size` long, and as long as the buffer allows; false where the source
-  // ends before. The buffer grows as bytes arrive, never ahead of them by more than twofold.
+  // Fills bytes() to at least `size` bytes, and up to the buffer's capacity. Returns false if the
+  // source ends before. The buffer grows as bytes arrive, to at most twice their number.
   bool Ensure(size_t size) { return end_ - begin_ >= size || Fill(size); }
 
   // Drops the first `size` bytes of bytes().
@@ -37,7 +37,7 @@ class Window {
     offset_ += size;
   }
 
-  // Goes on with another source whose first byte has this offset.
+  // Switches to another source whose first byte has this offset.
   void Restart(std::unique_ptr<ByteSource> source, uint64_t offset) {
     source_ = std::move(source);
     begin_ = end_ = 0;

@@ -18,8 +18,8 @@ struct RecordWriter::State {
   std::string path;
   ShardEntries entries;
   ByteBuffer buffer;   // frames not yet given to the sink
-  size_t used = 0;     // of buffer
-  size_t payload = 0;  // of the record begun; its frame starts at `used`
+  size_t used = 0;     // bytes of complete frames in `buffer`
+  size_t payload = 0;  // payload size of the current record, whose frame starts at `used`
   bool begun = false;
   uint64_t since_flush = 0;
   std::optional<Sha256Digest> digest;
@@ -36,7 +36,7 @@ struct RecordWriter::State {
     since_flush = 0;
   }
 
-  // The frame of the record begun is whole.
+  // Called when the frame of the current record is complete.
   void AddFrame() {
     used += payload + kFrameBytes;
     begun = false;
@@ -54,7 +54,7 @@ RecordWriter::RecordWriter(std::unique_ptr<WritableFile> file, WriterOptions opt
   state_->entries.compression = options.compression;
   state_->buffer.resize(std::max<size_t>(options.buffer_bytes, 4096));
   state_->sink = MakeByteSink(std::move(file), options);
-  // The first one, behind the stream's header, tells our streams from others'.
+  // The first flush, after the stream's header, marks streams of this writer.
   if (options.compression != Compression::kNone) state_->AddFlushPoint();
 }
 

@@ -1,4 +1,4 @@
-// A file that lives in memory.
+// Readable file in memory.
 #pragma once
 
 #include <algorithm>

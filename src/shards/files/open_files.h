@@ -1,4 +1,4 @@
-// A few open files out of many.
+// Small cache of open files.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace recpack {
 
-// One a reader; one thread at a time.
+// Keeps the 16 files used last open. Not thread-safe: use one per reader.
 class OpenFiles {
  public:
-  // The file called `number` by the caller; it stays open while it is among the last 16 used.
-  // Throws Error: kCorrupt where it has another size than `size` now, kNotFound, kIo.
+  // Returns the file identified by `number`, opening it if needed. Valid until 16 other files have
+  // been used. Throws Error: kCorrupt if its size is no longer `size`, kNotFound, kIo.
   const ReadableFile& Get(size_t number, const std::string& path, uint64_t size);
 
  private:
@@ -23,8 +23,10 @@ class OpenFiles {
     std::unique_ptr<ReadableFile> file;
   };
 
-  std::list<OpenFile> open_;  // the one used last comes first
+  std::list<OpenFile> open_;  // most recently used first
 };
+
+// Throws Error (kCorrupt): the file changed while it was read.
 
 [[noreturn]] void FailChanged(const std::string& path);
 

@@ -25,21 +25,22 @@ std::optional<uint64_t> ParseDigits(std::string_view text) {
   return value;
 }
 
-// "000..012" in words of equal width.
+// Expands "000..012" to words of equal width.
 std::vector<std::string> ExpandRange(std::string_view range, const std::string& path) {
   const size_t dots = range.find("..");
   const std::string_view first_text = range.substr(0, dots);
   const auto first = ParseDigits(first_text);
   const auto last = ParseDigits(range.substr(dots + 2));
   if (!first || !last || *last < *first || *last - *first >= kMaxNames) {
-    throw Error(ErrorKind::kInvalidArgument, format("{{{}}} is no range of numbers", range),
-                {.path = path}, "write it as {000..012}");
+    throw Error(ErrorKind::kInvalidArgument,
+                format("invalid range {{{}}}: expected {{FIRST..LAST}}", range), {.path = path},
+                "write it as {000..012}");
   }
   const size_t width = first_text.size() > 1 && first_text[0] == '0' ? first_text.size() : 0;
   std::vector<std::string> words;
   const uint64_t count = *last - *first + 1;
   words.reserve(count);
-  // The last one may be the largest number there is: a loop up to it would not end.
+  // Counts from 0: a loop up to the last number would not end if it is the largest one.
   for (uint64_t i = 0; i < count; ++i) words.push_back(format("{:0{}}", *first + i, width));
   return words;
 }
@@ -57,7 +58,7 @@ void ExpandBraces(const std::string& path, std::vector<std::string>& names) {
   for (const std::string& word : words) {
     ExpandBraces(path.substr(0, open) + word + path.substr(close + 1), names);
     if (names.size() > kMaxNames) {
-      throw Error(ErrorKind::kInvalidArgument, "stands for more than a million names",
+      throw Error(ErrorKind::kInvalidArgument, "expands to more than a million names",
                   {.path = path});
     }
   }

@@ -1,4 +1,4 @@
-// Names that stand for several files.
+// Expansion of path patterns: globs and brace ranges.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,15 @@
 
 namespace recpack {
 
-// The files that `path` means: a file or folder that exists under exactly this name; else every
+// Expands `path`. A file or folder with exactly this name is returned as it is; otherwise every
 // alternative of its braces ("a-{000..012}.tar", "{x,y}.tar"), in their order, each with its glob
-// (*, ?, [...]) expanded in sorted order; a file of several alternatives comes once, with the
-// first. A name without a pattern comes back as it is. Throws Error: kNotFound for a glob that
-// matches nothing, kInvalidArgument for a range that is none or gives more than a million names.
+// (*, ?, [...]) expanded in sorted order; a file that matches several alternatives is returned
+// once, for the first. A name without a pattern is returned unchanged. Throws Error: kNotFound for
+// a glob that matches nothing, kInvalidArgument for an invalid range or more than a million names.
 std::vector<std::string> ExpandPathPattern(const std::string& path);
 
-// The files directly in `folder` whose names `wanted` says yes to: paths, sorted; hidden ones are
-// left out. Throws Error: kNotFound, kIo.
+// Returns the sorted paths of the files directly in `folder` for whose names `wanted` returns true,
+// without hidden ones. Throws Error: kNotFound, kIo.
 std::vector<std::string> FilesInFolder(const std::string& folder,
                                        const std::function<bool(const std::string&)>& wanted);
 

@@ -1,4 +1,4 @@
-// Paths of which each is to come once, however it is spelt.
+// Detection of duplicate paths, regardless of spelling.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,13 @@ namespace recpack {
 
 class PathsOnce {
  public:
-  // Whether it had not come before.
+  // Adds a path; returns false if it was added before.
   bool Add(const std::string& path) {
     return seen_.insert(std::filesystem::path(path).lexically_normal()).second;
   }
 
-  // Throws Error (kInvalidArgument) where it had. `what` there should be one of: "shard".
+  // Throws Error (kInvalidArgument) if it was added before. `what`: the kind of file in the
+  // message, such as "shard".
   void AddOrThrow(const std::string& path, const std::string& what) {
     if (Add(path)) return;
     throw Error(ErrorKind::kInvalidArgument, "is listed twice", {.path = path},

@@ -1,4 +1,4 @@
-// Tells of progress from many threads.
+// Progress reporting from many threads.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace recpack {
 
-// Calls back now and then, one call at a time; nothing where there is nobody to call.
+// Calls the callback from time to time, one call at a time. Does nothing without a callback.
 class ProgressMeter {
  public:
   using Callback = std::function<void(uint64_t bytes, uint64_t total_bytes)>;
@@ -17,7 +17,7 @@ class ProgressMeter {
   ProgressMeter(Callback callback, uint64_t total)
       : callback_(std::move(callback)), total_(total) {}
 
-  // Any thread.
+  // Thread-safe.
   void Add(uint64_t bytes) {
     if (!callback_) return;
     const uint64_t now = bytes_ += bytes;

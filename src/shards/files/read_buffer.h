@@ -1,4 +1,4 @@
-// Room for one item's bytes, kept from item to item.
+// Reusable buffer for the bytes of one item.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace recpack {
 
 class ReadBuffer {
  public:
-  // Room for `size` bytes, not initialised; what was there before is gone if it had to grow.
+  // Returns `size` bytes, uninitialised. Contents are lost if the buffer grows.
   std::span<uint8_t> Room(size_t size) {
     if (size > capacity_) {
       capacity_ = std::max(size, capacity_ + capacity_ / 2);

@@ -1,4 +1,4 @@
-// A temporary file without a name: gone with its object, or with the process.
+// Unnamed temporary file, deleted with its object or its process.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,13 @@
 
 namespace recpack {
 
-// Written by one thread at a time, read by any number.
+// May be written by one thread at a time, and read by any number of threads.
 class SpoolFile final : public ReadableFile {
  public:
-  // In `folder`; "" is $TMPDIR, or /tmp. Throws Error (kIo, kNotFound).
+  // Creates a file in `folder`; "" means $TMPDIR or /tmp. Throws Error (kIo, kNotFound).
   explicit SpoolFile(std::string folder);
 
-  // Throws Error (kIo) where the disk is full.
+  // Throws Error (kIo), for example if the disk is full.
   void Append(ByteView bytes);
 
   size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
@@ -33,13 +33,14 @@ class SpoolFile final : public ReadableFile {
   std::atomic<uint64_t> size_{0};
 };
 
-// As many spool files as threads write at once. Any number of threads.
+// Pool of spool files, one per thread that writes at the same time. Thread-safe.
 class SpoolPool {
  public:
-  // `folder` as SpoolFile has it.
+  // `folder`: see SpoolFile.
   explicit SpoolPool(std::string folder) : folder_(std::move(folder)) {}
 
-  // A spool that nobody else writes to until it is given back. It stays open as long as the pool.
+  // Returns a spool for exclusive writing until GiveBack(). It stays open as long as the pool
+  // lives.
   SpoolFile& Take();
   void GiveBack(SpoolFile& spool);
 

@@ -6,7 +6,7 @@
 namespace recpack {
 namespace {
 
-// Of a file system that is damaged, or whose disk or server cannot read a block.
+// Errors of a damaged file system, or of a disk or server that cannot read a block.
 constexpr int kUnreadable[] = {EIO, EUCLEAN, EBADMSG, ENODATA, EREMOTEIO, EILSEQ};
 constexpr int kNoFile[] = {EISDIR, ENOTDIR, ELOOP};
 constexpr int kLimits[] = {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOBUFS, ENOSPC, EDQUOT};
@@ -18,6 +18,8 @@ bool IsRefused(const Error& error) {
          !std::ranges::count(kNoFile, error.error_number());
 }
 
-bool IsOfLimit(const Error& error) { return std::ranges::count(kLimits, error.error_number()) > 0; }
+bool IsResourceLimit(const Error& error) {
+  return std::ranges::count(kLimits, error.error_number()) > 0;
+}
 
 }  // namespace recpack

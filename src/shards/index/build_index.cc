@@ -28,7 +28,7 @@ class Progress {
   uint64_t bytes_ = 0;
 };
 
-// A pattern or a single shard may mean a part of a split; its index is that of all.
+// A pattern or a single shard may name a part of a split, but the index must cover all of it.
 void RefusePartOfSplit(const LayoutSplit& part) {
   const std::string folder = FolderOf(part.index).empty() ? "." : FolderOf(part.index);
   if (!PosixFiles().Exists(folder + "/" + kManifestName)) return;
@@ -36,13 +36,13 @@ void RefusePartOfSplit(const LayoutSplit& part) {
   for (const auto& split : ReadManifest(PosixFiles(), folder).splits) {
     if (split.index != file || split.shards.size() == part.shards.size()) continue;
     throw Error(ErrorKind::kInvalidArgument,
-                format("is the index of the split's {} shards, {} are named", split.shards.size(),
-                       part.shards.size()),
+                format("is the index of all {} shards of the split, but {} are given",
+                       split.shards.size(), part.shards.size()),
                 {.path = part.index}, format("index {}, or use --out", folder));
   }
 }
 
-// The splits with the paths of their indexes, which are to be written.
+// Returns the splits, one per folder, with the paths of the indexes to write.
 std::vector<LayoutSplit> BesideTheirShards(const Layout& layout) {
   std::vector<LayoutSplit> parts;
   for (const auto& split : layout.splits) {
@@ -62,8 +62,8 @@ std::vector<LayoutSplit> InFolder(const std::string& out, const Layout& layout) 
     if (split.shards.empty()) continue;
     if (!LieTogether(split.shards)) {
       throw Error(ErrorKind::kInvalidArgument,
-                  format("the shards of the split {} lie in several folders, and an index knows "
-                         "names only",
+                  format("the shards of the split {} are in several folders, and an index stores "
+                         "file names only",
                          split.name),
                   {.path = out}, "leave out --out, or index folder by folder");
     }

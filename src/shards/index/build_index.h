@@ -1,4 +1,4 @@
-// Makes the index of shards that have none, or whose index is stale.
+// Builder of indexes for shards without one, or with a stale one.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace recpack {
 
 struct BuildIndexOptions {
-  std::string out;     // folder for the index files; empty: beside the shards
+  std::string out;     // folder for the index files; empty: the shards' folder
   int threads = 0;     // 0: AvailableThreads()
-  bool verify = true;  // check the CRCs of payloads on the way, else only those of lengths
-  bool dali = false;   // also SHARD.idx in DALI's text form
-  std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; one call at a time
+  bool verify = true;  // also check the CRCs of payloads, not only those of lengths
+  bool dali = false;   // also write SHARD.idx in DALI's text format
+  std::function<void(uint64_t bytes)> progress = {};  // bytes of finished shards; serialised calls
 };
 
 struct BuiltIndex {
@@ -24,11 +24,11 @@ struct BuiltIndex {
   uint64_t records = 0;
 };
 
-// One index a split and folder that its shards lie in, each replaced atomically. Throws Error:
-// kInvalidArgument where `out` is to hold one over several folders, or where a manifest beside the
-// shards says that the split has more of them than the layout names. Memory: the lengths (4 bytes a
-// record) of as many shards as there are threads. Throws Error: kCorrupt at the first damaged
-// shard, kUnsupported where DALI is to read a compressed one, kIo.
+// Writes one index per split and folder of its shards, each replaced atomically. Memory: the
+// lengths (4 bytes per record) of one shard per thread. Throws Error: kInvalidArgument if `out`
+// would need one index for shards in several folders, or if a manifest beside the shards lists more
+// shards of the split than the layout; kCorrupt at the first damaged shard; kUnsupported for a DALI
+// index of a compressed shard; kIo.
 std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptions& options);
 
 }  // namespace recpack

@@ -30,7 +30,7 @@ std::optional<Index> FittingIndex(const LayoutSplit& split) {
   try {
     Index index = Index::Open(split.index);
     if (Fits(index, split)) return index;
-  } catch (const Error&) {  // a damaged index is as good as none
+  } catch (const Error&) {  // treat a damaged index as missing
   }
   return {};
 }

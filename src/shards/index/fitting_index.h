@@ -1,4 +1,4 @@
-// The index beside the shards, if it is theirs.
+// Lookup of the index beside the shards, if it matches them.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace recpack {
 
-// Nothing where there is no index, where it is damaged, or where it names other shards, or other
-// sizes and counts of records than the manifest. The files are not looked at: who opens one holds
-// its size to the index's.
+// Returns nullopt if there is no index, if it is damaged, or if its shards, sizes or record counts
+// differ from the manifest. Does not check the files: their sizes are compared with the index when
+// they are opened.
 std::optional<Index> FittingIndex(const LayoutSplit& split);
 
 }  // namespace recpack

@@ -19,7 +19,7 @@ IndexCheck::IndexCheck(const IndexedShards* indexed, const std::string& path, ui
   } else if (summary_.compression != Compression::kNone &&
              !indexed_->index().Entries(*number).flush_points.empty()) {
     at_random_.emplace(
-        indexed_->index(), [path](size_t) { return path; }, SourceOptions{.verify = false});
+        indexed_->index(), [path](size_t) { return path; }, RandomAccessOptions{.verify = false});
   }
 }
 
@@ -30,12 +30,12 @@ void IndexCheck::See(const Record& record) {
     if (at.offset == record.offset && at.length == record.payload.size()) {
       if (at_random_ && !IsSameAtRandom(record)) {
         Note(record.ordinal,
-             format("has flush points by which another record is read from {}", summary_.name));
+             format("has flush points that give another record of {}", summary_.name));
       }
       return;
     }
   }
-  Note(record.ordinal, format("has not the place and length that it has in {}", summary_.name));
+  Note(record.ordinal, format("has another location or length than in {}", summary_.name));
 }
 
 bool IndexCheck::IsSameAtRandom(const Record& record) {
@@ -45,7 +45,7 @@ bool IndexCheck::IsSameAtRandom(const Record& record) {
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kCorrupt) return false;
     if (error.kind() != ErrorKind::kUnsupported) throw;
-    at_random_.reset();  // few flush points, and far apart: nobody reads by them
+    at_random_.reset();  // flush points too far apart for random access
     return true;
   }
 }

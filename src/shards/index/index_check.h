@@ -1,5 +1,5 @@
-// Whether an index says of a shard what is so: lengths and flush points have no CRC of their own
-// there (docs/format/index.md).
+// Comparison of a shard with its index, whose lengths and flush points have no CRC
+// (docs/format/index.md).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace recpack {
 
-// Looks at the records of one shard in their order, for the first one that lies elsewhere; or,
-// where the index has flush points, that cannot be had by them: each stretch is inflated once more.
-// One thread at a time.
+// Takes the records of one shard in order and finds the first one whose location differs from the
+// index, or that, if the index has flush points, cannot be read through them (each segment is
+// inflated once more). Not thread-safe.
 class IndexCheck {
  public:
   struct Difference {
@@ -23,29 +23,30 @@ class IndexCheck {
     std::string reason;
   };
 
-  // `indexed`: null where there is no index. One that does not list the file with this size says
-  // nothing of it, and is not held to it.
+  // `indexed`: null if there is no index. An index that does not list the file with this size is
+  // ignored.
   IndexCheck(const IndexedShards* indexed, const std::string& path, uint64_t file_bytes);
 
-  // Throws Error (kNotFound, kIo) where the shard cannot be opened or read again.
+  // Checks the next record. Throws Error (kNotFound, kIo) if the shard cannot be opened or read
+  // again.
   void See(const Record& record);
 
-  // Behind damage ordinals are provisional, and no record is missing.
+  // Stops checking, after damage: ordinals are then estimates.
   void Stop() { indexed_ = nullptr; }
 
-  // After the last record of `records`.
+  // Checks the number of records. Call it after the last record.
   void Finish(uint64_t records);
 
   const std::optional<Difference>& difference() const { return difference_; }
 
  private:
-  // Whether reading by the flush points gives the same.
+  // Tells whether reading through the flush points gives the same record.
   bool IsSameAtRandom(const Record& record);
   void Note(uint64_t ordinal, std::string reason);
 
-  const IndexedShards* indexed_;  // null: there is nothing to compare with, or any more
+  const IndexedShards* indexed_;  // null: no index, or stopped
   ShardSummary summary_;
-  std::optional<RecordSource> at_random_;  // where there are flush points
+  std::optional<RandomAccessReader> at_random_;  // set if there are flush points
   std::optional<Difference> difference_;
 };
 

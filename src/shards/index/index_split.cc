@@ -6,7 +6,7 @@
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
 #include "src/shards/index/ordered_index.h"
-#include "src/shards/layout/listed_shards.h"
+#include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
 
 namespace recpack {

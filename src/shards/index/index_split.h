@@ -1,4 +1,4 @@
-// One index file over the shards of a split.
+// Builder of the index file of one split.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 #include <string>
 
 #include "src/shards/index/build_index.h"
-#include "src/shards/index/known_shards.h"
+#include "src/shards/index/indexed_shards.h"
 #include "src/shards/layout/layout.h"
 
 namespace recpack {
 
-// Writes it to `path`; the shards may lie in any folders. `done` is called with the bytes of each
-// shard, by any thread. Shards that are `known`, if that is given, are not read. As BuildIndexes()
-// for all else.
+// Writes the index to `path`; the shards may lie in any folders. Calls `done` with the bytes of
+// each shard, from any thread. Shards that `known` has, if given, are not read. Otherwise as
+// BuildIndexes().
 BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
                       const BuildIndexOptions& options,
                       const std::function<void(uint64_t bytes)>& done,

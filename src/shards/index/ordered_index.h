@@ -1,4 +1,4 @@
-// An index that many threads add shards to, in the shards' order.
+// Index writer for many threads; shards are added in their order.
 #pragma once
 
 #include <condition_variable>
@@ -13,17 +13,18 @@
 
 namespace recpack {
 
-// Written to PATH.tmp-PID and renamed by Finish(); removed by the destructor without it.
+// Writes to PATH.tmp-PID. Finish() renames the file; without it the destructor removes it.
 class OrderedIndex {
  public:
   OrderedIndex(FileSystem& files, std::string path);
   ~OrderedIndex();
 
-  // Waits for the shards before `i`, which other threads must add, then adds it. Throws what the
-  // first one that was given up failed with.
+  // Waits until other threads have added the shards before `i`, then adds it. After GiveUp(),
+  // rethrows the exception of the first shard that failed.
   void Add(size_t i, const ShardEntries& entries);
 
-  // Called where a shard's exception is handled: wakes who waits, for it will never come.
+  // Must be called in the handler of a shard's exception: wakes the threads that wait for the
+  // shard.
   void GiveUp();
 
   void Finish(bool sync);

@@ -1,13 +1,13 @@
 #include "src/shards/index/pick.h"
 
 #include "recpack/base/error.h"
-#include "recpack/base/scratch_folder.h"
+#include "recpack/base/temporaries.h"
 #include "recpack/record/random_access_reader.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/shards/index/fitting_index.h"
 #include "src/shards/index/index_split.h"
-#include "src/shards/index/known_shards.h"
+#include "src/shards/index/indexed_shards.h"
 
 namespace recpack {
 namespace {
@@ -35,14 +35,14 @@ void ReadThrough(const LayoutSplit& split, std::span<const uint64_t> ordinals,
 
 }  // namespace
 
-Index IndexOfSplit(const LayoutSplit& split) {
+Index OpenSplitIndex(const LayoutSplit& split) {
   if (auto index = FittingIndex(split)) return std::move(*index);
   const ScratchFolder scratch;
   const std::string path = scratch.path() + "/split.recindex";
   KnownShards known(split.name);
   IndexSplit(
       split, path, {.verify = false}, [](uint64_t) {}, &known);
-  return Index::Open(path);  // stays mapped when its file is gone
+  return Index::Open(path);  // stays mapped after the file is deleted
 }
 
 void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const uint64_t> ordinals,
@@ -52,7 +52,7 @@ void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const 
                                                     ordinals.back(), index.record_count()));
   }
   if (HasForeignStream(index)) return ReadThrough(split, ordinals, visit);
-  RecordSource source(index, [&](size_t shard) { return split.shards[shard]; });
+  RandomAccessReader source(index, [&](size_t shard) { return split.shards[shard]; });
   source.Prefetch(ordinals);
   for (const uint64_t ordinal : ordinals) visit(ordinal, source.Get(ordinal).payload());
 }

@@ -1,4 +1,4 @@
-// A few records of a split, wherever they lie.
+// Access to a few records of a split by ordinal.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace recpack {
 
-// The split's index: the one beside its shards where that names them and their sizes, else one made
-// in a temporary file that is gone with it, by scanning the shards that no index beside them knows.
-// Shards may lie in several folders. Throws Error.
-Index IndexOfSplit(const LayoutSplit& split);
+// Returns the split's index: the one beside its shards if it matches their names and sizes,
+// otherwise one built in a deleted temporary file by scanning the shards that no index has. Shards
+// may lie in several folders. Throws Error.
+Index OpenSplitIndex(const LayoutSplit& split);
 
-// Calls visit(ordinal, payload) for each of the ordinals (ascending, in the split). Shards of
-// others that are compressed as one stream are read through. Throws Error: kInvalidArgument beyond
-// the end, kCorrupt.
+// Calls visit(ordinal, payload) for each of the ordinals (in the split, ascending). Compressed
+// shards without flush points are read sequentially. Throws Error: kInvalidArgument beyond the end,
+// kCorrupt.
 void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const uint64_t> ordinals,
                   const std::function<void(uint64_t ordinal, ByteView payload)>& visit);
 

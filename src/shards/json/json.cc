@@ -1,6 +1,6 @@
 #include "src/shards/json/json.h"
 
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -26,7 +26,7 @@ const Json& MemberIn(const Json& object, const char* name, const std::string& pa
 
 std::string JsonReason(const nlohmann::detail::exception& error) {
   if (const auto* parse = dynamic_cast<const Json::parse_error*>(&error)) {
-    return format("is no JSON from byte {} on", parse->byte);
+    return format("is not valid JSON: syntax error at byte {}", parse->byte);
   }
   // "[json.exception.type_error.302] (/splits/train) type must be array, but is string"
   std::string text = error.what();

@@ -1,4 +1,4 @@
-// JSON by nlohmann, with our errors.
+// JSON parsing with nlohmann::json that reports failures as Error.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ namespace recpack {
 
 using Json = nlohmann::ordered_json;
 
-// In our words: from which byte it is no JSON, or which member is of another type or missing.
+// Describes the exception: the byte where the text is not JSON, or the member that is missing or
+// has another type.
 std::string JsonReason(const nlohmann::detail::exception& error);
 
-// Runs `body`; what nlohmann finds wrong in the text or its types becomes kCorrupt, at `path`.
+// Runs `body`; converts nlohmann's exceptions to Error (kCorrupt) at `path`.
 template <typename Body>
 auto CatchJson(const std::string& path, Body body) {
   try {
@@ -26,10 +27,10 @@ auto CatchJson(const std::string& path, Body body) {
   }
 }
 
-// For callbacks of nlohmann's parser: throws Error (kCorrupt) for text nested too deep.
+// For callbacks of nlohmann's parser: throws Error (kCorrupt) for text nested too deeply.
 void RefuseDeepJson(int depth, const std::string& path);
 
-// Runs `read` on the parsed text; whatever is wrong with it becomes kCorrupt.
+// Parses the text and runs `read` on it. Throws Error (kCorrupt) for invalid JSON or wrong types.
 template <typename Read>
 auto ReadJson(const std::string& text, const std::string& path, Read read) {
   const auto watch = [&](int depth, Json::parse_event_t, const Json&) {
@@ -39,19 +40,21 @@ auto ReadJson(const std::string& text, const std::string& path, Read read) {
   return CatchJson(path, [&] { return read(Json::parse(text, watch)); });
 }
 
-// The whole number `name` of an object. Throws Error (kCorrupt) where it is missing or is none.
+// Returns the whole number `name` of an object. Throws Error (kCorrupt) if it is missing or has
+// another type.
 uint64_t NumberIn(const Json& object, const char* name, const std::string& path);
 
-// The object `name` of an object; likewise.
+// Returns the object `name` of an object; throws likewise.
 const Json& ObjectIn(const Json& object, const char* name, const std::string& path);
 
-// The texts of the list `name` of an object; none where there is no such list.
+// Returns the strings of the list `name` of an object; empty if there is no such list.
 std::vector<std::string> TextsIn(const Json& object, const char* name, const std::string& path);
 
-// The text `name` of an object; likewise.
+// Returns the string `name` of an object. Throws Error (kCorrupt) if it is missing or has another
+// type.
 std::string TextIn(const Json& object, const char* name, const std::string& path);
 
-// Text that may hold any bytes (a file name) is written with what is not UTF-8 replaced.
+// Serialises JSON. Invalid UTF-8 in strings, as in file names, is replaced.
 inline std::string DumpJson(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,14 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 
 namespace recpack {
 namespace {
 
 using Json = nlohmann::json;
 
-// Numbers that are no 64-bit integers become binary values, which no JSON text has.
+// Stores numbers that are not 64-bit integers as binary values, which JSON text cannot contain.
 class DigitsBuilder final : public nlohmann::json_sax<Json> {
  public:
   Json Take() { return std::move(root_); }
@@ -64,8 +64,8 @@ class DigitsBuilder final : public nlohmann::json_sax<Json> {
   }
 
   Json root_;
-  std::vector<Json*> open_;  // from the root inwards; none moves while it is open
-  Json* member_ = nullptr;   // of the innermost object, whose value comes next
+  std::vector<Json*> open_;  // open containers, outermost first; they do not move while open
+  Json* member_ = nullptr;   // member of the innermost object whose value comes next
 };
 
 }  // namespace
@@ -78,14 +78,14 @@ Json ParseJsonDigits(std::string_view text) {
 
 bool IsNumberOfDigits(const Json& value) { return value.is_number() || value.is_binary(); }
 
-std::string TextOfDigits(const Json& value) {
+std::string DumpDigits(const Json& value) {
   if (value.is_binary()) return {value.get_binary().begin(), value.get_binary().end()};
   if (!value.is_structured()) return value.dump();
   std::string text;
   for (const auto& [key, element] : value.items()) {
     if (!text.empty()) text += ',';
     if (value.is_object()) text += Json(key).dump() + ':';
-    text += TextOfDigits(element);
+    text += DumpDigits(element);
   }
   return value.is_object() ? '{' + text + '}' : '[' + text + ']';
 }

@@ -1,4 +1,4 @@
-// JSON whose numbers keep the digits that they are written with.
+// JSON parser that keeps the digits of numbers.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,13 +7,13 @@
 
 namespace recpack {
 
-// As nlohmann::json::parse(), but that numbers which are no 64-bit integers, for which it has
-// doubles, are not rounded. Discarded where the text is no JSON, or
-// nested deeper than kMostJsonLevels.
+// Like nlohmann::json::parse(), but numbers that are not 64-bit integers keep their digits instead
+// of being rounded to doubles. Returns a discarded value if the text is not JSON or is nested
+// deeper than kMostJsonLevels.
 nlohmann::json ParseJsonDigits(std::string_view text);
 
-// Of values of ParseJsonDigits().
+// For values returned by ParseJsonDigits().
 bool IsNumberOfDigits(const nlohmann::json& value);
-std::string TextOfDigits(const nlohmann::json& value);  // its JSON text, without spaces
+std::string DumpDigits(const nlohmann::json& value);  // JSON text, without spaces
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// Reads JSON of any length in little memory.
+// Incremental JSON parser for large files.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace recpack {
 
-// A file as the input of a std::istream. Throws the file's errors.
+// Stream buffer that reads a file. Throws the file's errors.
 class FileStreamBuf final : public std::streambuf {
  public:
   explicit FileStreamBuf(std::unique_ptr<ReadableFile> file) : file_(std::move(file)) {}
@@ -28,20 +28,20 @@ class FileStreamBuf final : public std::streambuf {
   uint64_t offset_ = 0;
 };
 
-// Where a value stands: the keys from the root to it, "" for an element of a list.
+// Path of a value: the keys from the root to it, "" for an element of a list.
 using JsonPath = std::span<const std::string>;
 
 bool IsAt(JsonPath path, std::initializer_list<const char*> keys);  // nullptr: any key
 
-// Called with every value once it is complete. True: it was taken, and is left out of the whole.
+// Called with every complete value. Returns true if it took the value, which is then left out of
+// the result.
 using TakeJson = std::function<bool(JsonPath path, Json& value)>;
 
-// As nlohmann's parser, whose exceptions it throws, and Error (kCorrupt) for what is nested too
-// deep.
+// Parses JSON. Throws nlohmann's exceptions, and Error (kCorrupt) for text nested too deeply.
 Json ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take);
 
-// Runs `read` on what `take` leaves of the text; whatever is wrong with the text or its types
-// becomes kCorrupt.
+// Parses the text and runs `read` on what `take` leaves of it. Throws Error (kCorrupt) for invalid
+// JSON or wrong types.
 template <typename Read>
 auto ReadJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take,
                       Read read) {

@@ -19,7 +19,7 @@ void JsonStream::Key(std::string_view key) {
   text_ += DumpJson(Json(key)) + ": ";
 }
 
-// A line feed of the dump is never part of a string: those are escaped.
+// Line feeds in the dump are never part of a string: those are escaped.
 void JsonStream::Value(const Json& value) {
   for (const char c : DumpJson(value)) {
     text_ += c;

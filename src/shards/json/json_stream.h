@@ -1,4 +1,4 @@
-// Writes JSON a piece at a time, with the bytes that WriteJson() would give the whole.
+// Incremental JSON writer; its output equals that of WriteJson() for the whole.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace recpack {
 
-// Begin(), members or elements, End(), nested at will; the text is complete after the last End().
-// One thread at a time.
+// Call Begin(), members or elements, and End(), nested as needed; the text is complete after the
+// last End(). Not thread-safe.
 class JsonStream {
  public:
   // Called with the next bytes of the text, about 64 KB at a time.
@@ -20,8 +20,8 @@ class JsonStream {
 
   explicit JsonStream(Sink sink) : sink_(std::move(sink)) {}
 
-  void Begin(char bracket);                              // the root, or an element; '{' or '['
-  void BeginMember(std::string_view key, char bracket);  // a member that is written in pieces
+  void Begin(char bracket);  // begins the root or an element; '{' or '['
+  void BeginMember(std::string_view key, char bracket);  // begins a member written in pieces
   void Member(std::string_view key, const Json& value);
   void Element(const Json& value);
   void End();
@@ -33,15 +33,15 @@ class JsonStream {
   void Open(char bracket);
 
   Sink sink_;
-  std::string text_;      // not yet handed over
-  std::string brackets_;  // that are open
-  bool empty_ = true;     // nothing is in the innermost one yet
+  std::string text_;      // not yet given to the sink
+  std::string brackets_;  // open brackets
+  bool empty_ = true;     // the innermost bracket has no content yet
 };
 
-// The text that `write` makes.
+// Returns the text written by `write`.
 std::string JsonText(const std::function<void(JsonStream& stream)>& write);
 
-// That text as a file, whole or not at all.
+// Writes that text to a file atomically.
 void WriteJsonFile(FileSystem& files, const std::string& path,
                    const std::function<void(JsonStream& stream)>& write, bool durable);
 

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What stands beside shards and is none.
+// Tells whether a file beside shards is not a shard.
 bool IsSideFile(const std::string& name) {
   return name.starts_with('.') || name.ends_with(".idx") || name.ends_with(".recindex") ||
          name.ends_with(".json") || name.find(".tmp") != std::string::npos;
@@ -40,7 +40,7 @@ Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& path : paths) {
     names.push_back(fs::path(path).filename());
-    splits[SplitOfName(names.back())].push_back(path);
+    splits[InferSplit(names.back())].push_back(path);
   }
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};
   if (auto unclear = UnclearSplits(names)) layout.notices.push_back(std::move(*unclear));
@@ -85,10 +85,11 @@ Layout FromFolder(const std::string& folder) {
   return GroupBySplit(std::move(paths), folder);
 }
 
-// What glob() could not read in this thread, which it passes on to a function without a context.
+// First folder that glob() could not read in this thread; its error callback has no context
+// argument.
 thread_local std::optional<Error> unread_folder;
 
-// Else it would leave out what is in there, as if there were nothing.
+// Error callback of glob(), which would otherwise silently skip folders that it cannot read.
 int StopAtUnread(const char* folder, int error_number) {
   if (error_number == ENOENT || error_number == ENOTDIR) return 0;
   unread_folder = SystemError("cannot list", folder, error_number);
@@ -106,7 +107,7 @@ std::vector<std::string> ShellGlob(const std::string& pattern) {
 }
 
 std::vector<std::string> Glob(const std::string& pattern) {
-  // A range of numbers is what glob() does not know.
+  // glob() does not support ranges of numbers.
   const bool range = pattern.find("..") != pattern.npos && pattern.find('{') != pattern.npos;
   std::vector<std::string> paths = range ? ExpandPathPattern(pattern) : ShellGlob(pattern);
   std::erase_if(paths, [](const auto& path) { return IsSideFile(fs::path(path).filename()); });
@@ -137,7 +138,7 @@ Layout JoinLayouts(std::vector<Layout> layouts) {
   std::map<std::string, LayoutSplit> splits;
   PathsOnce paths;
   Layout joined;
-  std::vector<std::string> unlisted;  // names of files that no manifest speaks of
+  std::vector<std::string> unlisted;  // names of files in no manifest
   for (const Layout& layout : layouts) {
     for (const LayoutSplit& split : layout.splits) {
       LayoutSplit& into = splits[split.name];
@@ -156,7 +157,7 @@ Layout JoinLayouts(std::vector<Layout> layouts) {
   return joined;
 }
 
-uint64_t BytesOfShards(const LayoutSplit& split) {
+uint64_t ShardBytes(const LayoutSplit& split) {
   uint64_t bytes = 0;
   for (const auto& path : split.shards) {
     std::error_code missing;
@@ -175,6 +176,17 @@ Layout OnlySplit(Layout layout, const std::string& split) {
                 {.path = layout.folder}, "choose one of: " + names);
   }
   return layout;
+}
+
+void RefuseUnlisted(const std::string& path, const ListedShard& found, const ListedShard& listed) {
+  if (found == listed) return;
+  const std::string reason =
+      found.bytes != listed.bytes
+          ? format("has {} bytes, its manifest says {}", found.bytes, listed.bytes)
+          : format("has {} records, its manifest says {}", found.records, listed.records);
+  throw Error(ErrorKind::kCorrupt, reason, {.path = path},
+              "copy the shard again; if there is no other copy, recpack repair saves its whole "
+              "records to another folder");
 }
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// Where the shards of a data set are, with a manifest or without.
+// Layout of a data set: its splits and shards, with or without a manifest.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace recpack {
 
-// What a manifest says of a shard.
+// Entry of a shard in the manifest.
 struct ListedShard {
   uint64_t records = 0;
-  uint64_t bytes = 0;  // of the file
+  uint64_t bytes = 0;  // size of the file
   bool operator==(const ListedShard&) const = default;
 };
 
-// Of a shard that no manifest speaks of.
+// Entry of a shard that is in no manifest.
 inline constexpr ListedShard kUnlisted = {.records = UINT64_MAX, .bytes = UINT64_MAX};
 
 struct LayoutSplit {
   std::string name;
   NameList shards;    // paths, in order
-  std::string index;  // path of the index beside them; may not exist; empty: in several folders
-  std::vector<ListedShard> listed = {};  // of each shard; empty: there is no manifest
+  std::string index;  // path of the index, which may not exist; empty: shards in several folders
+  std::vector<ListedShard> listed = {};  // manifest entries by shard; empty: no manifest
 
-  // Empty where no manifest speaks of the shard.
+  // Returns nullopt if the shard is in no manifest.
   std::optional<ListedShard> ListedAt(size_t shard) const {
     if (listed.empty() || listed[shard] == kUnlisted) return {};
     return listed[shard];
@@ -36,29 +36,32 @@ struct LayoutSplit {
 };
 
 struct Layout {
-  std::string folder;  // that the shards lie in; empty for a list of files
+  std::string folder;  // folder of the shards; empty for a list of files
   std::vector<LayoutSplit> splits;
   std::optional<Manifest> manifest;
-  std::vector<std::string> notices = {};  // sentences: where it is not clear which files are whose
+  std::vector<std::string> notices = {};  // sentences about files whose split is unclear
 };
 
-// `path` is a folder with a manifest, a folder of TFRecord files, a pattern (a glob, or with
-// braces: "x-{000..012}.tfrecord", "{a,b}/*.tfrecord"; what several parts of it match counts once),
-// one shard, or a manifest. Without a manifest, splits are told by the names: what stands before
+// Finds the shards at `path`: a folder with a manifest, a folder of TFRecord files, a pattern (a
+// glob, or with braces: "x-{000..012}.tfrecord", "{a,b}/*.tfrecord"; duplicates count once), one
+// shard, or a manifest. Without a manifest, the split is taken from the file names: the part before
 // "-00000-of-00012", else a word such as train, validation, eval or test ("train.tfrecords"), else
-// "all"; Layout::notices say where that is unclear. Throws Error: kNotFound where nothing is there,
-// naming what was looked for; kIo where a folder of a pattern cannot be read.
+// "all"; Layout::notices say if that is unclear. Throws Error: kNotFound if nothing is found; kIo
+// if a folder of a pattern cannot be read.
 Layout FindLayout(const std::string& path);
 
-// The splits of all of them, in one: of each split the shards in the order in which the layouts
-// come. Without a manifest where there are several. Throws Error (kInvalidArgument) for a shard
-// that is there twice.
+// Joins layouts: each split gets its shards in the order of the layouts. The result has no manifest
+// if there are several layouts. Throws Error (kInvalidArgument) for a duplicate shard.
 Layout JoinLayouts(std::vector<Layout> layouts);
 
-// Sizes of the split's shards, summed. What is not there counts as nothing.
-uint64_t BytesOfShards(const LayoutSplit& split);
+// Returns the total size of the split's shards. Missing files count as 0.
+uint64_t ShardBytes(const LayoutSplit& split);
 
-// Only the split of that name; throws Error (kNotFound) that lists the splits there are.
+// Returns the layout with only the split of that name. Throws Error (kNotFound) that lists the
+// existing splits.
 Layout OnlySplit(Layout layout, const std::string& split);
+
+// Throws Error (kCorrupt) if the shard differs from its manifest entry.
+void RefuseUnlisted(const std::string& path, const ListedShard& found, const ListedShard& listed);
 
 }  // namespace recpack

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How often each file is named.
+// Counts how often each file is listed.
 std::map<std::string, int> CountNames(const Layout& layout) {
   std::map<std::string, int> named;
   for (const LayoutSplit& split : layout.splits) {
@@ -24,7 +24,7 @@ std::map<std::string, int> CountNames(const Layout& layout) {
   return named;
 }
 
-// Files of the folder that the manifest does not name, by path.
+// Returns the sizes of files in the folder that the manifest does not list, by path.
 std::map<std::string, uint64_t> FilesNotNamed(const std::string& folder,
                                               const std::map<std::string, int>& named) {
   std::map<std::string, uint64_t> files;
@@ -41,7 +41,7 @@ std::optional<Index> IndexOf(const LayoutSplit& split) {
   try {
     Index index = Index::Open(split.index);
     if (index.shard_count() == split.shards.size()) return index;
-  } catch (const Error&) {  // sizes are left to go by
+  } catch (const Error&) {  // match by size only
   }
   return {};
 }
@@ -78,7 +78,7 @@ class Finder {
     split.shards = NameList(paths);
   }
 
-  // Empty too where the name is right by the index.
+  // Also returns nullopt if the name is the one in the index.
   std::optional<std::string> ByIndex(const Index& index, size_t i, const std::string& path) const {
     std::string indexed = layout_.folder + "/" + std::string(index.shard_name(i));
     if (indexed == path || !files_.contains(indexed)) return {};
@@ -95,7 +95,7 @@ class Finder {
 
   Layout& layout_;
   std::map<std::string, int> named_;
-  std::map<std::string, uint64_t> files_;  // that nothing names yet, with their sizes
+  std::map<std::string, uint64_t> files_;  // files not listed yet, with their sizes
   std::vector<Misnamed> misnamed_;
 };
 

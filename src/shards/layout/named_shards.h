@@ -1,4 +1,4 @@
-// The files behind a manifest's shards, where a damaged manifest names some of them wrongly.
+// Recovery of shard files whose names are wrong in a damaged manifest.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace recpack {
 
 struct Misnamed {
-  std::string listed;  // path as the manifest gives it
-  std::string found;   // path of the file that it means
+  std::string listed;  // path in the manifest
+  std::string found;   // path of the actual file
 };
 
-// Puts into the layout the files that are meant where the manifest names one that is not there, or
-// one twice: the one that the index has in this place, else the only one beside that the manifest
-// does not name and whose size is the one listed. What is not found is left as it was.
+// Corrects shards in the layout whose file does not exist or is listed twice: uses the file that
+// the index has at this position, otherwise the only file of the folder that the manifest does not
+// list and that has the listed size. Shards without such a file are not changed.
 std::vector<Misnamed> FindMisnamedShards(Layout& layout);
 
 }  // namespace recpack

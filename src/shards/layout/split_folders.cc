@@ -19,7 +19,7 @@ std::string IndexBeside(const std::string& split, const std::string& shard) {
 
 std::vector<LayoutSplit> ByFolder(const LayoutSplit& split) {
   std::vector<LayoutSplit> parts;
-  std::map<std::string, size_t> part_of;  // by folder
+  std::map<std::string, size_t> part_of;  // index of the part, by folder
   for (size_t i = 0; i < split.shards.size(); ++i) {
     const std::string shard = split.shards[i];
     const auto [part, is_new] = part_of.try_emplace(FolderOf(shard), parts.size());

@@ -1,4 +1,4 @@
-// The folders that a split's shards lie in.
+// Folders of a split's shards.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 
 namespace recpack {
 
-// Empty for a file in the working folder.
+// Returns the folder of a path; empty for a file in the working directory.
 std::string FolderOf(const std::string& path);
 
-// Whether all lie in one folder. An index knows names only, and so the shards of one folder.
+// Tells whether all shards are in one folder. An index stores file names only, and so covers the
+// shards of one folder.
 bool LieTogether(const NameList& shards);
 
-// Where the index of the split is by its name: beside its first shard.
+// Returns the path of the split's index in the folder of its first shard.
 std::string IndexBeside(const std::string& split, const std::string& shard);
 
-// The split in parts, one for each folder in the order of their first shards, each with the path of
-// an index of its own.
+// Divides the split by folder, in the order of the folders' first shards. Each part has its own
+// index path.
 std::vector<LayoutSplit> ByFolder(const LayoutSplit& split);
 
 }  // namespace recpack

@@ -27,7 +27,7 @@ std::vector<std::string> Words(std::string_view name) {
   return words;
 }
 
-// The distinct words for a split in the name.
+// Returns the distinct split words in the name.
 std::set<std::string> SplitWords(std::string_view name) {
   std::set<std::string> found;
   for (const std::string& word : Words(name)) {
@@ -36,7 +36,7 @@ std::set<std::string> SplitWords(std::string_view name) {
   return found;
 }
 
-// The name without its digits: what the shards of one split have in common.
+// Returns the name without its digits, which the shards of one split have in common.
 std::string WithoutNumbers(std::string name) {
   std::erase_if(name, [](unsigned char c) { return std::isdigit(c) != 0; });
   return name;
@@ -55,7 +55,7 @@ std::optional<NumberedName> ParseNumberedName(const std::string& name) {
                       .count = std::stoull(match[4].str())};
 }
 
-std::string SplitOfName(const std::string& name) {
+std::string InferSplit(const std::string& name) {
   if (const auto numbered = ParseNumberedName(name)) return numbered->split;
   const std::set<std::string> words = SplitWords(name);
   return words.size() == 1 ? *words.begin() : kUnnamedSplit;
@@ -64,10 +64,10 @@ std::string SplitOfName(const std::string& name) {
 std::optional<std::string> UnclearSplits(const std::vector<std::string>& names) {
   std::string unnamed;
   std::string named;
-  std::set<std::string> stems;  // of the unnamed
+  std::set<std::string> stems;  // of names without a split
   size_t count = 0;
   for (const std::string& name : names) {
-    if (SplitOfName(name) != kUnnamedSplit) {
+    if (InferSplit(name) != kUnnamedSplit) {
       named = name;
       continue;
     }
@@ -78,12 +78,12 @@ std::optional<std::string> UnclearSplits(const std::vector<std::string>& names) 
   constexpr char kWayOut[] =
       "name the files of one split, or a pattern for them, to take only those";
   if (count > 0 && !named.empty()) {
-    return format("{} tells a split by its name, {} does not and is taken as the split '{}': {}",
+    return format("{} has a split in its name, {} does not and is assigned to the split '{}': {}",
                   named, unnamed, kUnnamedSplit, kWayOut);
   }
   if (stems.size() < 2) return {};
   return format(
-      "no name of the {} files tells which split they belong to: all are taken as one, '{}' ({} is "
+      "none of the {} file names contains a split: all are assigned to the split '{}' ({} is "
       "one of them): {}",
       count, kUnnamedSplit, unnamed, kWayOut);
 }

@@ -60,16 +60,17 @@ void Write(const Manifest& manifest, JsonStream& stream) {
 void CheckVersion(uint64_t version, const std::string& path) {
   if (version <= kManifestVersion) return;
   throw Error(ErrorKind::kUnsupported,
-              format("has format version {}, this recpack knows {}", version, kManifestVersion),
+              format("has format version {}, this recpack supports {}", version, kManifestVersion),
               {.path = path}, "install a newer recpack");
 }
 
-// The sums are there twice: where they differ, something was lost or changed.
+// Compares the split's totals with the sums over its shards: a difference means that data was lost
+// or changed.
 void CheckSums(const ManifestSplit& split, const Json& json, const std::string& path) {
   const auto check = [&](const char* what, uint64_t sum) {
     if (!json.contains(what) || json.at(what).get<uint64_t>() == sum) return;
     throw Error(ErrorKind::kCorrupt,
-                format("says that the split {} has {} {}, its shards have {}", split.name,
+                format("says that the split {} has {} {}, but its shards have {}", split.name,
                        json.at(what).get<uint64_t>(), what, sum),
                 {.path = path},
                 "copy the manifest again; or name the shards themselves, by a pattern in quotes");
@@ -87,16 +88,16 @@ ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsByS
                       .shards = std::move(shards[name]),
                       .class_counts = {}};
   if (split.index.find('/') != std::string::npos) {
-    throw Error(ErrorKind::kCorrupt, "names an index that is not beside it", {.path = path});
+    throw Error(ErrorKind::kCorrupt, "names an index outside its folder", {.path = path});
   }
   if (json.contains("class_counts"))
     split.class_counts = CountsFromJson(json["class_counts"], path);
-  json.at("shards");  // must be there, though its elements were taken before
+  json.at("shards");  // must exist, although its elements have been taken
   CheckSums(split, json, path);
   return split;
 }
 
-// `shards` were taken out of the text while it was parsed.
+// `shards` have been taken out of the JSON while it was parsed.
 Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& path) {
   if (!json.is_object() || json.value("format", Json()) != kFormat) {
     throw Error(ErrorKind::kCorrupt, "is not a recpack manifest", {.path = path});
@@ -125,7 +126,7 @@ Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& 
 Manifest Read(std::istream& text, const std::string& path) {
   ShardsBySplit shards;
   const auto take = [&](JsonPath keys, Json& value) {
-    // A newer version may say its shards otherwise: it is told before they are read.
+    // Check the version before the shards, whose format may differ in a newer version.
     if (IsAt(keys, {"version"}) && value.is_number_unsigned()) {
       CheckVersion(value.get<uint64_t>(), path);
     }

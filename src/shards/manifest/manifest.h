@@ -1,4 +1,4 @@
-// manifest.json: what makes a folder of shards a data set (docs/format/manifest.md).
+// Manifest (manifest.json) of a data set (docs/format/manifest.md).
 #pragma once
 
 #include <cstdint>
@@ -18,31 +18,31 @@ struct ManifestSplit {
   std::string name;
   std::string index;  // file name of the split's index; empty: none
   ShardList shards;
-  std::map<int64_t, uint64_t> class_counts;  // records by label; empty where there are no labels
+  std::map<int64_t, uint64_t> class_counts;  // records by label; empty if there are no labels
 
   uint64_t records() const { return shards.records(); }
   uint64_t bytes() const { return shards.bytes(); }
 };
 
-// A feature of the records, as inferred from a sample.
+// Feature of the records, inferred from a sample.
 struct ManifestFeature {
   std::string name;
   std::string kind;        // "bytes", "int64", "float"
-  int64_t length = -1;     // values in each record; -1: varies
-  int64_t min_bytes = -1;  // size of each value of a bytes feature; -1: unknown
+  int64_t length = -1;     // values per record; -1: varies
+  int64_t min_bytes = -1;  // size of one value of a bytes feature; -1: unknown
   int64_t max_bytes = -1;
 };
 
-// An item of the source that was left out.
+// Item of the source that was left out.
 struct SkippedItem {
   std::string split;
   std::string item;
   std::string reason;
 };
 
-// A file beside the shards that belongs to them, such as a vocabulary.
+// File beside the shards that belongs to the data set, such as a vocabulary.
 struct ManifestFile {
-  std::string file;  // name in the manifest's own folder
+  std::string file;  // name in the folder of the manifest
   uint64_t bytes = 0;
   Sha256Digest sha256 = {};
   bool operator==(const ManifestFile&) const = default;
@@ -68,12 +68,11 @@ std::string ManifestToJson(const Manifest& manifest);
 // Throws Error: kCorrupt, kUnsupported (a newer version).
 Manifest ManifestFromJson(const std::string& text, const std::string& path);
 
-// Writes FOLDER/manifest.json atomically, without holding its text.
+// Writes FOLDER/manifest.json atomically and incrementally, without holding all of its text.
 void WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
                    bool durable = true);
 
-// Reads FOLDER/manifest.json, holding what Manifest does. Throws Error, kNotFound where there is
-// none.
+// Reads FOLDER/manifest.json incrementally. Throws Error (kNotFound if there is none).
 Manifest ReadManifest(FileSystem& files, const std::string& folder);
 
 }  // namespace recpack

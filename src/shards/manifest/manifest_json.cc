@@ -17,8 +17,7 @@ std::optional<Sha256Digest> DigestFromHex(const std::string& text, const std::st
     valid = code == std::errc() && end == at + 2;
   }
   if (valid) return digest;
-  throw Error(ErrorKind::kCorrupt, format("gives '{}' as a SHA-256, which is none", text),
-              {.path = path});
+  throw Error(ErrorKind::kCorrupt, format("has the invalid SHA-256 '{}'", text), {.path = path});
 }
 
 Compression CompressionFromJson(const Json& shard, const std::string& path) {
@@ -27,7 +26,7 @@ Compression CompressionFromJson(const Json& shard, const std::string& path) {
     return ParseCompression(name);
   } catch (const Error&) {
     throw Error(ErrorKind::kCorrupt,
-                format("gives shard '{}' the \"compression\" '{}'; there are none, gzip and zlib",
+                format("shard '{}': unknown \"compression\" '{}': expected none, gzip or zlib",
                        shard.value("file", ""), name),
                 {.path = path});
   }
@@ -70,7 +69,7 @@ ManifestFile FileFromJson(const Json& json, const std::string& path) {
   CheckIsBeside("file", name, path);
   const auto digest = DigestFromHex(TextIn(json, "sha256", path), path);
   if (!digest) {
-    throw Error(ErrorKind::kCorrupt, format("gives no SHA-256 of {}", name), {.path = path});
+    throw Error(ErrorKind::kCorrupt, format("lacks the SHA-256 of {}", name), {.path = path});
   }
   return {.file = name, .bytes = NumberIn(json, "bytes", path), .sha256 = *digest};
 }
@@ -113,7 +112,7 @@ std::map<int64_t, uint64_t> CountsFromJson(const Json& json, const std::string& 
     int64_t number = 0;
     const auto [end, code] = std::from_chars(label.data(), label.data() + label.size(), number);
     if (code != std::errc() || end != label.data() + label.size()) {
-      throw Error(ErrorKind::kCorrupt, format("counts a class '{}', which is no number", label),
+      throw Error(ErrorKind::kCorrupt, format("counts a class '{}', which is not a number", label),
                   {.path = path});
     }
     counts[number] = count;

@@ -1,4 +1,4 @@
-// The parts of the manifest as JSON, shared with the sidecars.
+// JSON conversion of the parts of a manifest, shared with the sidecars.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ ManifestFeature FeatureFromJson(const std::string& name, const Json& json);
 Json SkippedToJson(const SkippedItem& item);
 SkippedItem SkippedFromJson(const Json& json);
 Json CountsToJson(const std::map<int64_t, uint64_t>& counts);
-// Throws Error (kCorrupt) where a key is no number.
+// Throws Error (kCorrupt) if a key is not a number.
 std::map<int64_t, uint64_t> CountsFromJson(const Json& json, const std::string& path);
 
 }  // namespace recpack

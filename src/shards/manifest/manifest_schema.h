@@ -1,4 +1,4 @@
-// From what records show to what the manifest says of them.
+// Conversion of inferred schemas to the manifest's schema.
 #pragma once
 
 #include <vector>

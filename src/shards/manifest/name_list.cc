@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kDigits[] = "0123456789";
 
-// One past the digits that count the shards: those before "-of-", else the last ones.
+// Returns the end of the digits that number the shards: those before "-of-", else the last ones.
 size_t EndOfNumber(std::string_view name) {
   const size_t of = name.rfind("-of-");
   const size_t last = name.find_last_of(kDigits, of);
@@ -25,7 +25,7 @@ std::string NameList::Run::Name(size_t i) const {
 }
 
 NameList::Run NameList::NewRun(std::string_view name, size_t begin) {
-  constexpr size_t kMostDigits = 18;  // what a uint64_t holds, with room to count on
+  constexpr size_t kMostDigits = 18;  // fits a uint64_t, with room to count up
   const size_t end = EndOfNumber(name);
   const size_t start = end == 0 ? 0 : name.find_last_not_of(kDigits, end - 1) + 1;
   const size_t digits = end - start;

@@ -1,4 +1,4 @@
-// Names in order, of which those that count up cost nothing.
+// Compact list of names, which stores numbered names as runs.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace recpack {
 
-// Iterates over a list whose elements are made at access.
+// Iterator over a list that returns its elements by value.
 template <typename List>
 class ValueIterator {
  public:
@@ -38,9 +38,10 @@ class ValueIterator {
   size_t at_ = 0;
 };
 
-// Names or paths as "train-00000-of-00012.tfrecord", "train-00001-of-00012.tfrecord", ... are kept
-// as one run, so that 400,000 shards take a few bytes; any other name is a run of its own. Elements
-// are values: a reference to one would dangle. Reading is safe for any number of threads.
+// Stores consecutive names or paths such as "train-00000-of-00012.tfrecord",
+// "train-00001-of-00012.tfrecord", ... as one run, so that 400,000 shards take a few bytes; any
+// other name is its own run. Elements are returned by value: do not keep references. Concurrent
+// reads are safe.
 class NameList {
  public:
   NameList() = default;
@@ -51,7 +52,7 @@ class NameList {
 
   // O(log runs).
   std::string operator[](size_t i) const;
-  // Index of the first such name; O(runs).
+  // Returns the index of the first such name. O(runs).
   std::optional<size_t> Find(std::string_view name) const;
   std::string front() const { return (*this)[0]; }
   size_t size() const noexcept { return size_; }
@@ -61,12 +62,12 @@ class NameList {
   bool operator==(const NameList&) const = default;
 
  private:
-  // "before", a number of at least `digits` digits, "after"; no number where digits is 0.
+  // `before`, a number of at least `digits` digits, `after`; no number if digits is 0.
   struct Run {
     std::string before;
     std::string after;
     size_t digits = 0;
-    uint64_t number = 0;  // of its first name
+    uint64_t number = 0;  // number in its first name
     size_t begin = 0;     // index of its first name
     std::string Name(size_t i) const;
     bool operator==(const Run&) const = default;

@@ -1,4 +1,4 @@
-// The shards of a split as the manifest lists them, at about 60 bytes a shard.
+// Compact list of a manifest's shards, at about 60 bytes per shard.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ManifestShard {
   std::optional<Sha256Digest> sha256 = {};  // empty: not computed
 };
 
-// Elements are values: a reference to one would dangle. Reading is safe for any number of threads.
+// Elements are returned by value: do not keep references. Concurrent reads are safe.
 class ShardList {
  public:
   ShardList() = default;
@@ -49,7 +49,7 @@ class ShardList {
   };
 
   NameList files_;
-  std::deque<Row> rows_;  // grows without moving, which would take three times the room
+  std::deque<Row> rows_;  // grows without copying, which would need three times the memory
 };
 
 }  // namespace recpack

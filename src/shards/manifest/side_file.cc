@@ -21,7 +21,7 @@ ByteBuffer ReadSideFile(const std::string& folder, const ManifestFile& file) {
                 {.path = path});
   }
   if (DigestOf(bytes) != file.sha256) {
-    throw Error(ErrorKind::kCorrupt, "the SHA-256 of the file is not the manifest's",
+    throw Error(ErrorKind::kCorrupt, "the SHA-256 of the file differs from the manifest's",
                 {.path = path});
   }
   return bytes;

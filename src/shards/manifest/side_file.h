@@ -1,4 +1,4 @@
-// Reads the files that a manifest lists beside its shards, such as a vocabulary.
+// Reader of the files that a manifest lists beside its shards, such as a vocabulary.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace recpack {
 
 Sha256Digest DigestOf(ByteView bytes);
 
-// The file's bytes, as the manifest in FOLDER lists it. Throws Error: kCorrupt where it is another
-// one, kNotFound, kIo.
+// Reads a file that the manifest in `folder` lists. Throws Error: kCorrupt if its size or digest
+// differs, kNotFound, kIo.
 ByteBuffer ReadSideFile(const std::string& folder, const ManifestFile& file);
 
 }  // namespace recpack

@@ -1,4 +1,5 @@
-// What is kept of a shard beside it: for going on after an interruption, and for the manifest.
+// Sidecar of a shard: metadata stored while packing, to resume after an interruption and to write
+// the manifest.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,22 @@
 
 namespace recpack {
 
-// Beside the shards: plan, sidecars, and what is being written.
+// Folder beside the shards for the plan, sidecars and unfinished files.
 inline constexpr char kStateFolder[] = ".recpack";
 
 struct Sidecar {
   ManifestShard shard;
   std::map<int64_t, uint64_t> class_counts;  // records by label
-  std::vector<ManifestFeature> schema;       // of the shard's first records
+  std::vector<ManifestFeature> schema;       // inferred from the shard's first records
   std::vector<SkippedItem> skipped;
 };
 
-// Of a shard in the output folder `out`.
+// Returns the path of the sidecar of the shard `file` in the output folder `out`.
 std::string SidecarPath(const std::string& out, const std::string& file);
 
 std::string SidecarToJson(const Sidecar& sidecar);
 
-// Throws Error (kCorrupt) naming `path`.
+// Throws Error (kCorrupt) with `path`.
 Sidecar ReadSidecar(FileSystem& files, const std::string& path);
 
 }  // namespace recpack

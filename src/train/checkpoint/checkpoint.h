@@ -1,4 +1,4 @@
-// Checkpoints: all that a training run needs to go on, in one file (docs/format/checkpoint.md).
+// Checkpoints: the complete state of a training run in one file (docs/format/checkpoint.md).
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace recpack::train {
 
-// Names of the optimizer's arrays begin with it: "optimizer.momentum/conv1.weight".
+// Prefix of the optimizer's arrays: "optimizer.momentum/conv1.weight".
 inline constexpr char kOptimizerPrefix[] = "optimizer.";
 
-// What a checkpoint says beside its arrays. Texts are UTF-8.
+// Contents of a checkpoint besides its arrays. All text is UTF-8.
 struct CheckpointInfo {
   std::string model;                 // "resnet"
-  std::string model_options = "{}";  // what it was built with: a JSON object without depth
-  uint64_t step = 0;                 // updates so far, over all epochs
-  uint64_t epoch = 0;                // that the next step belongs to
-  uint64_t seed = 0;                 // of weights and data
+  std::string model_options = "{}";  // the model's options: a flat JSON object
+  uint64_t step = 0;                 // number of updates so far, over all epochs
+  uint64_t epoch = 0;                // epoch of the next step
+  uint64_t seed = 0;                 // for weights and data
   std::string loader_token = {};     // ResumeToken as text; empty: none
-  // What was delivered of the token's epoch, over all ranks: EpochAudit as text; empty: not known.
+  // EpochAudit as text: what all ranks delivered in the token's epoch; empty: unknown.
   std::string loader_audit = {};
 
-  // That the run carries on with, such as the epoch's loss so far; every bit is kept.
+  // Running values, such as the epoch's loss so far; stored exactly.
   std::map<std::string, double> sums = {};
-  // Of the programs that made it: {"recpack", "0.1.0"}.
+  // Versions of the programs that wrote it: {"recpack", "0.1.0"}.
   std::map<std::string, std::string> versions = {};
 
   bool operator==(const CheckpointInfo&) const = default;
@@ -38,26 +38,36 @@ struct Checkpoint {
   LoadedArrays stored;
 };
 
-// What a checkpoint has to fit.
+// What a checkpoint must match to be loaded.
 struct CheckpointTarget {
   std::string model;
   std::string model_options = "{}";
-  std::span<const NamedArray> arrays = {};  // not owned; their data are not looked at
-  bool with_optimizer = true;  // false: the optimizer's arrays are left in the file (evaluation)
+  std::span<const NamedArray> arrays = {};  // not owned; their data is not read
+  bool with_optimizer = true;  // false: the optimizer's arrays are not loaded (evaluation)
 };
 
-// Writes the file whole or not at all. `durable`: when this returns, it would survive a power cut.
-// Throws as WriteSafetensors().
+// Writes the file atomically. `durable`: the file survives a power failure once this returns.
+// Throws like WriteSafetensors().
 void WriteCheckpoint(FileSystem& files, const std::string& path, const CheckpointInfo& info,
                      std::span<const NamedArray> arrays, bool durable = true);
 
-// Of any model; checked to its last byte. Throws Error: kCorrupt, kUnsupported (a later version),
-// kNotFound, kIo; kInvalidArgument where the file is no checkpoint.
+// Reads a checkpoint of any model and verifies every byte. Throws Error: kCorrupt, kUnsupported (a
+// later version), kNotFound, kIo; kInvalidArgument if the file is not a checkpoint.
 Checkpoint ReadCheckpoint(FileSystem& files, const std::string& path);
 
-// One that fits: its arrays come in the target's order. Throws as ReadCheckpoint(), and
-// kInvalidArgument with the first differences where model, options, names, types or shapes differ.
+// Reads a checkpoint that matches the target; arrays are in the target's order. Throws like
+// ReadCheckpoint(), and kInvalidArgument with the first differences in model, options, names, types
+// or shapes.
 Checkpoint LoadCheckpoint(FileSystem& files, const std::string& path,
                           const CheckpointTarget& target);
+
+// Throws Error (kInvalidArgument) if the model or its options differ.
+void CheckModel(const CheckpointInfo& info, const CheckpointTarget& target,
+                const std::string& path);
+
+// Returns the target's arrays as stored. Throws Error (kInvalidArgument) with the first differences
+// in names, types and shapes.
+std::vector<NamedArray> FittingArrays(const LoadedArrays& stored, const CheckpointTarget& target,
+                                      const std::string& path);
 
 }  // namespace recpack::train

@@ -23,7 +23,7 @@ constexpr std::string_view kSuffix = ".safetensors";
 
 std::string NameOf(uint64_t step) { return format("{}{:08}{}", kPrefix, step, kSuffix); }
 
-// Nothing of names that NameOf() does not give.
+// Returns nullopt for names that NameOf() does not produce.
 std::optional<uint64_t> StepOf(const std::string& name) {
   if (!name.starts_with(kPrefix)) return {};
   uint64_t step = 0;
@@ -32,7 +32,7 @@ std::optional<uint64_t> StepOf(const std::string& name) {
   return step;
 }
 
-// Paths of the checkpoints in a folder, the latest first.
+// Paths of the checkpoints in a folder, latest first.
 using Listing = std::map<uint64_t, std::string, std::greater<>>;
 
 Listing List(const std::string& folder) {
@@ -55,7 +55,7 @@ Descriptor LockOrThrow(const std::string& folder) {
               {.path = folder}, "wait for it to end, or choose another folder");
 }
 
-// `gone`: one is no longer there.
+// `gone`: set if a file has disappeared.
 LatestCheckpoint FirstWhole(FileSystem& files, const Listing& listing, bool& gone) {
   LatestCheckpoint latest;
   for (const auto& [step, path] : listing) {
@@ -87,7 +87,7 @@ CheckpointFolder::CheckpointFolder(FileSystem& files, std::string path,
   }
   MakeFolder(path_, options_.durable);
   lock_ = LockOrThrow(path_);
-  // Who wrote them does not hold the lock any more.
+  // Their writers no longer hold the lock.
   RemoveTemporaries(path_, [](const std::string& name) { return StepOf(name).has_value(); });
 }
 
@@ -106,7 +106,7 @@ std::string CheckpointFolder::Save(const CheckpointInfo& info, std::span<const N
 
 void CheckpointFolder::RemoveOlderThan(uint64_t step) {
   const Listing listing = List(path_);
-  size_t kept = 1;  // the one of `step`
+  size_t kept = 1;  // the one for `step`
   for (auto older = listing.upper_bound(step); older != listing.end(); ++older) {
     if (++kept > options_.keep) files_.Remove(older->second);
   }
@@ -118,7 +118,7 @@ LatestCheckpoint FindLatestCheckpoint(FileSystem& files, const std::string& fold
     LatestCheckpoint latest = FirstWhole(files, listing, gone);
     Listing now = List(folder);
     if (!gone || now == listing) return latest;
-    listing = std::move(now);  // its writer went on meanwhile
+    listing = std::move(now);  // its writer continued in the meantime
   }
 }
 
@@ -128,7 +128,7 @@ std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
   if (!fs::is_directory(path)) return path;
   const LatestCheckpoint latest = FindLatestCheckpoint(files, path);
   for (const SkippedCheckpoint& skipped : latest.skipped) {
-    if (notice) notice(format("passed over {}: {}", skipped.path, skipped.reason));
+    if (notice) notice(format("skipped {}: {}", skipped.path, skipped.reason));
   }
   if (!latest.path) {
     throw Error(ErrorKind::kNotFound, "there is no checkpoint", {.path = path}, advice);

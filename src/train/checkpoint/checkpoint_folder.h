@@ -1,4 +1,4 @@
-// A folder with the last checkpoints of a run.
+// Folder with the last checkpoints of a run.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@
 namespace recpack::train {
 
 struct CheckpointFolderOptions {
-  size_t keep = 3;      // checkpoints; at least 1. Older ones are removed once a new one is there
-  bool durable = true;  // false: faster, and the last checkpoints may be lost in a power cut
+  // number of checkpoints, at least 1; older ones are removed after a new one is written
+  size_t keep = 3;
+  bool durable = true;  // false: faster, but a power failure may lose the last checkpoints
 };
 
-// One run's right to write there. One thread at a time.
+// Exclusive writer of a run's checkpoint folder. Not thread-safe.
 class CheckpointFolder {
  public:
-  // Makes the folder, locks it until this object or its process is gone, and removes what killed
-  // writers left. `files` has to outlive it. Throws Error: kInvalidArgument where another run holds
-  // the lock, kIo.
+  // Creates the folder, locks it for the life of this object (or process), and removes temporary
+  // files of killed writers. `files` must outlive it. Throws Error: kInvalidArgument if another run
+  // holds the lock, kIo.
   CheckpointFolder(FileSystem& files, std::string path, CheckpointFolderOptions options = {});
 
-  // Writes step-STEP.safetensors and removes older ones beyond `keep`; those of later steps stay
-  // (of a run that was taken up again from further back). Returns its path. Throws as
-  // WriteCheckpoint(); what was there before is then still there.
+  // Writes step-STEP.safetensors and removes older checkpoints beyond `keep`. Later steps, of a run
+  // that was resumed from an earlier point, are kept. Returns the path. Throws like
+  // WriteCheckpoint(); existing checkpoints are then still there.
   std::string Save(const CheckpointInfo& info, std::span<const NamedArray> arrays);
 
-  // The highest step of those that are there, damaged ones too; empty: there is none.
+  // The highest step present, including damaged files; nullopt if there is none.
   std::optional<uint64_t> LastStep() const;
 
   const std::string& path() const noexcept { return path_; }
@@ -46,24 +47,24 @@ class CheckpointFolder {
   Descriptor lock_;
 };
 
-// A file that was passed over.
+// A checkpoint that was skipped.
 struct SkippedCheckpoint {
   std::string path;
   std::string reason;
 };
 
 struct LatestCheckpoint {
-  std::optional<std::string> path;         // empty: there is none that is whole
+  std::optional<std::string> path;         // nullopt: no valid checkpoint
   std::vector<SkippedCheckpoint> skipped;  // later ones, which are damaged
 };
 
-// The checkpoint of the highest step that is whole, every byte of it checked. Takes no lock: a run
-// may be writing there. No folder is as an empty one. Throws Error (kIo, kUnsupported).
+// Returns the valid checkpoint with the highest step, after verifying every byte. Takes no lock, so
+// a run may be writing there. A missing folder counts as empty. Throws Error (kIo, kUnsupported).
 LatestCheckpoint FindLatestCheckpoint(FileSystem& files, const std::string& folder);
 
-// What a user names: a checkpoint, which is returned as it is, or a folder, whose latest whole one
-// is. `notice` is told of each that was passed over. Throws Error: kNotFound with `advice` where
-// the folder has none, and as FindLatestCheckpoint().
+// Resolves a path that a user gives: a checkpoint is returned as it is, a folder gives its latest
+// valid checkpoint. `notice` is called for each skipped one. Throws Error: kNotFound with `advice`
+// if the folder has none, and errors of FindLatestCheckpoint().
 std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
                              const std::function<void(const std::string& text)>& notice,
                              const std::string& advice);

@@ -11,12 +11,12 @@ namespace {
 
 constexpr char kFormat[] = "recpack-checkpoint";
 constexpr uint64_t kVersion = 1;
-constexpr char kAudit[] = "loader_audit";  // may be missing
-// What follows names a sum or a program.
+constexpr char kAudit[] = "loader_audit";  // optional
+// Prefixes of the keys of sums and programs.
 constexpr std::string_view kSumPrefix = "sum.";
 constexpr std::string_view kVersionPrefix = "version.";
 
-// The shortest text that gives the same bits again; "nan", "inf" and "-inf" too.
+// The shortest text that parses to the same bits; also "nan", "inf" and "-inf".
 std::string NumberText(double number) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, number).ptr;
@@ -31,13 +31,13 @@ class Reader {
   void CheckFormat() const {
     const auto format_name = metadata_.find("format");
     if (format_name == metadata_.end() || format_name->second != kFormat) {
-      throw Error(ErrorKind::kInvalidArgument, "holds arrays, but is no checkpoint of a run",
+      throw Error(ErrorKind::kInvalidArgument, "contains arrays, but is not a checkpoint of a run",
                   {.path = path_}, "name a file that rectrain wrote");
     }
     const auto version = Number<uint64_t>("format_version");
     if (version == kVersion) return;
     throw Error(ErrorKind::kUnsupported,
-                format("has format version {}, this recpack knows {}", version, kVersion),
+                format("has format version {}, this recpack reads {}", version, kVersion),
                 {.path = path_}, "install a newer recpack");
   }
 
@@ -53,10 +53,10 @@ class Reader {
     T number = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (code == std::errc() && end == text.data() + text.size()) return number;
-    Damaged(format("gives \"{}\" as '{}', which is no number", key, text));
+    Damaged(format("gives \"{}\" as '{}', which is not a number", key, text));
   }
 
-  // Calls `take` with the key and with what follows `prefix` in it.
+  // Calls `take` with each matching key and its part after `prefix`.
   template <typename Take>
   void WithPrefix(std::string_view prefix, Take take) const {
     for (auto at = metadata_.lower_bound(std::string(prefix));

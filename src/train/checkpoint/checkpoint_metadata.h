@@ -1,4 +1,4 @@
-// What a checkpoint says beside its arrays, as the metadata of its file.
+// Converts a checkpoint's CheckpointInfo to and from the metadata of its file.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace recpack::train {
 
 ArrayMetadata ToMetadata(const CheckpointInfo& info);
 
-// Throws Error with `path`: kInvalidArgument where the file is no checkpoint, kUnsupported for a
+// Throws Error with `path`: kInvalidArgument if the file is not a checkpoint, kUnsupported for a
 // later version, kCorrupt.
 CheckpointInfo FromMetadata(const ArrayMetadata& metadata, const std::string& path);
 

@@ -1,4 +1,4 @@
-// Named arrays in files of the safetensors form (docs/format/checkpoint.md).
+// Reads and writes named arrays in safetensors files (docs/format/checkpoint.md).
 #pragma once
 
 #include <map>
@@ -11,8 +11,7 @@
 
 namespace recpack::train {
 
-// An array in host memory: its elements lie dense, the outermost dimension first. Does not own
-// them.
+// A dense, row-major array in host memory. Does not own its data.
 struct NamedArray {
   std::string name;
   ValueType type = ValueType::kF32;
@@ -22,10 +21,10 @@ struct NamedArray {
   size_t bytes() const noexcept { return static_cast<size_t>(Elements(shape)) * ValueBytes(type); }
 };
 
-// What else a file says: texts by name.
+// Key-value text of a file.
 using ArrayMetadata = std::map<std::string, std::string>;
 
-// What a file held. `arrays` point into `data`, so it moves but is not copied.
+// Contents of a file. `arrays` point into `data`, hence move-only.
 struct LoadedArrays {
   ArrayMetadata metadata;
   std::vector<NamedArray> arrays;  // in the order of their data
@@ -35,27 +34,26 @@ struct LoadedArrays {
   LoadedArrays(LoadedArrays&&) noexcept = default;
   LoadedArrays& operator=(LoadedArrays&&) noexcept = default;
 
-  // Null where there is none of that name.
+  // Returns null if there is no such array.
   const NamedArray* Find(const std::string& name) const noexcept;
 };
 
-// Writes the whole file, from its start; neither syncs nor closes it. Arrays lie by the size of
-// their elements, the largest first, else as they are given, so that each begins at a multiple of
-// that size; equal arguments give equal bytes. To the metadata a checksum of the file is added.
-// Throws Error: kInvalidArgument (two arrays of one name, a negative size, names that are not
-// UTF-8), kIo.
+// Writes the whole file from its start, without sync or close. Arrays are ordered by element size,
+// largest first, then as given, so that each is aligned to its element size. Equal arguments give
+// equal bytes. Adds a checksum of the file to the metadata. Throws Error: kInvalidArgument
+// (duplicate names, a negative size, names that are not UTF-8), kIo.
 void WriteSafetensors(WritableFile& file, std::span<const NamedArray> arrays,
                       const ArrayMetadata& metadata = {});
 
-// The same as a file that is there whole or not at all. `durable`: when this returns, it would
-// survive a power cut.
+// The same, atomically. `durable`: the file survives a power failure once this returns.
 void WriteSafetensors(FileSystem& files, const std::string& path,
                       std::span<const NamedArray> arrays, const ArrayMetadata& metadata = {},
                       bool durable = true);
 
-// Reads a file and checks all that its form demands and, where it has one, its checksum, which the
-// metadata given back no longer hold. In files of other programs arrays may begin at any byte.
-// Throws Error: kCorrupt, kUnsupported (element types that no ValueType is), kNotFound, kIo.
+// Reads a file and checks everything that the format requires, and its checksum if it has one; the
+// returned metadata does not include the checksum. Files of other programs may have unaligned
+// arrays. Throws Error: kCorrupt, kUnsupported (an element type without a ValueType), kNotFound,
+// kIo.
 LoadedArrays ReadSafetensors(const ReadableFile& file);
 LoadedArrays ReadSafetensors(FileSystem& files, const std::string& path);
 

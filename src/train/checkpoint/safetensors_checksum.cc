@@ -5,8 +5,8 @@ namespace {
 
 constexpr size_t kDigits = sizeof kNoChecksum - 1;
 
-// Where its digits begin, as WriteSafetensors() writes them. In no other text is there the like:
-// there the quotes would be escaped.
+// Position of the digits as WriteSafetensors() writes them. The pattern cannot occur in other text,
+// where the quotes would be escaped.
 size_t Find(std::string_view head) {
   const std::string mark = std::string("\"") + kChecksumKey + "\":\"";
   const size_t at = head.find(mark);

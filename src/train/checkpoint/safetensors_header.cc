@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kMetadataName[] = "__metadata__";
-constexpr int kMaxDepth = 2;  // the file's object is 0, an array's 1, its shape 2
+constexpr int kMaxDepth = 2;  // of the file's object 0, an array 1, its shape 2
 constexpr char kBringAgain[] = "copy or write the file again";
 
 struct TypeName {
@@ -31,14 +31,14 @@ const char* NameOf(ValueType type) {
   for (const auto& known : kTypes) {
     if (known.type == type) return known.name;
   }
-  return "";  // a ValueType that the table above lacks; tests write them all
+  return "";  // a ValueType missing from the table; tests write all of them
 }
 
 std::string Quoted(const std::string& text) {
   try {
     return Json(text).dump();
   } catch (const Json::exception&) {
-    throw Error(ErrorKind::kInvalidArgument, "a name or a text for the file is not UTF-8", {},
+    throw Error(ErrorKind::kInvalidArgument, "a name or metadata text is not UTF-8", {},
                 "name arrays in UTF-8");
   }
 }
@@ -90,7 +90,7 @@ class Parser {
     Damaged(reason, OffsetOf(name));
   }
 
-  // Where the header has a name; the header's start where it spells the name in another way.
+  // Offset of a name in the header, or the header's start if the name is spelled differently there.
   uint64_t OffsetOf(const std::string& name) const {
     const size_t at = text_.find(Json(name).dump());
     return kHeaderLengthBytes + (at == std::string_view::npos ? 0 : at);
@@ -98,8 +98,8 @@ class Parser {
 
   Json ParseObject() const {
     // nlohmann would skip a byte order mark.
-    if (!text_.starts_with('{')) Damaged("the header is no JSON object", kHeaderLengthBytes);
-    std::vector<std::set<std::string>> keys;  // of the objects that are open
+    if (!text_.starts_with('{')) Damaged("the header is not a JSON object", kHeaderLengthBytes);
+    std::vector<std::set<std::string>> keys;  // of the open objects
     const auto watch = [&](int depth, Json::parse_event_t event, const Json& value) {
       Watch(depth, event, value, keys);
       return true;
@@ -107,20 +107,20 @@ class Parser {
     try {
       return Json::parse(text_, watch);
     } catch (const Json::parse_error& error) {
-      // It counts bytes from 1.
-      Damaged(format("the header is no JSON: {}", error.what()),
+      // nlohmann counts bytes from 1.
+      Damaged(format("the header is not JSON: {}", error.what()),
               kHeaderLengthBytes + std::max<uint64_t>(error.byte, 1) - 1);
-    } catch (const Json::exception& error) {  // a number beyond all
-      Damaged(format("the header is no JSON: {}", error.what()), kHeaderLengthBytes);
+    } catch (const Json::exception& error) {  // a number out of range
+      Damaged(format("the header is not JSON: {}", error.what()), kHeaderLengthBytes);
     }
   }
 
-  // nlohmann takes the last of equal keys without a word, and any depth.
+  // nlohmann silently takes the last of equal keys, and any depth.
   void Watch(int depth, Json::parse_event_t event, const Json& value,
              std::vector<std::set<std::string>>& keys) const {
     using Event = Json::parse_event_t;
     if (depth > kMaxDepth && (event == Event::object_start || event == Event::array_start)) {
-      Damaged("the header nests deeper than its form", kHeaderLengthBytes);
+      Damaged("the header is nested too deep", kHeaderLengthBytes);
     }
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
@@ -131,9 +131,10 @@ class Parser {
 
   ArrayMetadata Metadata(const Json& json) const {
     ArrayMetadata metadata;
-    if (!json.is_object()) Damaged("the metadata are no JSON object", kMetadataName);
+    if (!json.is_object()) Damaged("the metadata is not a JSON object", kMetadataName);
     for (const auto& [key, value] : json.items()) {
-      if (!value.is_string()) Damaged(format("the metadata give '{}' no text", key), key);
+      if (!value.is_string())
+        Damaged(format("the metadata value of '{}' is not a string", key), key);
       metadata[key] = value.get_ref<const std::string&>();
     }
     return metadata;
@@ -172,18 +173,18 @@ class Parser {
     const Json& list = Member(name, json, member);
     bool good = list.is_array();
     for (size_t i = 0; good && i < list.size(); ++i) good = list[i].is_number_unsigned();
-    if (!good) Damaged(format("array '{}' has no list of sizes as \"{}\"", name, member), name);
+    if (!good) Damaged(format("\"{1}\" of array '{0}' is not a list of sizes", name, member), name);
     return list.get<std::vector<uint64_t>>();
   }
 
-  // Sizes whose product, as Elements() takes it, does not overflow.
+  // Sizes whose product does not overflow in Elements().
   Shape Sizes(const std::string& name, const Json& json) const {
     Shape shape;
     int64_t elements = 1;
     for (const uint64_t size : Numbers(name, json, "shape")) {
       const bool fits = size <= INT64_MAX &&
                         !__builtin_mul_overflow(elements, static_cast<int64_t>(size), &elements);
-      if (!fits) Damaged(format("array '{}' has more elements than can be counted", name), name);
+      if (!fits) Damaged(format("array '{}' has too many elements", name), name);
       shape.push_back(static_cast<int64_t>(size));
     }
     return shape;
@@ -199,19 +200,19 @@ class Parser {
             array.name);
   }
 
-  // From the first byte of the data to the last, one after the other.
+  // Arrays must cover the data from its first to its last byte, without gaps or overlap.
   void CheckThatTheyFillTheData(const std::vector<ArrayEntry>& arrays) const {
     uint64_t end = 0;
     for (const auto& array : arrays) {
       if (array.begin != end) {
-        Damaged(format("array '{}' begins at byte {} of the data, the one before it ends at {}",
+        Damaged(format("array '{}' begins at byte {} of the data, but the one before it ends at {}",
                        array.name, array.begin, end),
                 array.name);
       }
       end = array.end;
     }
     if (end == data_bytes_) return;
-    Damaged(format("the arrays take {} bytes, behind the header are {}", end, data_bytes_),
+    Damaged(format("the arrays take {} bytes, but {} follow the header", end, data_bytes_),
             kHeaderLengthBytes + text_.size() + std::min(end, data_bytes_));
   }
 

@@ -1,4 +1,4 @@
-// The header of a safetensors file: JSON between its length and the data.
+// Header of a safetensors file: the JSON between its length and the data.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace recpack::train {
 
-// Before the header: its length.
+// Size of the length before the header.
 constexpr size_t kHeaderLengthBytes = sizeof(uint64_t);
-// Data begin at a multiple of it in files that we write.
+// Alignment of the data in files that we write.
 constexpr size_t kDataAlignment = 64;
-// As in the form's own implementation.
+// The same limit as in the reference implementation.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
-// An array of a file.
+// An array in a file.
 struct ArrayEntry {
   std::string name;
   ValueType type = ValueType::kF32;
   Shape shape = {};
-  uint64_t begin = 0;  // from the start of the data
+  uint64_t begin = 0;  // offset from the start of the data
   uint64_t end = 0;
 };
 
@@ -31,12 +31,12 @@ struct SafetensorsHeader {
   std::vector<ArrayEntry> arrays;  // in the order of their data
 };
 
-// The JSON, with spaces after it so that the data behind it are aligned. Throws Error
+// Serialises the header, padded with spaces so that the data is aligned. Throws Error
 // (kInvalidArgument) for names that are not UTF-8.
 std::string HeaderText(const SafetensorsHeader& header);
 
-// Checks all that the form demands of a header before `data_bytes` of data. Throws Error: kCorrupt
-// or kUnsupported, with `path` and the place in it.
+// Checks all requirements of the format for a header followed by `data_bytes` of data. Throws
+// Error: kCorrupt or kUnsupported, with `path` and the offset.
 SafetensorsHeader ParseHeader(std::string_view text, uint64_t data_bytes, const std::string& path);
 
 }  // namespace recpack::train

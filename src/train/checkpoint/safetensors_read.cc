@@ -17,10 +17,11 @@ namespace {
 
 void ReadExactly(const ReadableFile& file, uint64_t offset, std::span<uint8_t> out) {
   const size_t got = file.ReadAt(offset, out);
-  if (got < out.size()) Damaged(file, "the file ends here, it was longer before", offset + got);
+  if (got < out.size())
+    Damaged(file, "the file ends here: it was truncated while being read", offset + got);
 }
 
-// Length and header. What they take is no more than the file has.
+// Reads length and header. Reads no more than the size of the file.
 std::string ReadHead(const ReadableFile& file, uint64_t size) {
   if (size < kHeaderLengthBytes)
     Damaged(file, "the file is too short for a safetensors file", size);
@@ -30,9 +31,10 @@ std::string ReadHead(const ReadableFile& file, uint64_t size) {
   const auto length = LoadLittleEndian<uint64_t>(bytes());
   const uint64_t most = std::min(kMaxHeaderBytes, size - kHeaderLengthBytes);
   if (length > most) {
-    Damaged(file,
-            format("the header should have {} bytes, here it can have {} at most", length, most),
-            0);
+    Damaged(
+        file,
+        format("the header should have {} bytes, but at most {} are possible here", length, most),
+        0);
   }
   head.resize(kHeaderLengthBytes + length);
   ReadExactly(file, kHeaderLengthBytes, {bytes() + kHeaderLengthBytes, length});
@@ -45,8 +47,8 @@ void CheckSum(const ReadableFile& file, std::string head, ByteView data) {
   sum.Update(AsBytes(head));
   sum.Update(data);
   if (expected && Hex(sum.Finish()) == *expected) return;
-  throw Error(ErrorKind::kCorrupt, "the checksum does not hold", {.path = file.path()},
-              format("copy or write the file again; a program that changes such a file has to "
+  throw Error(ErrorKind::kCorrupt, "the checksum does not match", {.path = file.path()},
+              format("copy or write the file again; a program that changes such a file must "
                      "leave {} out of the metadata",
                      kChecksumKey));
 }

@@ -30,7 +30,7 @@ void RefuseEqualNames(std::span<const NamedArray> arrays) {
   }
 }
 
-// In the order in which they lie in the file.
+// Arrays in the order of the file.
 std::vector<const NamedArray*> Ordered(std::span<const NamedArray> arrays) {
   std::vector<const NamedArray*> ordered;
   for (const auto& array : arrays) ordered.push_back(&array);

@@ -1,4 +1,4 @@
-// What a checkpoint holds of a tower.
+// Host copy of a tower's state, as checkpoints store it.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace recpack::train {
 
-// Variables, statistics and the optimizer's slots in the host's memory.
+// Variables, statistics and optimizer slots in host memory.
 class TrainingState {
  public:
-  // Names, types and shapes, with memory for them. `slots`: of the optimizer (SlotNames()).
+  // Allocates arrays with names, types and shapes. `slots`: the optimizer's (SlotNames()).
   explicit TrainingState(const Variables& variables, const std::vector<std::string>& slots = {});
 
-  // After VariableStrategy::Settle().
+  // Copies from the device. Call after VariableStrategy::Settle().
   void Read(const Variables& variables, VariableStrategy& strategy);
-  // Of variables and statistics alone. `arrays`: begins as arrays() does.
+  // Writes variables and statistics only. `arrays`: begins like arrays().
   static void WriteVariables(const std::vector<NamedArray>& arrays, const Variables& variables);
-  // Before the first step. `arrays`: as arrays() has them.
+  // Writes everything, before the first step. `arrays`: like arrays().
   static void Write(const std::vector<NamedArray>& arrays, const Variables& variables,
                     VariableStrategy& strategy);
 
@@ -27,7 +27,8 @@ class TrainingState {
 
  private:
   std::vector<std::vector<float>> values_;
-  std::vector<NamedArray> arrays_;  // of all variables, then slot by slot those of the trained ones
+  // all variables, then for each slot those of the trained variables
+  std::vector<NamedArray> arrays_;
 };
 
 }  // namespace recpack::train

@@ -1,5 +1,5 @@
-// Sums and copies of arrays between the ranks of a run: the threads of a process, processes, or
-// accelerators. What each way guarantees is in docs/training.md.
+// Collective operations between the ranks of a run: threads of a process, processes, or GPUs.
+// docs/training.md lists the guarantees of each kind.
 #pragma once
 
 #include <chrono>
@@ -24,51 +24,49 @@ enum class CollectiveOp : uint8_t {
   kBarrier,
 };
 
-// A call as one rank made it. `in` may be `out`.
+// A call by one rank. `in` may be `out`.
 struct CollectiveCall {
   CollectiveOp op = CollectiveOp::kBarrier;
   // AllReduce, Reduce: floats; ReduceScatter: floats of a part; Broadcast: bytes; AllGather: bytes
   // of a part; Barrier: 0.
   size_t count = 0;
-  int root = 0;  // of Reduce and Broadcast
+  int root = 0;  // for Reduce and Broadcast
   const void* in = nullptr;
   void* out = nullptr;
 };
 
-// Whether calls of two ranks are the same one: operation, count and root are equal.
+// Returns true if operation, count and root are equal, as the calls of two ranks must be.
 bool SameCall(const CollectiveCall& a, const CollectiveCall& b) noexcept;
 
 // "AllReduce of 10 floats", "Broadcast of 8 bytes from rank 2".
 std::string CallText(const CollectiveCall& call);
 
-// What one rank's calls came to. Of an object of a device, the time is that until the work was
-// enqueued.
+// Totals of one rank's calls. For a device collective, the time covers enqueueing only.
 struct CollectiveAccount {
   uint64_t calls = 0;
-  uint64_t bytes = 0;  // of the arrays that the rank passed; of a part's operation, all parts
-  double seconds = 0;  // within calls, the wait for other ranks included
+  uint64_t bytes = 0;  // of the arrays passed; for operations on parts, of all parts
+  double seconds = 0;  // within calls, including the wait for other ranks
 };
 
 struct CollectiveOptions {
-  // A timeout: none.
+  // No timeout.
   static constexpr std::chrono::milliseconds kNoLimit = std::chrono::milliseconds::max();
 
-  // How long a call waits with nothing coming before it gives up, and names the ranks that are
-  // missing. A step of the slowest rank must fit, and what rank 0 does between steps, as to write a
-  // checkpoint.
+  // Time without any progress after which a call fails, naming the missing ranks. It must exceed a
+  // step of the slowest rank, and rank 0's work between steps, such as writing a checkpoint.
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
-  // The same while processes find each other, as some may start late.
+  // Timeout for connecting; some processes may start late.
   std::chrono::milliseconds connect_timeout = std::chrono::minutes(5);
 };
 
-// The part of one rank. All ranks call the same operations in the same order with the same sizes;
-// otherwise each gets an Error that names two calls that differ. One thread at a time uses an
-// object, save for Abort() and Check(). Once a rank has failed, aborted, was destroyed too early or
-// was lost, waiting and later calls of all others throw within seconds, each the same Error that
-// says which rank it was and why; arrays then hold anything.
+// One rank's member. All ranks call the same operations in the same order with the same sizes;
+// otherwise every rank gets an Error that names two differing calls. Not thread-safe, except
+// Abort() and Check(). After a rank has failed, aborted, been destroyed early or been lost, current
+// and later calls on all other ranks throw within seconds, all the same Error with the rank and the
+// reason; the contents of arrays are then undefined.
 //
-// Sums are f32 and added in rank order, ((x0 + x1) + x2) + ..., whatever carries them: the same
-// bits at every rank, in every run. Of NCCL's order only this is sure: every rank gets the same.
+// Sums are f32, added in rank order, ((x0 + x1) + x2) + ..., in every implementation but NCCL's:
+// the same bits on every rank and in every run. NCCL guarantees only equal results on all ranks.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -78,38 +76,38 @@ class Collective {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  // Where arrays must lie: -1 is the host's memory, else the memory of that device. The host's
-  // calls end when `data` may be used; they ignore `stream`. A device's calls enqueue on `stream`.
+  // Where arrays must be: -1 for host memory, else the memory of that device. Host calls return
+  // when `data` may be used, and ignore `stream`. Device calls enqueue on `stream`.
   virtual int device() const noexcept { return -1; }
 
-  // The collective of the same ranks for the host's memory; it is this one where device() is -1.
+  // The host-memory collective of the same ranks; *this if device() is -1.
   virtual Collective& host() noexcept { return *this; }
 
-  // Every rank's `data` becomes the sum over ranks.
+  // Sets every rank's `data` to the sum over ranks.
   void AllReduce(std::span<float> data, DeviceStream stream = nullptr);
 
-  // `data` of the root becomes the sum over ranks; that of others stays as it was.
+  // Sets the root's `data` to the sum over ranks; others' is unchanged.
   void Reduce(std::span<float> data, int root, DeviceStream stream = nullptr);
 
-  // `all` is size() equal parts; `part` becomes the sum over ranks of their parts number rank().
-  // `part` may be that part of `all`; what is left in `all` then is what was there.
+  // `all` consists of size() equal parts; sets `part` to the sum over ranks of part number rank().
+  // `part` may be that part of `all`; the rest of `all` is unchanged.
   void ReduceScatter(std::span<const float> all, std::span<float> part,
                      DeviceStream stream = nullptr);
 
-  // Every rank's `data` becomes that of the root.
+  // Copies the root's `data` to every rank.
   void Broadcast(std::span<std::byte> data, int root, DeviceStream stream = nullptr);
 
-  // `all` becomes the parts of all ranks in rank order. `part` may be its place in `all`.
+  // Fills `all` with the parts of all ranks, in rank order. `part` may be its place in `all`.
   void AllGather(std::span<const std::byte> part, std::span<std::byte> all,
                  DeviceStream stream = nullptr);
 
-  // Returns when all ranks have called it. Waits for no stream.
+  // Returns when all ranks have called it. Does not wait for streams.
   void Barrier();
 
-  // Ends the run for all ranks: see above. The first reason counts. Any thread.
+  // Ends the run for all ranks, see above. The first reason is kept. Thread-safe.
   virtual void Abort(const std::string& reason) noexcept = 0;
 
-  // Throws if the run has failed at any rank, as far as it is known here. Any thread, at once.
+  // Throws if the run is known to have failed on any rank. Thread-safe; does not block.
   virtual void Check() = 0;
 
   const CollectiveAccount& account() const noexcept { return account_; }
@@ -118,7 +116,7 @@ class Collective {
   Collective(int rank, int size) : rank_(rank), size_(size) {}
 
  private:
-  // Does the call, whose sizes and root are valid.
+  // Runs a call whose sizes and root are valid.
   virtual void Run(const CollectiveCall& call, DeviceStream stream) = 0;
   void Account(const CollectiveCall& call, size_t bytes, DeviceStream stream);
   void CheckRoot(int root, const char* call) const;
@@ -128,25 +126,34 @@ class Collective {
   CollectiveAccount account_;
 };
 
-// Each rank's value, in rank order: for sums and maxima of counts. A call as AllGather() is one.
+// Returns each rank's value, in rank order. Collective.
 std::vector<uint64_t> GatherValues(Collective& collective, uint64_t value);
 
-// A kind of collectives between GPUs, one rank each.
+// A kind of collectives between GPUs, one rank per GPU.
 struct GpuCollectives {
   std::string name;  // "NCCL"
-  // Empty where they can be made on this machine; otherwise why not.
+  // Returns why they cannot be made on this machine; empty: they can.
   std::function<std::string()> unavailable = {};
-  // The part of the GPU `device`, of the ranks that `host` connects for the host's memory; all of
-  // them make theirs at once. Empty: there is no such kind.
+  // Makes the member for GPU number `device`, among the ranks that `host` connects. Collective.
+  // Empty: not available.
   std::function<std::unique_ptr<Collective>(std::shared_ptr<Collective> host, int device)> make =
       {};
-  // Names the GPU `device` of this machine among those of all; two ranks cannot be of one place.
+  // Identifies GPU number `device` of this machine among all machines; two ranks must not share
+  // one.
   std::function<std::string(int device)> place = {};
 };
 
-// For `ranks` threads of this process, which exchange no copies: each sums a slice of all arrays in
-// place. Element r is rank r's. Throws Error (kInvalidArgument) if there is not one rank at least.
+// For `ranks` threads of this process: each sums a slice of all arrays in place, without copies.
+// Element r is rank r's. Throws Error (kInvalidArgument) for fewer than one rank.
 std::vector<std::unique_ptr<Collective>> ThreadCollectives(int ranks,
                                                            const CollectiveOptions& options = {});
+
+// Collectives between the threads of a training's process. They have no timeout: no thread can be
+// lost, one that fails aborts, and the waits of each thread have timeouts of their own: the
+// loader's (`stall_timeout`) for input, the process collective's for other processes. A shorter
+// timeout here would end a run that waits legitimately for those.
+inline std::vector<std::unique_ptr<Collective>> LocalCollectives(int threads) {
+  return ThreadCollectives(threads, {.timeout = CollectiveOptions::kNoLimit});
+}
 
 }  // namespace recpack::train

@@ -1,4 +1,4 @@
-// Why the threads of a process cannot go on together.
+// First exception among the threads of a process, rethrown in all of them.
 #pragma once
 
 #include <exception>
@@ -7,7 +7,7 @@
 
 namespace recpack::train {
 
-// What one thread met, to be told by all that it brings to an end. Any thread.
+// Thread-safe.
 class FirstFailure {
  public:
   void Set(std::exception_ptr failure) noexcept {

@@ -1,4 +1,4 @@
-// The collective of a process, from where its launcher put it: recpack::train_mpi.
+// Connects a process to the others as its launcher describes: recpack::train_mpi.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace recpack::train {
 
-// Of one process alone: a collective of one rank. Of a job of MPI: MpiCollective() where this build
-// has MPI. Else TcpCollective() at the place's address. Throws as these do, and Error
-// (kUnsupported) for a job of MPI if there is neither MPI nor an address.
+// For a single process: a collective of one rank. For an MPI job: MpiCollective() if this build has
+// MPI. Otherwise TcpCollective() at the place's address. Throws like these, and Error
+// (kUnsupported) for an MPI job without MPI in the build and without an address.
 std::unique_ptr<Collective> JoinRanks(const LaunchPlace& place,
                                       const CollectiveOptions& options = {});
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostRanks = 1'000'000;
 constexpr int kMostPort = 65'535;
-// Of Slurm's jobs that name no port.
+// For Slurm jobs without a port.
 constexpr int kFirstJobPort = 15'000;
 constexpr int kJobPorts = 10'000;
 
@@ -25,7 +25,7 @@ Error Wrong(const std::string& reason, const std::string& advice = "") {
   return {ErrorKind::kInvalidArgument, reason, {}, advice};
 }
 
-// The names under which one launcher says the four numbers.
+// The names of one launcher's four variables.
 struct Names {
   Launcher launcher;
   const char* rank;
@@ -44,8 +44,8 @@ constexpr Names kSlurm = {Launcher::kSlurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASK
 
 class Reader {
  public:
-  // `place_too`: where on its machine a rank is. Some launchers do not say (DeepSpeed), and who
-  // only looks on does not need it.
+  // `place_too`: read the local rank as well. Some launchers (DeepSpeed) do not set it, and
+  // observers do not need it.
   Reader(const Environment& environment, bool place_too)
       : environment_(environment), place_too_(place_too) {}
 
@@ -70,7 +70,7 @@ class Reader {
   }
 
  private:
-  // A variable that is set to nothing is not set.
+  // An empty variable counts as unset.
   std::optional<std::string_view> Text(const char* name) const {
     const char* text = environment_(name);
     if (text == nullptr || *text == '\0') return std::nullopt;
@@ -85,7 +85,7 @@ class Reader {
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
     if (error != std::errc() || end != text->data() + text->size() || number < least ||
         number > most) {
-      throw Wrong(format("{}={} is no number from {} to {}", name, *text, least, most));
+      throw Wrong(format("{}={}: expected a number from {} to {}", name, *text, least, most));
     }
     return number;
   }
@@ -96,13 +96,13 @@ class Reader {
     throw Wrong(format("{} is set, but {} is not", because, name), "set both or neither");
   }
 
-  // Some set torch's names by hand from those of MPI.
+  // Users sometimes set torch's variables by hand from those of MPI.
   void CheckAgreement(const LaunchPlace& place, const Names& mpi) const {
     const LaunchPlace other = RanksOf(kTorchrun);
     if (other.rank == place.rank && other.size == place.size) return;
     throw Wrong(format("RANK={} of WORLD_SIZE={}, but {}={} of {}={}", other.rank, other.size,
                        mpi.rank, place.rank, mpi.size, place.size),
-                "unset those that are not of this run");
+                "unset the variables that do not belong to this run");
   }
 
   LaunchPlace RanksOf(const Names& names) const {
@@ -112,7 +112,7 @@ class Reader {
     if (has_local) {
       place.local_size = Needed(names.local_size, 1, kMostRanks, names.local_rank);
       place.local_rank = Needed(names.local_rank, 0, kMostRanks, names.local_size);
-    } else {  // then all are on one machine
+    } else {  // a single machine
       place.local_size = place.size;
       place.local_rank = place.rank;
     }
@@ -144,7 +144,7 @@ class Reader {
 
   LaunchPlace SlurmRanks() const {
     LaunchPlace place = WorldOf(kSlurm);
-    if (place.size == 1 && place.rank == 0) return {};  // a shell, or a program alone
+    if (place.size == 1 && place.rank == 0) return {};  // a shell, or a program on its own
     if (!place_too_) return place;
     place.local_rank = Needed(kSlurm.local_rank, 0, kMostRanks, kSlurm.rank);
     place.local_size = TasksOfThisNode();
@@ -167,7 +167,7 @@ class Reader {
         format("{}={} has no node number {} (SLURM_NODEID)", kSlurm.local_size, *text, node));
   }
 
-  // Takes "2(x3)," or "1" off the front.
+  // Removes "2(x3)," or "1" from the front.
   std::pair<int, int> TakeGroup(std::string_view& rest) const {
     const std::string_view group = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), group.size() + 1));
@@ -189,7 +189,8 @@ class Reader {
   }
 
   Error BadGroups() const {
-    return Wrong(format("{}={} is not like 2(x3),1", kSlurm.local_size, *Text(kSlurm.local_size)));
+    return Wrong(format("{}={}: expected a list such as 2(x3),1", kSlurm.local_size,
+                        *Text(kSlurm.local_size)));
   }
 
   void SetAddress(LaunchPlace& place) const {
@@ -211,7 +212,7 @@ class Reader {
   static void CheckTorchAddress(const LaunchPlace& place) {
     if (place.size == 1 || (!place.address.empty() && place.port != 0)) return;
     throw Wrong("RANK is set, but MASTER_ADDR and MASTER_PORT are not",
-                "torchrun sets them; otherwise set them to where rank 0 shall listen");
+                "torchrun sets them; otherwise set them to the address where rank 0 is to listen");
   }
 
   void SetSlurmAddress(LaunchPlace& place) const {

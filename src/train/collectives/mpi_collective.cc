@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "recpack/base/patience.h"
+#include "recpack/base/clock.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/mpi_session.h"
 #include "src/train/collectives/transport.h"
@@ -12,7 +12,7 @@
 namespace recpack::train {
 namespace {
 
-// MPI waits by asking: without a pause first, then giving way, then asleep.
+// MPI can only be polled: first without a pause, then with yields, then with sleeps.
 class Patience {
  public:
   void Pause() {
@@ -23,7 +23,7 @@ class Patience {
       std::this_thread::yield();
     }
   }
-  // Notices and the clock are looked at now and then only.
+  // Notices and the clock are checked less often.
   bool Look() const noexcept { return times_ % kSpins == 0 || times_ > kYields; }
 
  private:
@@ -54,7 +54,7 @@ class MpiTransport final : public Transport {
       Await(call, timeout);
     } catch (const std::exception& error) {
       Abandon();
-      Fail(AbortError(rank(), error.what()));  // unless that is what ended it
+      Fail(AbortError(rank(), error.what()));  // unless that error ended it
       ThrowWhatEndedIt();
     }
   }
@@ -83,7 +83,7 @@ class MpiTransport final : public Transport {
     const std::lock_guard lock(session_.mutex());
     ThrowIfFailed();
     pending_.clear();
-    pending_.reserve(2 * parcels.size());  // none is posted that has no place there
+    pending_.reserve(2 * parcels.size());  // no request is posted without a place for it
     for (int other = 0; other < size(); ++other) {
       const Parcel& parcel = parcels[static_cast<size_t>(other)];
       if (other == rank()) continue;
@@ -141,9 +141,9 @@ class MpiTransport final : public Transport {
     throw Error(error);
   }
 
-  // With the session's mutex held, all of the following.
+  // The functions below need the session's mutex.
 
-  // One that MPI gives an error of stays, for Abandon().
+  // Requests that failed remain, for Abandon().
   void EraseDone() {
     int code = MPI_SUCCESS;
     std::erase_if(pending_, [&code](Pending& pending) {
@@ -163,7 +163,8 @@ class MpiTransport final : public Transport {
     }
   }
 
-  // A rank that has ended takes part in no move beyond its last; what it sent before comes yet.
+  // A rank that has ended takes part in no move after its last; messages that it sent before still
+  // arrive.
   void ThrowIfEnded(const CollectiveCall& call) {
     for (const Pending& pending : pending_) {
       const uint64_t ended = ended_[static_cast<size_t>(pending.rank)];
@@ -174,7 +175,7 @@ class MpiTransport final : public Transport {
     }
   }
 
-  // Takes the caller's memory back. What others have not taken yet they will not take any more.
+  // Releases the caller's memory. What others have not received yet, they will not receive.
   void Abandon() noexcept {
     const std::lock_guard lock(session_.mutex());
     for (Pending& pending : pending_) {
@@ -212,8 +213,9 @@ class MpiTransport final : public Transport {
   MpiSession& session_;
   int tag_ = 0;
   std::vector<Pending> pending_;
-  std::vector<uint64_t> ended_;  // by rank: 0, or one more than the moves it took part in
-  uint64_t moves_ = 0;           // that are over
+  // per rank: 0, or one more than the number of moves it took part in
+  std::vector<uint64_t> ended_;
+  uint64_t moves_ = 0;  // number of finished moves
   std::optional<Error> failure_;
   bool told_ = false;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kExitTag = 0;
 constexpr int kExitCode = 2;
-// How long a rank of a failed run waits for others to end by themselves.
+// Time that a rank of a failed run waits for others to end by themselves.
 constexpr auto kGrace = std::chrono::seconds(3);
 constexpr auto kPause = std::chrono::milliseconds(1);
 
@@ -56,7 +56,7 @@ void MpiSession::Tell(int tag, const MpiNotice& notice) noexcept {
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
     MPI_Request request = MPI_REQUEST_NULL;
-    // A rank that cannot be told is one that MPI has lost: its launcher ends the job.
+    // If a rank cannot be reached, MPI has lost it, and its launcher ends the job.
     if (MPI_Isend(&outgoing.notice, sizeof outgoing.notice, MPI_BYTE, other, tag, notices_,
                   &request) == MPI_SUCCESS) {
       outgoing.requests.push_back(request);
@@ -83,7 +83,7 @@ int MpiSession::Hear(int tag, MpiNotice& notice) noexcept {
 
 void MpiSession::AtExit() noexcept { Get().Finish(); }
 
-// MPI_Finalize() waits for all ranks. Those that know of the failure say that they exit.
+// MPI_Finalize() waits for all ranks. Ranks that know of the failure announce that they exit.
 void MpiSession::Finish() noexcept {
   const std::lock_guard lock(mutex_);
   int finalized = 0;

@@ -1,4 +1,4 @@
-// MPI as this process has it. The one header that includes mpi.h.
+// This process's MPI state. The only header that includes mpi.h.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -17,13 +17,13 @@ namespace recpack::train {
 // Throws Error (kIo) with MPI's text unless `code` is MPI_SUCCESS.
 void CheckMpi(int code, const char* call);
 
-// A notice as it goes over MPI, where nothing orders it behind the arrays of its sender.
+// A notice in MPI messages, which are not ordered with the sender's arrays.
 struct MpiNotice {
-  uint64_t moves = 0;  // that the sender has finished
+  uint64_t moves = 0;  // moves that the sender has finished
   Notice notice;
 };
 
-// Initialised by the first use, for ever. All members, and all calls of MPI, under mutex().
+// Initialised on first use, permanently. Hold mutex() for all members and all MPI calls.
 class MpiSession {
  public:
   static MpiSession& Get();
@@ -31,19 +31,19 @@ class MpiSession {
   std::mutex& mutex() noexcept { return mutex_; }
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
-  MPI_Comm arrays() const noexcept { return arrays_; }    // what collectives carry
-  MPI_Comm notices() const noexcept { return notices_; }  // and what they tell beside it
+  MPI_Comm arrays() const noexcept { return arrays_; }    // for the collectives' arrays
+  MPI_Comm notices() const noexcept { return notices_; }  // for notices
 
-  // A tag for one more collective; the same at all ranks, as they make them in the same order.
+  // A tag for a new collective; equal on all ranks, which make collectives in the same order.
   int NextTag() noexcept { return next_tag_++; }
 
-  // Sends to all others, and does not wait.
+  // Sends to all other ranks without waiting.
   void Tell(int tag, const MpiNotice& notice) noexcept;
 
-  // The next notice of a tag, and who sent it; -1: none has come. Does not wait.
+  // Receives the next notice with a tag; returns its sender, or -1 if there is none. Does not wait.
   int Hear(int tag, MpiNotice& notice) noexcept;
 
-  // From now on the program's exit does not wait long for other ranks.
+  // Shortens the program's wait for other ranks at exit.
   void SetFailed() noexcept { failed_ = true; }
 
  private:
@@ -62,9 +62,9 @@ class MpiSession {
   int size_ = 1;
   MPI_Comm arrays_ = MPI_COMM_NULL;
   MPI_Comm notices_ = MPI_COMM_NULL;
-  int next_tag_ = 1;  // 0 is told at exit
+  int next_tag_ = 1;  // tag 0 is used at exit
   bool failed_ = false;
-  std::list<Outgoing> outgoing_;  // until they are sent
+  std::list<Outgoing> outgoing_;  // kept until sent
 };
 
 }  // namespace recpack::train

@@ -16,7 +16,7 @@
 namespace recpack::train {
 namespace {
 
-constexpr auto kWatch = std::chrono::milliseconds(100);  // between looks for failures
+constexpr auto kWatch = std::chrono::milliseconds(100);  // interval of checks for failures
 
 class OverNccl final : public Collective {
  public:
@@ -61,7 +61,7 @@ class OverNccl final : public Collective {
     }
   }
 
-  // Work on the device that waits for a failed rank ends only if its communicator is broken.
+  // Device work that waits for a failed rank ends only if its communicator is aborted.
   void Watch(const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -96,7 +96,7 @@ class OverNccl final : public Collective {
 
   const std::shared_ptr<Collective> host_;
   const int device_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   NcclCommunicator communicator_;
   std::optional<Error> failure_;
   std::jthread watcher_;

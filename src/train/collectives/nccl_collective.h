@@ -8,29 +8,29 @@
 
 namespace recpack::train {
 
-// Empty if NCCL can be used on this machine, otherwise why not. NCCL is loaded at run time.
+// Returns why NCCL cannot be used on this machine; empty: it can. NCCL is loaded at run time.
 std::string NcclUnavailable();
 
-// The part of the GPU `device`, whose memory all arrays lie in; one rank a GPU. Calls enqueue on
-// their stream, of that device, and return; time on the device is in no account. Before the object
-// goes, the work on its streams must be done.
+// The member for GPU number `device`, which holds all arrays; one rank per GPU. Calls enqueue on
+// their stream of that device and return; accounts do not include time on the device. The work on
+// its streams must be done before the object is destroyed.
 //
-// `host` connects the same ranks for the host's memory, and stays the caller's to abort. Over it
-// ranks find each other, Barrier() goes, and failures are told: a thread looks for them, and then
-// ends what waits on the device. Whether calls match is not checked: one that others do not make is
-// ended by the timeout, which also counts what is on its stream before it.
+// `host` connects the same ranks in host memory; the caller may abort it. It is used for setup, for
+// Barrier() and to report failures: a thread polls it and ends blocked device work. Calls are not
+// checked to match: a call that other ranks do not make ends by the timeout, which also includes
+// earlier work on its stream.
 //
-// Sums are added in NCCL's order: all ranks get the same bits. That other runs get them is not
-// promised (docs/training.md). Throws Error at all ranks: kUnsupported where there is no
-// NCCL, or if two ranks name one GPU, which NCCL does not do; kDevice where there is no such GPU.
+// Sums are added in NCCL's order: all ranks get the same bits, but other runs may not
+// (docs/training.md). Throws Error on all ranks: kUnsupported without NCCL, or if two ranks use one
+// GPU, which NCCL does not support; kDevice if there is no such GPU.
 std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective> host, int device,
                                            const CollectiveOptions& options = {});
 
-// Names the GPU among all machines: ranks whose places are the same would be of one GPU. Throws
-// Error (kDevice) where there is no such GPU, kUnsupported in a build without NCCL.
+// Identifies the GPU among all machines: equal for ranks that use the same GPU. Throws Error
+// (kDevice) if there is no such GPU, kUnsupported in a build without NCCL.
 std::string NcclPlace(int device);
 
-// Makes those, with these options.
+// The NCCL functions above, with these options.
 GpuCollectives NcclCollectives(const CollectiveOptions& options = {});
 
 }  // namespace recpack::train

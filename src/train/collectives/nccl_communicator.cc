@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "recpack/base/clock.h"
 #include "recpack/base/error.h"
-#include "recpack/base/patience.h"
 #include "src/base/format.h"
 #include "src/train/collectives/nccl_collective.h"
 #include "src/train/collectives/nccl_place.h"
@@ -15,14 +15,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPoll = std::chrono::microseconds(200);  // while NCCL is at something
+constexpr auto kPoll = std::chrono::microseconds(200);  // interval of polling NCCL
 constexpr auto kGoodbye = std::chrono::seconds(10);
 
 Error DeviceFailure(const std::string& call, int device, const std::string& text) {
   return {ErrorKind::kDevice, format("{} on device {}: {}", call, device, text)};
 }
 
-// NCCL goes by the thread's current device.
+// NCCL uses the thread's current device.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) {
@@ -79,7 +79,7 @@ void NcclCommunicator::Join() {
   if (host_.rank() == 0) CheckNccl(nccl_.GetUniqueId(&id), "ncclGetUniqueId");
   host_.Broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;  // so that a rank which never comes can be given up
+  config.blocking = 0;  // non-blocking, so that a rank that never arrives can be given up
   CheckNccl(nccl_.CommInitRankConfig(&communicator_, host_.size(), id, host_.rank(), &config),
             "ncclCommInitRankConfig");
   AwaitReady("ncclCommInitRankConfig", options_.connect_timeout);
@@ -136,10 +136,9 @@ void NcclCommunicator::Check() {
       deadline_ = DeadlineAfter(options_.timeout);
       return;
     }
-    throw DeviceFailure(
-        last_, device_,
-        format("not done within {} ms: a rank does not come to it, or calls another",
-               options_.timeout.count()));
+    throw DeviceFailure(last_, device_,
+                        format("not done within {} ms: a rank does not reach it, or calls another",
+                               options_.timeout.count()));
   }
   CheckCuda(done, last_, device_);
   deadline_.reset();
@@ -156,7 +155,7 @@ ncclResult_t NcclCommunicator::State() const {
   return asked == ncclSuccess ? state : asked;
 }
 
-// NCCL takes calls only once the one before is enqueued, or the communicator made.
+// NCCL accepts a call only after the previous one is enqueued, or the communicator is made.
 void NcclCommunicator::AwaitReady(const std::string& call, std::chrono::milliseconds timeout) {
   auto deadline = DeadlineAfter(timeout);
   ncclResult_t state = State();
@@ -181,7 +180,7 @@ void NcclCommunicator::CheckNccl(ncclResult_t result, const std::string& call) c
       format("NCCL: {}: {}", nccl_.GetErrorString(result), nccl_.GetLastError(communicator_)));
 }
 
-// Others end too, or have failed: this rank does not wait for them for ever.
+// The others end too, or have failed: this rank does not wait for them forever.
 void NcclCommunicator::Goodbye() {
   nccl_.CommFinalize(communicator_);
   const auto deadline = Clock::now() + kGoodbye;

@@ -1,4 +1,4 @@
-// NCCL's communicator, and what its functions tell, as Error.
+// Owns an NCCL communicator, and converts NCCL's errors to Error.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,25 +15,24 @@ namespace recpack::train {
 // Throws Error (kDevice).
 void CheckCuda(cudaError_t error, const std::string& call, int device);
 
-// A rank's part, of a GPU. Not safe for several threads.
+// One rank's GPU. Not thread-safe.
 class NcclCommunicator {
  public:
-  // All ranks of `host` make theirs at once: the id is handed out over it, and what fails at one
-  // ends it for all.
+  // Collective over the ranks of `host`, which distributes the id; a failure on one rank ends it on
+  // all.
   NcclCommunicator(Collective& host, int device, const CollectiveOptions& options);
-  // Waits a while for the others to end as well, unless `host` has failed.
+  // Waits for a while until the others end as well, unless `host` has failed.
   ~NcclCommunicator();
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  // Of `call.count` above 0; no barrier. Returns once it is enqueued.
+  // Enqueues a call and returns. `call.count` must be above 0; not for barriers.
   void Enqueue(const CollectiveCall& call, DeviceStream stream);
 
-  // Throws Error (kDevice) for what NCCL tells of calls that were enqueued, and where the last one
-  // is not done within the timeout.
+  // Throws Error (kDevice) for asynchronous NCCL errors, and if the last call exceeds the timeout.
   void Check();
 
-  // Ends what is on the device; there are no calls from here on.
+  // Ends the work on the device; no calls may follow.
   void Break() noexcept;
 
  private:
@@ -50,10 +49,11 @@ class NcclCommunicator {
   const int device_;
   const CollectiveOptions options_;
   const NcclLibrary& nccl_;
-  ncclComm_t communicator_ = nullptr;                              // null once it was broken
-  cudaEvent_t enqueued_ = nullptr;                                 // behind the last call
-  std::string last_;                                               // that call
-  std::optional<std::chrono::steady_clock::time_point> deadline_;  // of it; empty: it is done
+  ncclComm_t communicator_ = nullptr;  // null after Break()
+  cudaEvent_t enqueued_ = nullptr;     // recorded after the last call
+  std::string last_;                   // text of the last call
+  // of the last call; unset: it is done
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
 };
 
 }  // namespace recpack::train

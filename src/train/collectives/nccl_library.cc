@@ -7,7 +7,7 @@
 namespace recpack::train {
 namespace {
 
-// ncclCommFinalize() and communicators that do not block came with it.
+// The first version with ncclCommFinalize() and non-blocking communicators.
 constexpr int kOldest = 21400;
 
 NcclLibrary Load() {
@@ -30,8 +30,9 @@ NcclLibrary Load() {
   library.Find(nccl.AllGather, "ncclAllGather");
   int version = 0;
   if (nccl.GetVersion(&version) != ncclSuccess || version < kOldest) {
-    throw Error(ErrorKind::kUnsupported,
-                format("NCCL is too old: its version is {}, {} is needed", version, kOldest));
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("NCCL is too old: its version is {}, at least {} is needed", version, kOldest));
   }
   return nccl;
 }

@@ -1,5 +1,5 @@
-// NCCL's functions, found at run time. Linked, the shared library would keep programs from starting
-// where it is not installed, and the archive is over 200 MB in every program; so it is loaded.
+// NCCL's functions, loaded at run time. A linked shared library would keep programs from starting
+// where NCCL is missing, and the static one would add over 200 MB to every program.
 #pragma once
 
 #include <nccl.h>
@@ -24,10 +24,10 @@ struct NcclLibrary {
   decltype(&ncclBroadcast) Broadcast = nullptr;
   decltype(&ncclAllGather) AllGather = nullptr;
 
-  std::string failure = {};  // why it cannot be used; empty: it can
+  std::string failure = {};  // why NCCL cannot be used; empty: it can
 };
 
-// Loaded by the first call, for ever.
+// Loaded on the first call, permanently.
 const NcclLibrary& Nccl();
 
 }  // namespace recpack::train

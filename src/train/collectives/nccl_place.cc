@@ -23,7 +23,7 @@ void CheckThatPlacesDiffer(std::span<const GpuPlace> by_rank) {
     if (first == second) continue;
     const std::string place(second->data());
     throw Error(ErrorKind::kUnsupported,
-                format("ranks {} and {} use one GPU ({}); NCCL takes one rank a GPU",
+                format("ranks {} and {} use one GPU ({}); NCCL takes one rank per GPU",
                        first - by_rank.begin(), second - by_rank.begin(),
                        place.substr(place.find(' ') + 1)),
                 {}, "give each rank a GPU of its own, or use the collectives of the host");

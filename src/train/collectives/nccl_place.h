@@ -1,4 +1,4 @@
-// Which GPU each rank uses.
+// Identifies the GPU of each rank.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace recpack::train {
 
-// Names one GPU among all machines: the machine's boot, which containers on it share, and the bus.
-// Text, filled up with zeros.
+// Identifies a GPU among all machines: by the machine's boot id, which its containers share, and
+// the PCI bus id. Zero-padded text.
 using GpuPlace = std::array<char, 96>;
 
-// `bus`: as CUDA names it, of a GPU of this machine.
+// `bus`: PCI bus id from CUDA, of a GPU of this machine.
 GpuPlace PlaceOnBus(const std::string& bus);
 
-// Throws Error (kUnsupported) that names two ranks of one GPU.
+// Throws Error (kUnsupported) with two ranks that use the same GPU.
 void CheckThatPlacesDiffer(std::span<const GpuPlace> by_rank);
 
 }  // namespace recpack::train

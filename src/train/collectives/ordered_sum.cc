@@ -6,9 +6,8 @@
 namespace recpack::train {
 namespace {
 
-constexpr size_t kLine = 16;  // floats of a cache line
-constexpr size_t kTile =
-    1024;  // floats that are summed before they are stored; within the L1 cache
+constexpr size_t kLine = 16;    // floats per cache line
+constexpr size_t kTile = 1024;  // floats summed before they are stored; fits the L1 cache
 
 void Add(const float* __restrict from, float* __restrict to, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) to[i] += from[i];

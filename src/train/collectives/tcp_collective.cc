@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include "recpack/base/patience.h"
+#include "recpack/base/clock.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
@@ -19,7 +19,7 @@
 namespace recpack::train {
 namespace {
 
-// How long a rank whose data connection broke is listened to for why.
+// Time to wait for the reason of a rank whose data connection broke.
 constexpr auto kLastWords = std::chrono::seconds(2);
 
 class TcpTransport final : public Transport {
@@ -62,7 +62,7 @@ class TcpTransport final : public Transport {
     Tell();
   }
 
-  // A rank that has gone without a word is lost, also where no call meets it.
+  // A rank that disconnects without a notice is lost, even outside of calls.
   void Check() override {
     ThrowIfTold();
     const std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ class TcpTransport final : public Transport {
       SetFailure({ErrorKind::kIo,
                   format("rank {} was lost: its process has ended, or the network failed", other),
                   {},
-                  "see what that process said last"});
+                  "see the last output of that process"});
       Tell();
       ThrowIfFailed();
     }
@@ -94,7 +94,7 @@ class TcpTransport final : public Transport {
   const Socket& Data(int other) const { return mesh_.data[static_cast<size_t>(other)]; }
   const Socket& Control(int other) const { return mesh_.control[static_cast<size_t>(other)]; }
 
-  // Sends and receives what goes without waiting; whether anything did.
+  // Sends and receives what is possible without blocking; returns true if there was progress.
   bool Push(const CollectiveCall& call) {
     bool moved = false;
     for (int other = 0; other < size(); ++other) {
@@ -119,14 +119,14 @@ class TcpTransport final : public Transport {
     return moved;
   }
 
-  // False: it would have had to wait. Throws if there is nobody at the other end.
+  // Returns false if it would block. Throws if the connection is closed.
   bool Went(ssize_t bytes, int other, const CollectiveCall& call) {
     if (bytes > 0) return true;
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     ThrowLost(other, call);
   }
 
-  // The ranks to or from which something is still to go.
+  // The ranks with unfinished transfers.
   std::vector<int> Pending() const {
     std::vector<int> ranks;
     for (int other = 0; other < size(); ++other) {
@@ -152,7 +152,7 @@ class TcpTransport final : public Transport {
     }
   }
 
-  // Returns how many of them, the first ones, are for notices.
+  // Returns the number of entries, at the front, that are for notices.
   size_t SetWaits() {
     const std::lock_guard lock(mutex_);
     waits_.assign(1, {wake_.fd(), POLLIN, 0});
@@ -184,7 +184,7 @@ class TcpTransport final : public Transport {
     throw Error(error);
   }
 
-  // With mutex_ held, all of the following.
+  // The functions below need mutex_.
 
   bool Hears(int other) const { return other != rank_ && !silent_[static_cast<size_t>(other)]; }
 
@@ -195,7 +195,7 @@ class TcpTransport final : public Transport {
   void ReadNotice(int other) {
     Notice notice;
     const Deadline deadline = std::chrono::steady_clock::now() + kLastWords;
-    silent_[static_cast<size_t>(other)] = true;  // a rank says no more than one thing
+    silent_[static_cast<size_t>(other)] = true;  // a rank sends only one notice
     if (!ReceiveAll(Control(other), MessageBytes(notice), deadline)) return;
     ended_[static_cast<size_t>(other)] = true;
     if (const auto failure = FailureOf(notice); failure && !failure_) SetFailure(*failure);
@@ -223,12 +223,12 @@ class TcpTransport final : public Transport {
 
   const int rank_;
   TcpMesh mesh_;
-  std::vector<Parcel> parcels_;  // what is left of them
+  std::vector<Parcel> parcels_;  // remaining parts of the parcels
   std::vector<pollfd> waits_;
 
   std::mutex mutex_;
-  std::vector<bool> silent_;  // no notice is to come from that rank any more
-  std::vector<bool> ended_;   // it said so
+  std::vector<bool> silent_;  // no further notice comes from that rank
+  std::vector<bool> ended_;   // by its notice
   std::optional<Error> failure_;
   bool told_ = false;
   const Socket wake_;  // an eventfd: readable once the run has failed

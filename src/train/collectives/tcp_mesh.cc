@@ -7,8 +7,8 @@
 #include <cstring>
 #include <thread>
 
+#include "recpack/base/clock.h"
 #include "recpack/base/error.h"
-#include "recpack/base/patience.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
@@ -16,18 +16,20 @@
 namespace recpack::train {
 namespace {
 
-// "RECPACK1" of a machine of the same byte order.
+// "RECPACK1" on a machine of the same byte order.
 constexpr uint64_t kMagic = 0x314B'4341'5043'4552;
-constexpr auto kPatience = std::chrono::seconds(2);          // for what buffers hold to go through
-constexpr auto kRetry = std::chrono::milliseconds(50);       // until rank 0 listens
-constexpr auto kAttempt = std::chrono::milliseconds(5'000);  // to connect, before the next address
+constexpr auto kPatience = std::chrono::seconds(2);  // time for buffered data to be sent
+// interval of attempts until rank 0 listens
+constexpr auto kRetry = std::chrono::milliseconds(50);
+// per address, before the next one is tried
+constexpr auto kAttempt = std::chrono::milliseconds(5'000);
 
-// Who connects and says nothing is let wait, up to so many beside those that are to come.
+// Limit on connections that have not identified themselves, in addition to the expected ones.
 constexpr size_t kMostStrangers = 64;
 
 enum Channel : uint32_t { kControl, kData, kChannels };
 
-// The first message on every connection, from the rank that connected.
+// The first message on every connection, sent by the rank that connected.
 struct Hello {
   uint64_t magic = kMagic;
   int32_t rank = 0;
@@ -36,22 +38,22 @@ struct Hello {
   uint32_t port = 0;  // where it listens
 };
 
-// Rank 0's answer on control connections: a Notice and, unless that tells of a failure, the
-// places of all ranks.
+// Rank 0's answer on control connections: a Notice and, unless it reports a failure, the addresses
+// of all ranks.
 struct Listener {
   char host[60] = "";
   uint32_t port = 0;
 };
 
-// Who has connected, and has yet to say who it is: a stranger, or a rank that is slow or stopped.
+// A connection that has not identified itself: a stranger, or a rank that is slow or stopped.
 struct Guest {
   Socket socket;
   Hello hello = {};
-  size_t heard = 0;  // bytes of it
+  size_t heard = 0;  // bytes received of it
 
   bool IsRank() const { return heard == sizeof hello && hello.magic == kMagic; }
 
-  // Takes in what has come. False: it is no rank, or has gone.
+  // Reads available bytes. Returns false if this is not a rank, or has disconnected.
   bool Hear() {
     const std::span rest = MessageBytes(hello).subspan(heard);
     const ssize_t came = recv(socket.fd(), rest.data(), rest.size(), MSG_DONTWAIT);
@@ -110,8 +112,8 @@ class Rendezvous {
  private:
   std::string HostText() const { return format("{}:{}", where_.address, where_.port); }
 
-  // Where to listen so that all ranks get there: a machine's name often stands for a loopback
-  // address on that machine alone.
+  // Chooses an address to listen at that all ranks can reach: a machine's own name often resolves
+  // to a loopback address there.
   SocketAddress Reachable(const SocketAddress& own) const {
     const std::string& name = where_.address;
     const bool here_only = name == "localhost" || name == "::1" || name.starts_with("127.");
@@ -126,14 +128,14 @@ class Rendezvous {
     for (size_t i = 0; i < addresses.size() && !socket; ++i) {
       socket = Listen(Reachable(addresses[i]));
     }
-    // The address may be one that stands for this machine elsewhere only.
+    // The address may belong to this machine only as seen from outside.
     if (!socket && errno == EADDRNOTAVAIL) socket = Listen(addresses[0].Any());
     if (socket) return socket;
     throw ConnectError(format("{}: listen: {}", HostText(), std::strerror(errno)),
                        errno == EADDRINUSE ? "choose another port (MASTER_PORT)" : "");
   }
 
-  // Takes in one rank.
+  // Accepts one rank.
   void Admit() {
     auto [socket, hello] = NextHello();
     if (hello.channel != kControl || hello.size != where_.size) {
@@ -143,7 +145,7 @@ class Rendezvous {
       throw Contradiction(socket, hello, "there is no such rank");
     }
     Socket& place = mesh_.control[static_cast<size_t>(hello.rank)];
-    if (place) throw Contradiction(socket, hello, "there is one of that number already");
+    if (place) throw Contradiction(socket, hello, "that rank has already connected");
     Listener& listener = listeners_[static_cast<size_t>(hello.rank)];
     const std::string host = PeerAddress(socket).Host();
     std::copy_n(host.data(), std::min(host.size(), sizeof listener.host - 1), listener.host);
@@ -155,7 +157,8 @@ class Rendezvous {
     Error error(ErrorKind::kInvalidArgument,
                 format("rank {} of {} came from {}, but {}", hello.rank, hello.size,
                        PeerAddress(socket).Host(), reason),
-                {}, "see that all processes are of one run, and that its port is its own");
+                {},
+                "check that all processes belong to one run, and that no other run uses its port");
     Answer(socket, error);
     return error;
   }
@@ -163,7 +166,7 @@ class Rendezvous {
   void Answer(const Socket& socket, const std::optional<Error>& failure) const {
     if (!socket) return;
     const Deadline soon = std::chrono::steady_clock::now() + kPatience;
-    // A rank that does not take it is noticed by whoever waits for it next.
+    // If a rank does not receive it, the next call that waits for that rank finds out.
     if (SendAll(socket, MessageBytes(NoticeOf(failure)), soon) && !failure) {
       SendAll(socket, std::as_bytes(std::span(listeners_)), soon);
     }
@@ -184,7 +187,7 @@ class Rendezvous {
     } while (std::chrono::steady_clock::now() < deadline_);
     throw ConnectError(format("rank 0 did not answer at {} within {} ms: {}", HostText(),
                               timeout_.count(), std::strerror(error)),
-                       "see that rank 0 runs and that MASTER_ADDR and MASTER_PORT are its");
+                       "check that rank 0 runs, and that MASTER_ADDR and MASTER_PORT are its");
   }
 
   void Greet(const Socket& socket, Channel channel) const {
@@ -192,7 +195,7 @@ class Rendezvous {
                       .size = where_.size,
                       .channel = channel,
                       .port = static_cast<uint32_t>(LocalAddress(listener_).port())};
-    // If it fails, the answer will not come.
+    // If this fails, the answer will not come.
     SendAll(socket, MessageBytes(hello), Soon(deadline_));
   }
 
@@ -224,12 +227,12 @@ class Rendezvous {
   SocketAddress AddressOf(int other) const {
     const Listener& listener = listeners_[static_cast<size_t>(other)];
     const SocketAddress address = Resolve(listener.host, static_cast<int>(listener.port)).front();
-    // What rank 0 sees at an address for itself alone runs on rank 0's machine.
+    // If rank 0 sees a rank at a loopback address, that rank runs on rank 0's machine.
     if (!address.loopback()) return address;
     return Resolve(listeners_[0].host, static_cast<int>(listener.port)).front();
   }
 
-  // All.
+  // All ranks.
 
   Socket& Place(int other, uint32_t channel) {
     return (channel == kData ? mesh_.data : mesh_.control)[static_cast<size_t>(other)];
@@ -256,8 +259,8 @@ class Rendezvous {
     listener_ = Socket();
   }
 
-  // The next connection of a rank. Those of strangers are closed; who says nothing keeps none of
-  // the others waiting, and no more than a number of them are kept.
+  // Waits for the next connection of a rank. Strangers' connections are closed; silent ones do not
+  // block the others, and only a limited number of them is kept.
   std::pair<Socket, Hello> NextHello() {
     while (true) {
       for (size_t i = 0; i < guests_.size();) {
@@ -277,22 +280,22 @@ class Rendezvous {
 
   void TakeIn() {
     Socket socket = Accept(listener_);
-    // It would wait there, and be told of again and again.
+    // The connection would stay pending and be reported again and again.
     if (!socket && (errno == EMFILE || errno == ENFILE)) {
       throw ConnectError(
-          format("rank {} cannot take in another rank: {}", where_.rank, std::strerror(errno)),
+          format("rank {} cannot accept another connection: {}", where_.rank, std::strerror(errno)),
           "raise the limit of open files (ulimit -n)");
     }
     if (!socket) return;
-    // The oldest goes: a rank says who it is at once, unless it is stopped.
+    // Drops the oldest: a rank identifies itself at once, unless it is stopped.
     if (guests_.size() == kMostStrangers + kChannels * listeners_.size()) {
       guests_.erase(guests_.begin());
     }
     guests_.push_back({.socket = std::move(socket)});
   }
 
-  // Until somebody says something, or connects: then true. Throws if meanwhile a rank that is
-  // connected was lost.
+  // Waits for data or a connection, then returns true. Throws if a connected rank is lost
+  // meanwhile.
   bool AwaitGuest() {
     std::vector<pollfd> waits = {{listener_.fd(), POLLIN, 0}};
     for (const Socket& socket : mesh_.control) waits.push_back({socket.fd(), POLLIN, 0});
@@ -303,7 +306,7 @@ class Rendezvous {
           format("{} did not connect to rank {} at {}:{} within {} ms",
                  RanksText(HigherRanksNotHere()), where_.rank, LocalAddress(listener_).Host(),
                  LocalAddress(listener_).port(), timeout_.count()),
-          "see that all ranks were started and reach that address");
+          "check that all ranks were started and can reach that address");
     }
     for (int other = 0; other < where_.size; ++other) {
       if (waits[static_cast<size_t>(other) + 1].revents == 0) continue;

@@ -1,4 +1,4 @@
-// How processes that know one address come to be connected, each to each.
+// Connects all pairs of processes, starting from one known address.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace recpack::train {
 
-// Sockets to every rank, by its number; none to this one. Notices have sockets of their own, so
-// that they come through whatever an array's transfer has come to.
+// Sockets by rank; none for this rank. Notices have separate sockets, so that they arrive in any
+// state of an array's transfer.
 struct TcpMesh {
   std::vector<Socket> data;
   std::vector<Socket> control;
 };
 
-// Rank 0 listens at the address, learns where each rank listens and tells all; then each rank
-// connects to all lower ones. Throws as TcpCollective().
+// Rank 0 listens at the address, collects each rank's own address and sends all to everyone; then
+// each rank connects to all lower ones. Throws like TcpCollective().
 TcpMesh ConnectMesh(const TcpOptions& where, const CollectiveOptions& options);
 
 }  // namespace recpack::train

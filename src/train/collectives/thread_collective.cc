@@ -31,7 +31,7 @@ class ThreadCollective final : public Collective {
     group_->Part();
   }
 
-  // What this rank does of a call, with arrays of all ranks.
+  // Does this rank's share of a call, with the arrays of all ranks.
   void DoShare(const CollectiveCall& call) noexcept {
     switch (call.op) {
       case CollectiveOp::kAllReduce:
@@ -90,7 +90,7 @@ class ThreadCollective final : public Collective {
 std::vector<std::unique_ptr<Collective>> ThreadCollectives(int ranks,
                                                            const CollectiveOptions& options) {
   if (ranks < 1) {
-    throw Error(ErrorKind::kInvalidArgument, format("{} ranks: there must be one at least", ranks));
+    throw Error(ErrorKind::kInvalidArgument, format("{} ranks: expected at least 1", ranks));
   }
   const auto group = std::make_shared<ThreadGroup>(ranks, options);
   std::vector<std::unique_ptr<Collective>> collectives;

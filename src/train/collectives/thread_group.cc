@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <thread>
 
-#include "recpack/base/patience.h"
+#include "recpack/base/clock.h"
 #include "src/train/collectives/collective_failure.h"
 
 namespace recpack::train {
 namespace {
 
-constexpr int kSpins = 64;  // about as long as it takes to put a thread to sleep and to wake it
+constexpr int kSpins = 64;  // about the time to put a thread to sleep and wake it
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void ThreadGroup::Meet(int rank, const CollectiveCall& call) {
     CheckThatAllAgree();
     Open(lock);
   } else if (!Await(lock, true)) {
-    // Where it was a failure that ended the wait, that one counts.
+    // If a failure ended the wait, it takes precedence.
     Fail(LateError(Missing(), call, options_.timeout));
     ThrowIfFailed();
   }

@@ -1,4 +1,4 @@
-// Where the threads of one process meet for a collective call.
+// Rendezvous of the threads of one process in a collective call.
 #pragma once
 
 #include <atomic>
@@ -14,34 +14,34 @@
 
 namespace recpack::train {
 
-// A call has two meetings: all ranks post what they call, then all have done their share. Only the
-// first can fail: between the two, ranks read and write each other's arrays, so none may leave.
+// A call has two barriers: all ranks have posted their call, then all have done their share. Only
+// the first can fail: in between, ranks access each other's arrays, so none may leave.
 class ThreadGroup {
  public:
   ThreadGroup(int size, const CollectiveOptions& options);
 
   int size() const noexcept { return static_cast<int>(calls_.size()); }
 
-  // Posts the call of a rank; returns when all have posted theirs and they are the same.
+  // Posts a rank's call; returns when all ranks have posted the same one.
   void Meet(int rank, const CollectiveCall& call);
-  // As posted. Valid from Meet() until this rank's Part().
+  // The posted call. Valid from Meet() until this rank's Part().
   const CollectiveCall& call(int rank) const { return calls_[static_cast<size_t>(rank)]; }
   // Returns when all have done their share.
   void Part() noexcept;
 
   void Abort(int rank, const std::string& reason) noexcept;
   void Check();
-  // The rank takes no part any more.
+  // The rank makes no more calls.
   void Leave(int rank) noexcept;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  // The last one to arrive opens the way for all.
+  // Called by the last one to arrive: releases the others.
   void Open(Lock& lock) noexcept;
-  // Waits for that. False: the group failed before, if `may_fail`; or the deadline has passed.
+  // Waits for Open(). Returns false if the group failed before, and `may_fail`, or on timeout.
   bool Await(Lock& lock, bool may_fail);
-  // The first one counts.
+  // Only the first failure is kept.
   void Fail(const Error& error);
   void ThrowIfFailed() const;
   std::vector<int> Missing() const;
@@ -58,7 +58,7 @@ class ThreadGroup {
   int arrived_ = 0;
   std::optional<Error> failure_;
   std::atomic<bool> failed_ = false;    // failure_ is set
-  std::atomic<uint64_t> meetings_ = 0;  // how many are over
+  std::atomic<uint64_t> meetings_ = 0;  // number completed
 };
 
 }  // namespace recpack::train

@@ -5,13 +5,13 @@
 #include <numeric>
 #include <utility>
 
+#include "src/train/collectives/collective.h"
 #include "src/train/collectives/first_failure.h"
-#include "src/train/collectives/local_collectives.h"
 
 namespace recpack::train {
 namespace {
 
-// Of the threads of a process.
+// Shared by the threads of a process.
 struct Shared {
   Shared(std::shared_ptr<Collective> between, std::vector<int> of_processes)
       : processes(std::move(between)),
@@ -42,7 +42,7 @@ class TowerCollective final : public Collective {
   }
 
  private:
-  // What ends a call is told as all processes tell it, also by the threads that only hear of it.
+  // Errors are reported in terms of all processes' ranks, also by threads that only learn of them.
   void Run(const CollectiveCall& call, DeviceStream) override {
     try {
       Do(call);
@@ -79,7 +79,7 @@ class TowerCollective final : public Collective {
     }
   }
 
-  // Done by one thread. The others wait for it in their next local call.
+  // Runs on one thread. The others wait for it in their next local call.
   template <typename Call>
   void Between(Call call) {
     if (local_->rank() > 0) return;
@@ -108,7 +108,7 @@ class TowerCollective final : public Collective {
     if (rank() == root) std::copy(sum_.begin(), sum_.end(), data.begin());
   }
 
-  // With the number among its threads.
+  // The process, and the thread number within it.
   std::pair<int, int> ProcessOf(int rank) const {
     int process = 0;
     while (rank >= shared_->counts[static_cast<size_t>(process)]) {
@@ -125,7 +125,7 @@ class TowerCollective final : public Collective {
     if (!here) local_->Broadcast(data, 0);
   }
 
-  // Processes with fewer threads than others send that much more than they have.
+  // Processes with fewer threads than others pad their data.
   void Gather(const CollectiveCall& call) {
     const std::span all(static_cast<std::byte*>(call.out),
                         call.count * static_cast<size_t>(size()));

@@ -1,4 +1,5 @@
-#include "src/train/cpu/bias_gradient.h"
+#include <algorithm>
+
 #include "src/train/cpu/onednn.h"
 
 namespace recpack::train {
@@ -9,18 +10,57 @@ using Forwards = dnnl::convolution_forward;
 using BackwardsData = dnnl::convolution_backward_data;
 using BackwardsWeights = dnnl::convolution_backward_weights;
 
+constexpr uint16_t kOneInBf16 = 0x3f80;
+
+// Computes the gradient of a bias, the sum of dy over pixels. Multiplies a row of ones with dy,
+// with f32 sums. oneDNN's convolutions take as long for this as for the gradient of their weights.
+class BiasGradient {
+ public:
+  BiasGradient() = default;
+  // dy: `pixels` rows of `channels` values.
+  BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels, ValueType type);
+
+  void Run(const CpuContext& context, const void* dy, float* d_bias);
+
+ private:
+  dnnl::matmul product_;
+  dnnl::memory ones_, dy_, sums_;
+};
+
+BiasGradient::BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels,
+                           ValueType type)
+    : ones_(DnnlDense({1, pixels}, type), context.engine),
+      dy_(DnnlDense({pixels, channels}, type), context.engine, nullptr),
+      sums_(DnnlDense({1, channels}, ValueType::kF32), context.engine, nullptr) {
+  product_ = dnnl::matmul(dnnl::matmul::primitive_desc(context.engine, ones_.get_desc(),
+                                                       dy_.get_desc(), sums_.get_desc()));
+  if (type == ValueType::kBf16) {
+    std::fill_n(static_cast<uint16_t*>(ones_.get_data_handle()), pixels, kOneInBf16);
+  } else {
+    std::fill_n(static_cast<float*>(ones_.get_data_handle()), pixels, 1.0F);
+  }
+}
+
+void BiasGradient::Run(const CpuContext& context, const void* dy, float* d_bias) {
+  dy_.set_data_handle(const_cast<void*>(dy));
+  sums_.set_data_handle(d_bias);
+  product_.execute(context.stream,
+                   {{DNNL_ARG_SRC, ones_}, {DNNL_ARG_WEIGHTS, dy_}, {DNNL_ARG_DST, sums_}});
+}
+
 class CpuConvolution final : public Convolution {
  public:
   CpuConvolution(const CpuContext& context, const ConvolutionSpec& spec)
       : context_(context),
         bias_(spec.bias),
-        // Of NCHW pictures, which are converted anyway, the convolution sums it up.
+        // NCHW images are converted anyway, and the convolution computes the bias gradient.
         own_bias_gradient_(spec.bias && spec.layout == ImageLayout::kNhwc) {
     const memory::dims strides = {spec.stride, spec.stride};
     const memory::dims pad = {spec.pad_height, spec.pad_width};
     const auto x = DnnlPicture(spec.in_shape(), spec.type, spec.layout);
     const auto y = DnnlPicture(spec.out_shape(), spec.type, spec.layout);
-    // oneDNN's kernels for plain NCHW are slow: there it chooses, and what it chose is made of it.
+    // oneDNN's kernels for plain NCHW are slow, so oneDNN chooses the layout and arrays are
+    // converted.
     const bool chosen = spec.layout == ImageLayout::kNchw;
     const auto any = [&](const memory::desc& plain) {
       return chosen ? memory::desc(plain.get_dims(), plain.get_data_type(), memory::format_tag::any)

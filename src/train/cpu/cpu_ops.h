@@ -1,6 +1,7 @@
-// Devices of the CPU: computed by oneDNN and kernels of ours.
+// CPU backend: oneDNN and our own kernels.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -10,10 +11,13 @@ namespace recpack::train {
 
 struct CpuOptions {
   int threads = 0;                   // 0: AvailableThreads()
-  std::vector<int> processors = {};  // its threads are bound to them, one each; empty: not bound
+  std::vector<int> processors = {};  // one per thread, to bind it to; empty: not bound
 };
 
 // Throws Error: kInvalidArgument, kDevice.
 std::unique_ptr<Ops> MakeCpuOps(const CpuOptions& options = {});
+
+// Returns true for exceptions that the standard library or oneDNN throws when memory runs out.
+bool IsOutOfMemory(const std::exception& error) noexcept;
 
 }  // namespace recpack::train

@@ -11,7 +11,7 @@ using BackwardsWeights = dnnl::inner_product_backward_weights;
 class CpuDense final : public Dense {
  public:
   CpuDense(const CpuContext& context, const DenseSpec& spec) : context_(context) {
-    // Gradients have the type of x: that of y, where it is another, is cast.
+    // Gradients have the type of x; if y has another type, they are converted.
     const auto x = DnnlDense({spec.batch, spec.in}, spec.type);
     const auto y = DnnlDense({spec.batch, spec.out}, spec.out_type);
     const auto dy = DnnlDense({spec.batch, spec.out}, spec.type);

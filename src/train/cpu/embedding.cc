@@ -6,13 +6,13 @@
 namespace recpack::train {
 namespace {
 
-// Vectors lie one behind the other as f32; another type or layout is converted.
+// Vectors are gathered in f32, row-major; other types and layouts are converted afterwards.
 class CpuEmbedding final : public Embedding {
  public:
   CpuEmbedding(const CpuContext& context, const EmbeddingSpec& spec)
       : context_(context), spec_(spec), dims_(static_cast<size_t>(spec.dims)) {
     if (spec.id_type != ValueType::kI64 && spec.id_type != ValueType::kI32) {
-      throw Error(ErrorKind::kUnsupported, "tokens are of i64 or i32");
+      throw Error(ErrorKind::kUnsupported, "tokens must be i64 or i32");
     }
     const auto plain = DnnlPicture(spec.out_shape(), ValueType::kF32, ImageLayout::kNhwc);
     y_ = {context, DnnlPicture(spec.out_shape(), spec.type, spec.layout), plain};
@@ -37,8 +37,8 @@ class CpuEmbedding final : public Embedding {
     sums->bad_labels += static_cast<float>(bad);
   }
 
-  // Each thread looks through all tokens and adds up the rows that are its own: the order in a row
-  // is that of the tokens, however many threads there are.
+  // Each thread scans all tokens and adds up the table rows it owns, so the order of additions
+  // within a row is that of the tokens, for any number of threads.
   void Backward(const void* ids, const void* dy, float* d_table) override {
     const auto* const from = static_cast<const float*>(y_.In(context_, dy).get_data_handle());
     const auto parts = static_cast<int64_t>(context_.team.threads());

@@ -6,7 +6,7 @@
 namespace recpack::train {
 namespace {
 
-// In f32; bf16 is converted.
+// Computes in f32; bf16 is converted.
 class CpuFactorisation final : public Factorisation {
  public:
   CpuFactorisation(const CpuContext& context, const FactorisationSpec& spec)
@@ -118,7 +118,7 @@ class CpuFactorisation final : public Factorisation {
   const CpuContext& context_;
   const size_t batch_, in_, factors_;
   Side x_[2];
-  std::vector<float> sums_;  // of factors[i][f] x_i: (batch, factors), of the last Forward()
+  std::vector<float> sums_;  // of factors[i][f] x_i: (batch, factors), from the last Forward()
 };
 
 }  // namespace

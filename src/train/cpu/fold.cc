@@ -54,7 +54,7 @@ IntegerWeights ToIntegers(const FoldedWeights& folded) {
       sum += weights[i];
     }
     if (!std::isfinite(sum)) {
-      throw Error(ErrorKind::kInvalidArgument, "a layer's weights are not finite numbers", {},
+      throw Error(ErrorKind::kInvalidArgument, "a layer's weights are NaN or infinite", {},
                   "take an earlier checkpoint");
     }
     const float scale = largest > 0 ? largest / kLargest : 1;

@@ -57,7 +57,7 @@ struct FoldedNetwork::Program {
   template <typename Other>
   void Take(const FusedStep& step, const Other&) {
     if (step.first->x.data == traced_input) {
-      throw Error(ErrorKind::kUnsupported, "the network begins with no convolution", {},
+      throw Error(ErrorKind::kUnsupported, "the network does not begin with a convolution", {},
                   "evaluate it without folding");
     }
     actions.push_back([run = step.first->run](const void*) { run(); });

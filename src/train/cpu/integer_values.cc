@@ -13,7 +13,8 @@ using DataType = memory::data_type;
 
 constexpr float kLargestSigned = 127;
 
-// Without VNNI, oneDNN adds pairs of products in 16 bits, which 8 bits without a sign overflow.
+// Without VNNI, oneDNN adds pairs of products in 16 bits, which full unsigned 8-bit values
+// overflow.
 float LargestUnsigned() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::sse41:
@@ -81,7 +82,7 @@ void IntegerValues::InFloats(const Tensor& tensor) {
           DNNL_ARG_SRC, value->scale);
 }
 
-// What is read from the network's input is read from the action's.
+// Reads of the network's input use the input given to the action.
 void IntegerValues::Convert(const memory& from, const memory& to, int scaled, float scale) {
   dnnl::primitive_attr attributes;
   attributes.set_scales_mask(scaled, 0);

@@ -6,14 +6,14 @@
 
 #include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
-#include "src/train/cpu/out_of_memory.h"
+#include "src/train/cpu/cpu_ops.h"
 
 namespace recpack::train {
 
 using dnnl::memory;
 
 void RequireRoomForCode() {
-  constexpr size_t kMostCode = size_t{32} << 20;  // of one primitive's kernels, by far
+  constexpr size_t kMostCode = size_t{32} << 20;  // of one primitive's kernels; a generous bound
   void* room =
       ::mmap(nullptr, kMostCode, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw HostMemoryError(kMostCode);

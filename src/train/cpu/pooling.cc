@@ -35,7 +35,7 @@ class CpuPooling final : public Pooling {
     x_.set_data_handle(const_cast<void*>(x));
     y_.set_data_handle(y);
     Execute(forward_, {{DNNL_ARG_SRC, x_}, {DNNL_ARG_DST, y_}});
-    // oneDNN's maximum passes over what is no number.
+    // oneDNN's maximum ignores NaN.
     const auto count =
         static_cast<size_t>(spec_.batch * spec_.channels * spec_.height * spec_.width);
     if (IsMax() && HasNotANumber(context_.team, spec_.type, x, count)) KeepNotANumber(spec_, x, y);

@@ -23,7 +23,7 @@ Tensor At(const void* data, Tensor as) {
   return as;
 }
 
-// Puts the network together, step by step.
+// Builds the network, step by step.
 class Lowering {
  public:
   Lowering(const Trace& trace, const ActivationRanges& ranges)
@@ -100,7 +100,7 @@ class Lowering {
       const Tensor residual = At(data, out);
       const IntegerValue there = values_.InIntegers(residual);
       post.append_sum(there.scale, 0, there.type);
-      // It is added to in place, where nobody reads it afterwards.
+      // Added to in place if it is not read later.
       if (step.first->x.data == data || ReadLater(data)) {
         Reorder(values_.MemoryOf(residual, there),
                 {IntegerValues::DescOf(out, there.type), values_.engine(), y.data});
@@ -121,13 +121,13 @@ class Lowering {
                                         Fold(convolution, step.norm), spec.weight_shape());
   }
 
-  // By a step that comes.
+  // Tells whether a later step reads it.
   bool ReadLater(const void* data) const {
     return std::any_of(steps_.begin() + next_, steps_.end(),
                        [&](const FusedStep& step) { return step.Reads(data); });
   }
 
-  // Of a layer: a scale for all of x and of y, one for each output channel of the weights.
+  // For a layer: one scale for x and one for y, and one per output channel of the weights.
   static dnnl::primitive_attr Attributes(dnnl::post_ops post, bool relu) {
     if (relu) post.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
     dnnl::primitive_attr attributes;
@@ -170,7 +170,7 @@ class Lowering {
 
   void AsTraced(const TracedStep& step) {
     if (step.x.data == trace_.input.data) {
-      throw Error(ErrorKind::kUnsupported, "the network begins with no convolution", {},
+      throw Error(ErrorKind::kUnsupported, "the network does not begin with a convolution", {},
                   "evaluate it in f32");
     }
     values_.InFloats(step.x);
@@ -182,7 +182,7 @@ class Lowering {
   const Trace& trace_;
   const std::vector<FusedStep> steps_;
   IntegerValues values_;
-  ptrdiff_t next_ = 0;  // step
+  ptrdiff_t next_ = 0;  // index of the next step
   OperationCounts counts_;
 };
 

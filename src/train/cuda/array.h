@@ -1,4 +1,4 @@
-// Memory of a CUDA device, by value.
+// Owning array in CUDA device memory.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace recpack::train {
 
-// Memory of the current device, not zeroed. Move-only; freeing waits for what runs there.
+// Allocates on the current device, without zeroing. Move-only. Freeing waits for the device.
 class CudaArray {
  public:
   CudaArray() = default;

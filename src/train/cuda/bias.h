@@ -1,4 +1,4 @@
-// Biases of convolutions and dense layers: they go by channel, as batch normalisation does.
+// Biases of convolutions and dense layers, one value per channel.
 #pragma once
 
 #include "src/train/cuda/context.h"
@@ -8,7 +8,7 @@ namespace recpack::train {
 
 class CudaBias {
  public:
-  // Of results and gradients of this shape.
+  // `shape`: of outputs and their gradients.
   CudaBias(CudaContext& context, const ByChannel& shape);
 
   // y += bias.

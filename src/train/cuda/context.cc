@@ -35,7 +35,7 @@ CudaContext::CudaContext(const CudaOptions& options)
 CudaContext::~CudaContext() { Release(); }
 
 void CudaContext::Release() noexcept {
-  cudaSetDevice(device());  // the thread may not be the one that used it
+  cudaSetDevice(device());  // another thread may be destroying it
   side_.reset();
   second_.reset();
   first_.reset();

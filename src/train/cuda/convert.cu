@@ -15,7 +15,7 @@ __global__ void Cast(size_t groups, const From* from, To* to) {
   }
 }
 
-// By picture, `to` has rows of `of_row` values where `from` has columns.
+// Within each image, `to` has rows of `of_row` values where `from` has columns.
 template <typename From, typename To>
 __global__ void Transpose(uint32_t elements, uint32_t of_row, uint32_t rows, FastDivide by_row,
                           FastDivide by_rows, const From* from, To* to) {

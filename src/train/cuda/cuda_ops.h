@@ -1,5 +1,5 @@
-// Devices of CUDA: convolutions by cuDNN 9, matrix products by cuBLASLt, all else by kernels of
-// ours. Run on an emulation in CI, not yet run on a GPU.
+// CUDA backend: convolutions by cuDNN 9, matrix products by cuBLASLt, everything else by our own
+// kernels. CI runs it on an emulation; not yet run on a GPU.
 #pragma once
 
 #include <memory>
@@ -10,24 +10,24 @@ namespace recpack::train {
 
 struct CudaOptions {
   int device = 0;    // as CUDA numbers them
-  bool tf32 = true;  // products of f32 are of inputs rounded to TF32 (10 bits of fraction)
+  bool tf32 = true;  // f32 products round their inputs to TF32 (10 bits of fraction)
 };
 
-// A logical device: several of them on one GPU have a stream and memory each. Work is enqueued on
-// that stream, Ops::Stream(), and no operation waits or allocates but
-//   Upload() of more than 1024 bytes, Download(), Synchronise(): wait for all that was enqueued
-//   before, BatchNorm with sum_over_devices: waits, since the hook takes sums on the host,
-//   SoftmaxCrossEntropy(), SquaredError(): allocate when the batch is larger than any before it.
-// so that Ops::Capture() takes all others, once every operation was made: work is a CUDA graph, and
-// Upload()'s few bytes are part of it. Ops::Beside() has a second stream, with a workspace of its
-// own.
+// Makes a logical device; several of them on one GPU have a stream and memory each. Work is
+// enqueued on the stream, Ops::Stream(). No operation waits or allocates, except:
+// - Upload() of more than 1024 bytes, Download(), Synchronise(): wait for all earlier work,
+// - BatchNorm with sum_over_devices: waits, since the hook takes sums on the host,
+// - SoftmaxCrossEntropy(), SquaredError(): allocate if the batch is larger than any before.
+// Ops::Capture() therefore accepts all other operations, once they have been made; a capture is a
+// CUDA graph, and includes the bytes of small Upload()s. Ops::Beside() uses a second stream with a
+// workspace of its own.
 //
-// The same calls on the same GPU give the same bits. Gradients of bf16 convolutions' weights are
-// rounded to bf16 by cuDNN before they become f32.
+// The same calls on the same GPU give the same bits. cuDNN rounds weight gradients of bf16
+// convolutions to bf16 before they become f32.
 //
-// Throws Error: kUnsupported where this build has no CUDA half, kDevice where there is no such
-// device, where cuDNN or cuBLASLt cannot be loaded (both are looked for now, not when the program
-// starts), and for memory that is not to be had.
+// Throws Error: kUnsupported if this build has no CUDA backend; kDevice if there is no such device,
+// if cuDNN or cuBLASLt cannot be loaded (both are loaded now, not at program start), and for failed
+// allocations.
 std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options = {});
 
 }  // namespace recpack::train

@@ -5,8 +5,8 @@
 namespace recpack::train {
 namespace {
 
-// Arrays by rows are the transposes of what cuBLAS sees: y is its (out, batch), x its (in, batch),
-// the weights its (in, out).
+// cuBLAS sees row-major arrays transposed: y as (out, batch), x as (in, batch), the weights as (in,
+// out).
 class CudaDense final : public Dense {
  public:
   CudaDense(CudaContext& context, const DenseSpec& spec)
@@ -21,7 +21,7 @@ class CudaDense final : public Dense {
                            .vector = CUBLASLT_EPILOGUE_BIAS}),
         data_(context,
               {.m = spec.in, .n = spec.batch, .k = spec.out, .in = spec.type, .out = spec.type}),
-        // f32 gradients of rounded values: those of the bias are sums of what dy is rounded to.
+        // f32 gradients of rounded values: the bias gradient sums dy after rounding.
         d_weights_(context, {.m = spec.in,
                              .n = spec.out,
                              .k = spec.batch,
@@ -43,7 +43,7 @@ class CudaDense final : public Dense {
     bias_values_ = bias;
     added_bias_ = bias;
     used_weights_ = weights;
-    if (bias && rounded_bias_.data()) {  // it is of the type of y
+    if (bias && rounded_bias_.data()) {  // the bias needs the type of y
       LaunchConvert(BiasAs(const_cast<float*>(bias), ValueType::kF32),
                     BiasAs(rounded_bias_.data(), spec_.out_type), context_.stream());
       added_bias_ = rounded_bias_.data();
@@ -71,7 +71,7 @@ class CudaDense final : public Dense {
  private:
   static const DenseSpec& Checked(const DenseSpec& spec) {
     if (spec.type == ValueType::kF32 && spec.out_type != ValueType::kF32) {
-      throw Error(ErrorKind::kUnsupported, "a dense layer of f32 has results of f32");
+      throw Error(ErrorKind::kUnsupported, "a dense layer with f32 inputs must have f32 outputs");
     }
     return spec;
   }
@@ -82,8 +82,8 @@ class CudaDense final : public Dense {
     return {data, type, {spec_.batch, spec_.out}};
   }
 
-  // dy in the type of x. A copy each for gradients of weights and of data, which may be computed
-  // beside each other.
+  // dy in the type of x. Weight and data gradients have a copy each, since they may be computed
+  // concurrently.
   const void* AsInput(const void* dy, const CudaArray& copy) const {
     if (spec_.type == spec_.out_type) return dy;
     LaunchConvert(Gradient(const_cast<void*>(dy), spec_.out_type),
@@ -94,7 +94,7 @@ class CudaDense final : public Dense {
   const CudaContext& context_;
   const DenseSpec spec_;
   const MatrixProduct forward_, data_, d_weights_;
-  const CudaBias bias_;  // where cuBLASLt does nothing with it
+  const CudaBias bias_;  // used where cuBLASLt has no epilogue for it
   CudaArray weights_, rounded_bias_, dy_, dy_of_weights_;
   const void* used_weights_ = nullptr;
   const void* added_bias_ = nullptr;

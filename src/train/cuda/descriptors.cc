@@ -8,7 +8,7 @@ namespace {
 cudnnDataType_t CudnnType(ValueType type) {
   if (type == ValueType::kF32) return CUDNN_DATA_FLOAT;
   if (type == ValueType::kBf16) return CUDNN_DATA_BFLOAT16;
-  throw Error(ErrorKind::kUnsupported, "a convolution is of f32 or bf16");
+  throw Error(ErrorKind::kUnsupported, "convolutions support f32 and bf16 only");
 }
 
 cudnnTensorFormat_t CudnnFormat(ImageLayout layout) {

@@ -10,7 +10,7 @@ struct Relu {
 struct Tanh {
   __device__ float operator()(float x) const { return tanhf(x); }
 };
-// Of the result y and its gradient.
+// Uses the output y and its gradient.
 struct ReluBackward {
   __device__ float operator()(float y, float dy) const { return y > 0 ? dy : 0; }
 };
@@ -141,7 +141,7 @@ void LaunchSgd(const SgdUpdate& update, float* value, const float* gradient, flo
 void LaunchAdam(const AdamUpdate& update, float* value, const float* gradient, float* first,
                 float* second, size_t count, CUstream_st* stream) {
   if (count == 0) return;
-  Launch("Adam", AdamStep, GridFor(count), dim3(kThreads), stream, update, RatesOf(update), value,
+  Launch("Adam", AdamStep, GridFor(count), dim3(kThreads), stream, update, ToRates(update), value,
          gradient, first, second, count);
 }
 

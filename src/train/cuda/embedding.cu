@@ -6,9 +6,9 @@
 namespace recpack::train {
 namespace {
 
-constexpr uint32_t kLanes = 32;  // threads of a row
+constexpr uint32_t kLanes = 32;  // threads per row
 
-// Where value k of a token lies in an activation.
+// Maps value k of a token to its place in an activation.
 struct TokenMap {
   uint32_t length, dims;
   bool nhwc;
@@ -23,7 +23,7 @@ TokenMap MapOf(const EmbeddingSpec& spec) {
   return {Count32(spec.length), Count32(spec.dims), spec.layout == ImageLayout::kNhwc};
 }
 
-// Threads go as the result lies.
+// Threads follow the order of the result.
 template <typename T, typename Id>
 __global__ void Gather(TokenMap map, uint32_t count, int64_t vocabulary, const Id* ids,
                        const float* table, T* y, LossSums* sums) {
@@ -37,12 +37,12 @@ __global__ void Gather(TokenMap map, uint32_t count, int64_t vocabulary, const I
     const int64_t id = ids[token];
     const bool known = id > 0 && id < vocabulary;
     y[i] = FromFloat<T>(known ? table[static_cast<size_t>(id) * map.dims + k] : 0);
-    // Whole numbers: the order does not matter.
+    // Sums of integers are exact, so their order does not matter.
     if (k == 0 && !known && id != 0) atomicAdd(&sums->bad_labels, 1.0F);
   }
 }
 
-// What is no token is sorted behind all that are.
+// Tokens out of range sort after all others.
 template <typename Id>
 __global__ void NumberTokens(uint32_t count, uint32_t vocabulary, const Id* ids, uint32_t* keys,
                              uint32_t* places) {
@@ -53,7 +53,7 @@ __global__ void NumberTokens(uint32_t count, uint32_t vocabulary, const Id* ids,
   }
 }
 
-// Those that stand at the first of equal tokens add up all of them, in their order in the batch.
+// The thread at the first of a run of equal tokens adds up the run, in batch order.
 template <typename T>
 __global__ void AddRows(TokenMap map, uint32_t count, uint32_t vocabulary, const uint32_t* keys,
                         const uint32_t* places, const T* dy, float* d_table) {
@@ -82,7 +82,7 @@ void AsId(ValueType type, const Body& body) {
 
 uint32_t Tokens(const EmbeddingSpec& spec) { return Count32(spec.batch * spec.length); }
 
-// Of keys up to the vocabulary.
+// Number of bits in keys up to the vocabulary size.
 int KeyBits(const EmbeddingSpec& spec) {
   int bits = 1;
   while (bits < 32 && spec.vocabulary >> bits != 0) ++bits;

@@ -28,7 +28,7 @@ constexpr char kAdvice[] =
 void Check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
   if (error == cudaErrorMemoryAllocation) ThrowOutOfMemory(call);
-  cudaGetLastError();  // it is told here, and by no later call
+  cudaGetLastError();  // clears the error, which is reported here
   throw Error(ErrorKind::kDevice,
               format("{}: {} ({})", call, cudaGetErrorString(error), cudaGetErrorName(error)));
 }
@@ -50,7 +50,7 @@ std::shared_ptr<void> CudaHostMemory(size_t bytes) {
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw OutOfMemory(
-        format("the host has no memory for {} more bytes that are pinned", bytes),
+        format("the host has no memory for {} more pinned bytes", bytes),
         "use a smaller --batch-size or model, or raise the limit of locked memory (ulimit -l)");
   }
   Check(error, "cudaHostAlloc");

@@ -1,4 +1,4 @@
-// What CUDA says of a call that failed, as an Error.
+// Converts failed CUDA calls to Error, and allocates memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,15 +8,15 @@
 
 namespace recpack::train {
 
-// Throw Error (kDevice) that names the call and the reason; OutOfMemory where that is it. An error
-// of an earlier kernel is told by the call that finds it.
+// Throws Error (kDevice) with the call and the reason, or OutOfMemory. Errors of earlier kernels
+// surface in later calls.
 void Check(cudaError_t error, const char* call);
 
-// cudaMalloc on the current device. Throws OutOfMemory that names it, with what was asked for and
-// what there is.
+// cudaMalloc on the current device. Throws OutOfMemory with the device, the requested and the
+// available bytes.
 void* CudaAllocate(size_t bytes);
 
-// Pinned memory of the host, for all devices.
+// Pinned host memory, usable by all devices.
 std::shared_ptr<void> CudaHostMemory(size_t bytes);
 
 }  // namespace recpack::train

@@ -1,7 +1,6 @@
-#include "src/train/cuda/exchange_stream.h"
-
 #include <vector>
 
+#include "src/train/cuda/context.h"
 #include "src/train/cuda/errors.h"
 #include "src/train/cuda/peer_access.h"
 
@@ -31,7 +30,7 @@ class CudaExchangeStream final : public ExchangeStream {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaStream_t last = beside_.Last();
     Check(cudaStreamIsCapturing(last, &status), "cudaStreamIsCapturing");
-    // Of a graph: recorded when that is launched, for streams that it does not know.
+    // In a graph, the event is recorded at launch, and other streams wait for it.
     const unsigned flags =
         status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
     Check(cudaEventRecordWithFlags(marks_.at(mark), last, flags), "cudaEventRecordWithFlags");

@@ -26,7 +26,7 @@ class CudaFactorisation final : public Factorisation {
  private:
   const CudaContext& context_;
   const FactorisationSpec spec_;
-  CudaArray sums_;  // of factors[i][f] x_i: (batch, factors), of the last Forward()
+  CudaArray sums_;  // of factors[i][f] x_i: (batch, factors), from the last Forward()
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace recpack::train {
 namespace {
 
-constexpr uint32_t kOfRow = 64;  // threads of a block
+constexpr uint32_t kOfRow = 64;  // threads per block
 
 template <typename T>
 struct Inputs {
@@ -23,11 +23,11 @@ Inputs<T> InputsOf(const FactorisationSpec& spec, const void* first, const void*
           Count32(spec.second)};
 }
 
-// What all threads of the block give, in a fixed order; every thread gets it.
+// Sums over the threads of the block, in a fixed order; every thread gets the result.
 template <typename V>
 __device__ V SumOfBlock(V mine) {
   __shared__ V sums[kOfRow];
-  __syncthreads();  // the last sum was read
+  __syncthreads();  // the previous sum has been read
   sums[threadIdx.x] = mine;
   for (uint32_t half = kOfRow / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -37,7 +37,7 @@ __device__ V SumOfBlock(V mine) {
   return sums[0];
 }
 
-// A block is a sample.
+// One block per sample.
 template <typename T>
 __global__ void Predict(Inputs<T> x, uint32_t factors, FactorisationArrays<const float> variables,
                         float* factor_sums, float* y) {
@@ -64,7 +64,7 @@ __global__ void Predict(Inputs<T> x, uint32_t factors, FactorisationArrays<const
   if (threadIdx.x == 0) y[sample] = static_cast<float>(result + *variables.bias);
 }
 
-// A block is a sample; threads are its inputs.
+// One block per sample, with threads over its inputs.
 template <typename T>
 __global__ void InputGradients(Inputs<T> x, uint32_t factors,
                                FactorisationArrays<const float> variables, const float* factor_sums,
@@ -85,7 +85,7 @@ __global__ void InputGradients(Inputs<T> x, uint32_t factors,
   }
 }
 
-// A block is an input, and the last one the bias; threads are samples.
+// One block per input, and a last one for the bias; with threads over samples.
 template <typename T>
 __global__ void VariableGradients(Inputs<T> x, uint32_t batch, uint32_t factors,
                                   FactorisationArrays<const float> variables,

@@ -1,4 +1,4 @@
-// Streams and events of the current device, by value.
+// Owning wrapper of a CUDA event of the current device.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ class CudaEvent {
   void Record(cudaStream_t stream) const {
     Check(cudaEventRecord(event_, stream), "cudaEventRecord");
   }
-  // What is enqueued on `stream` from here on begins once the event as last recorded is complete.
+  // Makes later work on `stream` wait for the last Record().
   void HoldBack(cudaStream_t stream) const {
     Check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent");
   }

@@ -1,6 +1,6 @@
-// The kernels of a CUDA device. Each function enqueues on `stream` and returns; pointers are into
-// the device's memory. Throws Error: kDevice for a kernel that did not start, kUnsupported for what
-// has 2^31 elements or more and for types other than f32 and bf16.
+// Launch functions of our CUDA kernels. Each enqueues on `stream` and returns; pointers are to
+// device memory. Throws Error: kDevice for a failed launch, kUnsupported for 2^31 or more elements
+// and for types other than f32 and bf16.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ struct CUstream_st;  // what cudaStream_t points to
 
 namespace recpack::train {
 
-// Activations as what goes by channel sees them.
+// Shape of activations for per-channel operations.
 struct ByChannel {
-  int64_t batch = 0, channels = 0, plane = 1;  // plane: pixels of a picture
+  int64_t batch = 0, channels = 0, plane = 1;  // plane: pixels per image
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
 };
 
-// norm.cu. Sums are made in two kernels, always in the same order: by slice of the pixels in f32,
-// into `partial`, then over the slices in double.
+// norm.cu. Sums take two kernels, in a fixed order: per slice of pixels in f32, into `partial`,
+// then over slices in double.
 
-// Floats that `partial` has room for.
+// Number of floats needed for `partial`.
 size_t NormPartials(const ByChannel& shape);
-// Of them, those that a sum over `shape` wrote: slices of 2 * channels floats.
+// The partial sums that a sum over `shape` wrote: slices of 2 * channels floats.
 struct NormSlices {
   const float* partial = nullptr;
   uint32_t slices = 0;
@@ -34,42 +34,42 @@ struct NormSlices {
 
 // shift[c] = the first value of channel c.
 void LaunchNormFirst(const ByChannel& shape, const void* x, float* shift, CUstream_st* stream);
-// As NormSums(), with `sums` and `squares` left out; `shift` may be null: 0.
+// Like NormSums(), without `sums` and `squares`; `shift` may be null: 0.
 NormSlices LaunchNormSums(const ByChannel& shape, const void* x, const float* shift, float* partial,
                           CUstream_st* stream);
-// As NormGradientSums(), likewise.
+// Like NormGradientSums(), without its totals.
 NormSlices LaunchNormGradientSums(const ByChannel& shape, const NormGradientSumsArrays& arrays,
                                   NormMask mask, float* partial, CUstream_st* stream);
-// As NormApply() and NormGradientApply().
+// Like NormApply() and NormGradientApply().
 void LaunchNormApply(const ByChannel& shape, const NormApplyArrays& arrays, bool relu,
                      CUstream_st* stream);
 void LaunchNormGradientApply(const ByChannel& shape, const NormGradientApplyArrays& arrays,
                              NormMask mask, CUstream_st* stream);
 
-// norm_fold.cu: what follows from the sums, by channel.
+// norm_fold.cu: per-channel results from the sums.
 
-// The sums themselves: first of the one, then of the other, `channels` each. Either may be null.
+// Totals over slices, `channels` values each. Either output may be null.
 void LaunchNormTotals(const NormSlices& sums, float* first, float* second, CUstream_st* stream);
 
-struct NormFolded {  // owned by whoever launches; all by channel
+struct NormFolded {  // owned by the caller; all per channel
   float* mean = nullptr;
   float* inverse_std = nullptr;
   float* factor = nullptr;
   float* term = nullptr;
 };
-// From sums over `count` pixels, shifted by `shift`, which may be the running mean: the batch's
-// statistics, folded with scale and shift, and the running statistics moved.
+// Computes the batch statistics, folded with scale and shift, and updates the running statistics.
+// The sums are over `count` pixels, shifted by `shift`, which may be the running mean.
 void LaunchNormStatistics(const NormSlices& sums, double count, const float* shift, float epsilon,
                           float momentum, const BatchNormVariables& variables, const NormFolded& to,
                           CUstream_st* stream);
-// From the running statistics.
+// The same from the running statistics.
 void LaunchNormRunning(uint32_t channels, float epsilon, const BatchNormVariables& variables,
                        const NormFolded& to, CUstream_st* stream);
 
 struct NormGradients {
-  float* d_scale = nullptr;  // null, both: not asked for
+  float* d_scale = nullptr;  // both may be null: not needed
   float* d_shift = nullptr;
-  float* of_g = nullptr;  // null, all three: not asked for
+  float* of_g = nullptr;  // all three may be null: not needed
   float* of_x = nullptr;
   float* constant = nullptr;
 };
@@ -86,7 +86,7 @@ void LaunchSgd(const SgdUpdate& update, float* value, const float* gradient, flo
                size_t count, CUstream_st* stream);
 void LaunchAdam(const AdamUpdate& update, float* value, const float* gradient, float* first,
                 float* second, size_t count, CUstream_st* stream);
-// Goes to the device as an argument: the host does not wait for a copy.
+// Passed to the device as a kernel argument, so the host does not wait for a copy.
 struct FewBytes {
   uint8_t of[64];
 };
@@ -95,18 +95,19 @@ void LaunchStore(void* to, const FewBytes& bytes, size_t count, CUstream_st* str
 // convert.cu
 void LaunchConvert(const Tensor& from, const Tensor& to, CUstream_st* stream);
 
-// pooling.cu. `places`: by element of y, where in its window the maximum lies; null of averages.
+// pooling.cu. `places`: per element of y, the position of the maximum in its window; null for
+// averages.
 void LaunchPooling(const PoolingSpec& spec, const void* x, void* y, uint32_t* places,
                    CUstream_st* stream);
 void LaunchPoolingBackward(const PoolingSpec& spec, const void* dy, const uint32_t* places,
                            void* dx, CUstream_st* stream);
 
-// losses.cu. `samples`: LossSums by sample, for its own use.
+// losses.cu. `samples`: scratch, one LossSums per sample.
 void LaunchSoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, const uint8_t* mask,
                                float scale, float* d_logits, LossSums* samples, LossSums* sums,
                                CUstream_st* stream);
 
-// (prediction - target)^2. `bad_labels` of `sums` stays.
+// (prediction - target)^2. Leaves `bad_labels` of `sums` unchanged.
 void LaunchSquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
                         float scale, float* d_predictions, LossSums* samples, LossSums* sums,
                         CUstream_st* stream);
@@ -114,20 +115,20 @@ void LaunchSquaredError(const Tensor& predictions, const float* targets, const u
 // embedding.cu
 void LaunchEmbedding(const EmbeddingSpec& spec, const void* ids, const float* table, void* y,
                      LossSums* sums, CUstream_st* stream);
-// The batch's tokens and their places, as they come and sorted; for its own use, one value a token.
+// Scratch: the batch's tokens and their positions, unsorted and sorted; one value per token.
 struct EmbeddingOrder {
   uint32_t* keys = nullptr;
   uint32_t* sorted_keys = nullptr;
   uint32_t* places = nullptr;
   uint32_t* sorted_places = nullptr;
 };
-size_t EmbeddingSortBytes(const EmbeddingSpec& spec);  // of `sort_memory`
+size_t EmbeddingSortBytes(const EmbeddingSpec& spec);  // for `sort_memory`
 void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const void* dy,
                              float* d_table, const EmbeddingOrder& order, void* sort_memory,
                              size_t sort_bytes, CUstream_st* stream);
 
-// factorisation.cu. `factor_sums`: of factors[i][f] x_i, (batch, factors), which the first writes
-// for the second.
+// factorisation.cu. `factor_sums`: sums of factors[i][f] x_i, (batch, factors), written by the
+// forward pass and read by the backward pass.
 void LaunchFactorisation(const FactorisationSpec& spec,
                          const FactorisationArrays<const float>& variables, const void* first,
                          const void* second, float* factor_sums, float* y, CUstream_st* stream);

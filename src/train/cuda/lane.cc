@@ -33,13 +33,14 @@ void CudaLane::Release() noexcept {
 void CudaLane::Reserve(size_t bytes) {
   if (bytes <= workspace_bytes_) return;
   if (capturing_) {
-    throw Error(ErrorKind::kUnsupported,
-                format("this work is no CUDA graph: it needs {} bytes of workspace, and {} were "
-                       "taken when its operations were made",
-                       bytes, workspace_bytes_));
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("this work cannot be a CUDA graph: it needs {} bytes of workspace, but {} were "
+               "reserved when its operations were made",
+               bytes, workspace_bytes_));
   }
   if (captured_) of_graphs_.push_back(std::move(workspace_));
-  // What runs may still read the one that goes; both may not fit.
+  // Running work may still read the old workspace; there may not be memory for both.
   Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   workspace_ = {};
   workspace_bytes_ = 0;

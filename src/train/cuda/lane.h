@@ -1,4 +1,4 @@
-// An order of work of a logical device, with what its operations need there.
+// Stream of a logical device, with the cuDNN handle and workspace of its operations.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace recpack::train {
 
-// A stream, cuDNN on it, and memory for the insides of one operation at a time. Of the current
-// device. Used by one thread.
+// On the current device. Workspace for one operation at a time. Not thread-safe.
 class CudaLane {
  public:
   explicit CudaLane(const CudaLibraries& libraries);
@@ -21,8 +20,8 @@ class CudaLane {
   cudnnHandle_t cudnn() const noexcept { return cudnn_; }
   void* workspace() const noexcept { return workspace_.data(); }
 
-  // To make the workspace larger waits for the stream, and is refused (kUnsupported) while that is
-  // captured.
+  // Grows the workspace if needed. Growing waits for the stream and throws Error (kUnsupported)
+  // during a capture.
   void Reserve(size_t bytes);
   void SetCapturing(bool capturing) noexcept {
     capturing_ = capturing;
@@ -38,7 +37,7 @@ class CudaLane {
   CudaArray workspace_;
   size_t workspace_bytes_ = 0;
   bool capturing_ = false, captured_ = false;
-  std::vector<CudaArray> of_graphs_;  // earlier workspaces, which graphs have the addresses of
+  std::vector<CudaArray> of_graphs_;  // earlier workspaces, whose addresses are in graphs
 };
 
 }  // namespace recpack::train

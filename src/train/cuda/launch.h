@@ -1,5 +1,5 @@
-// What the kernels share: elements in registers as floats, 16 bytes at a time where they lie so,
-// and how a kernel is started.
+// Helpers that the kernels share: vector loads and stores of up to 16 bytes with conversion to f32,
+// and kernel launches.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -18,9 +18,9 @@
 
 namespace recpack::train {
 
-constexpr uint32_t kThreads = 256;   // of a block
-constexpr uint32_t kBlocks = 8192;   // more do their work in turns
-constexpr size_t kVectorBytes = 16;  // what a thread loads at once
+constexpr uint32_t kThreads = 256;   // per block
+constexpr uint32_t kBlocks = 8192;   // more work is done in a grid-stride loop
+constexpr size_t kVectorBytes = 16;  // bytes per load
 
 template <typename T>
 inline constexpr int kVector = static_cast<int>(kVectorBytes / sizeof(T));
@@ -55,7 +55,7 @@ __device__ void Store(const float (&from)[kCount], T* to) {
   *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
 }
 
-// NaN stays NaN: it must be found where it arose.
+// Keeps NaN, so that it is found where it arose.
 __device__ inline float ReluOf(float value) { return value < 0 ? 0 : value; }
 
 template <typename... Parameters, typename... Arguments>
@@ -68,13 +68,13 @@ void Launch(const char* what, void (*kernel)(Parameters...), dim3 grid, dim3 blo
   Check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
 }
 
-// Of a kernel whose threads take `count` things in turns.
+// Grid of a kernel whose threads loop over `count` items.
 inline dim3 GridFor(size_t count) {
   return dim3(
       static_cast<uint32_t>(std::min<size_t>((count + kThreads - 1) / kThreads, size_t{kBlocks})));
 }
 
-// body(T{}) with float or __nv_bfloat16.
+// Calls body(T{}) with T float or __nv_bfloat16.
 template <typename Body>
 void AsElement(ValueType type, const Body& body) {
   if (type == ValueType::kF32) {
@@ -82,11 +82,11 @@ void AsElement(ValueType type, const Body& body) {
   } else if (type == ValueType::kBf16) {
     body(__nv_bfloat16{});
   } else {
-    throw Error(ErrorKind::kUnsupported, "a CUDA device computes with f32 and bf16");
+    throw Error(ErrorKind::kUnsupported, "CUDA devices support f32 and bf16 only");
   }
 }
 
-// body(std::integral_constant<int, kCount>) with a whole vector or 1.
+// Calls body(std::integral_constant<int, n>) with n the vector length, or 1.
 template <typename T, typename Body>
 void AsVector(bool vectors, const Body& body) {
   if (vectors) {
@@ -96,13 +96,13 @@ void AsVector(bool vectors, const Body& body) {
   }
 }
 
-// Whether vectors can be loaded from all of them. Null can.
+// Returns true if all pointers allow vector loads, or are null.
 template <typename... Pointers>
 bool Aligned(const Pointers*... pointers) {
   return ((reinterpret_cast<uintptr_t>(pointers) % kVectorBytes == 0) && ...);
 }
 
-// As a kernel counts them.
+// Checks a count for 32-bit indexing.
 inline uint32_t Count32(int64_t count) {
   if (count < 0 || count >= int64_t{1} << 31) {
     throw Error(ErrorKind::kUnsupported,

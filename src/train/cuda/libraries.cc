@@ -13,14 +13,14 @@ namespace {
 constexpr char kFix[] =
     "install it (tools/setup.sh --cuda brings it), or name its folder in LD_LIBRARY_PATH";
 
-// From the folder where the build found it, if the system has it nowhere.
+// Falls back to the folder where the build found the library.
 SharedLibrary Open(const std::string& name, const std::string& folder) {
   return {name, folder.empty() ? "" : folder + "/" + name, kFix, SharedLibrary::Symbols::kShared};
 }
 
 CudaLibraries Load() {
   CudaLibraries all{};
-  // cuBLASLt first: cuDNN then finds it loaded.
+  // cuBLASLt first, so that cuDNN finds it loaded.
   const SharedLibrary blas =
       Open("libcublasLt.so." RECPACK_TEXT(CUBLAS_VER_MAJOR), RECPACK_CUBLAS_FOLDER);
   auto& cublas = all.cublas;

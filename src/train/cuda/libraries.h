@@ -1,5 +1,5 @@
-// cuDNN and cuBLASLt, loaded when the first device is made: programs start where neither is, and do
-// not pay for them where no device is asked for.
+// Loads cuDNN and cuBLASLt at run time, when the first CUDA device is made. Programs run without
+// the libraries, and without their start-up cost if no device is used.
 #pragma once
 
 #include <cublasLt.h>
@@ -7,7 +7,7 @@
 
 namespace recpack::train {
 
-// Their functions, by their names.
+// Functions of both libraries, by their names.
 struct CudaLibraries {
   struct {
     decltype(&cudnnGetVersion) GetVersion;
@@ -54,11 +54,11 @@ struct CudaLibraries {
   } cublas;
 };
 
-// Loaded on the first call, for ever. Throws Error (kUnsupported) where one is not to be had,
-// saying how it comes; the next call tries again. Any thread.
+// Loads on the first call, permanently. Throws Error (kUnsupported) with installation advice if a
+// library is missing; the next call tries again. Thread-safe.
 const CudaLibraries& LoadCudaLibraries();
 
-// Throw Error (kDevice) that names the call and the reason.
+// Throw Error (kDevice) with the call and the reason.
 void Check(const CudaLibraries& libraries, cudnnStatus_t status, const char* call);
 void Check(const CudaLibraries& libraries, cublasStatus_t status, const char* call);
 

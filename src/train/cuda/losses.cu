@@ -6,7 +6,7 @@ namespace {
 
 constexpr uint32_t kOfSample = 64;  // threads
 
-// A block is a sample.
+// One block per sample.
 __global__ void SampleLosses(uint32_t classes, const float* all, const int64_t* labels,
                              const uint8_t* mask, float scale, float* d_logits, LossSums* samples) {
   __shared__ float largest[kOfSample];
@@ -18,7 +18,7 @@ __global__ void SampleLosses(uint32_t classes, const float* all, const int64_t* 
   const int64_t label = labels[blockIdx.x];
   const bool known = label >= 0 && label < classes;
   const bool counts = !mask || mask[blockIdx.x] != 0;
-  if (!known || !counts) {  // all threads of the block alike
+  if (!known || !counts) {  // uniform over the block
     if (gradient) {
       for (uint32_t k = thread; k < classes; k += kOfSample) gradient[k] = 0;
     }
@@ -75,7 +75,7 @@ __global__ void SampleErrors(uint32_t count, const float* predictions, const flo
   }
 }
 
-// One block. In a fixed order. `add_bad`: to what is there.
+// Runs in one block, in a fixed order. `add_bad`: adds bad_labels to the existing value.
 __global__ void AddSamples(uint32_t count, const LossSums* samples, bool add_bad, LossSums* to) {
   __shared__ double sums[4][kThreads];
   const uint32_t thread = threadIdx.x;

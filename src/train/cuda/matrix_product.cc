@@ -9,14 +9,14 @@
 namespace recpack::train {
 namespace {
 
-constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;  // what cuBLAS recommends for Hopper
+constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;  // cuBLAS's recommendation for Hopper
 constexpr int kCandidates = 16;
-constexpr uintptr_t kAligned = 256;  // as all our arrays are
+constexpr uintptr_t kAligned = 256;  // alignment of all our arrays
 
 cudaDataType_t CublasType(ValueType type) {
   if (type == ValueType::kF32) return CUDA_R_32F;
   if (type == ValueType::kBf16) return CUDA_R_16BF;
-  throw Error(ErrorKind::kUnsupported, "a dense layer is of f32 or bf16");
+  throw Error(ErrorKind::kUnsupported, "dense layers support f32 and bf16 only");
 }
 
 cublasComputeType_t ComputeType(const CudaContext& context, const MatrixProductSpec& spec) {
@@ -38,9 +38,8 @@ MatrixProduct::MatrixProduct(CudaContext& context, const MatrixProductSpec& spec
       extended_(ChooseExtended(context, spec)) {
   if (!plain_.found) {
     throw Error(ErrorKind::kUnsupported,
-                format("cuBLASLt has no product of {} by {} and {} by {}, {}, that gives the same "
-                       "bits each time",
-                       spec.m, spec.k, spec.k, spec.n, spec.in == ValueType::kF32 ? "f32" : "bf16"),
+                format("cuBLASLt has no deterministic product of {} by {} and {} by {}, {}", spec.m,
+                       spec.k, spec.k, spec.n, spec.in == ValueType::kF32 ? "f32" : "bf16"),
                 {}, "choose the other type");
   }
 }
@@ -70,7 +69,7 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
   set(CUBLASLT_MATMUL_DESC_TRANSB, spec.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, vector);
   if (vector != CUBLASLT_EPILOGUE_DEFAULT) {
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kAligned);  // read for its alignment alone
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kAligned);  // only its alignment matters
   }
 
   cublasLtMatmulPreference_t handle = nullptr;
@@ -81,7 +80,7 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
           "cublasLtMatmulPreferenceSetAttribute");
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
-  // Parts of a sum over k are added up in f32, in the workspace, and not as they come.
+  // Partial sums over k are reduced in f32 in the workspace, without atomics.
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
          uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
 
@@ -90,7 +89,7 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
   const cublasStatus_t asked =
       blas_.MatmulAlgoGetHeuristic(context.cublas(), operation, a_.get(), b_.get(), d_.get(),
                                    d_.get(), handle, kCandidates, candidates.data(), &count);
-  // Either word is used of types and vectors that do not go together.
+  // Both codes are returned for unsupported combinations of types and vectors.
   if (asked == CUBLAS_STATUS_NOT_SUPPORTED || asked == CUBLAS_STATUS_INVALID_VALUE) return way;
   Check(all, asked, "cublasLtMatmulAlgoGetHeuristic");
   const auto end = candidates.begin() + count;

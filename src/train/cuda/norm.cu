@@ -7,17 +7,17 @@
 namespace recpack::train {
 namespace {
 
-constexpr uint32_t kLanes = 32;        // at most so many threads are beside each other
-constexpr uint32_t kSumBlocks = 1024;  // about as many are started for a sum
-constexpr uint32_t kRowsOfThread = 4;  // at least, of a sum
+constexpr uint32_t kLanes = 32;        // maximum number of adjacent threads
+constexpr uint32_t kSumBlocks = 1024;  // approximate number of blocks for a sum
+constexpr uint32_t kRowsOfThread = 4;  // minimum, for a sum
 
-// How a sum is cut up. NHWC: a block takes some channels of a slice of the pixels. NCHW: one
-// channel of a slice of the batch. It depends on the shape alone, and so do the bits.
+// Partition of a sum. NHWC: a block sums some channels over a slice of the pixels. NCHW: one
+// channel over a slice of the batch. Depends on the shape only, so results are deterministic.
 struct SumGrid {
   uint32_t channels, plane;
-  uint32_t things, of_slice, slices;  // pixels or pictures
-  uint32_t lanes;                     // threads beside each other: NHWC
-  uint32_t columns;                   // blocks beside each other
+  uint32_t things, of_slice, slices;  // pixels or images
+  uint32_t lanes;                     // adjacent threads: NHWC
+  uint32_t columns;                   // adjacent blocks
 };
 
 SumGrid GridOf(const ByChannel& shape, uint32_t vector) {
@@ -120,7 +120,7 @@ struct GradientMoments {
   }
 };
 
-// sums[v][thread] becomes, for threads below `width`, the sum over those `width` apart.
+// Reduces sums[v][thread] over threads that are `width` apart, into the threads below `width`.
 template <int kValues>
 __device__ void ReduceBlock(float (&sums)[kValues][kThreads], uint32_t thread, uint32_t width) {
   for (uint32_t half = kThreads / 2; half >= width; half /= 2) {
@@ -200,9 +200,9 @@ NormSlices StartSum(const char* what, const ByChannel& shape, const Sum& sum, fl
   return {partial, grid.slices, grid.channels};
 }
 
-// Which channel the elements of a group are of.
+// Maps a group of elements to its channels.
 struct ChannelMap {
-  uint32_t channels, of_row;  // groups, of a pixel (NHWC) or a plane
+  uint32_t channels, of_row;  // number of groups per pixel (NHWC) or plane
   FastDivide by_row, by_channels;
   bool nhwc;
 };
@@ -214,7 +214,7 @@ ChannelMap MapOf(const ByChannel& shape, uint32_t vector) {
   return {channels, of_row, FastDivide(of_row), FastDivide(channels), nhwc};
 }
 
-// What is by channel, for the elements of a group. Aligned arrays.
+// Loads per-channel values for the elements of a group. Arrays are aligned.
 template <int kCount>
 __device__ void LoadConstants(const ChannelMap& map, uint32_t group, const float* from,
                               float (&to)[kCount]) {
@@ -279,7 +279,7 @@ __global__ void GradientApply(const ChannelMap map, uint32_t groups,
   }
 }
 
-// Whether elements that lie beside each other can be taken a vector at a time.
+// Tells whether adjacent elements can be processed as vectors.
 bool InVectors(const ByChannel& shape, int vector) {
   const int64_t row = shape.layout == ImageLayout::kNhwc ? shape.channels : shape.plane;
   return row % vector == 0;
@@ -289,7 +289,7 @@ uint32_t ElementsOf(const ByChannel& shape) {
   return Count32(shape.batch * shape.channels * shape.plane);
 }
 
-// body(T{}, the vector's size) as the shape and the pointers' alignment allow.
+// Calls body(T{}, vector length) as the shape and the pointers' alignment allow.
 template <typename Body, typename... Pointers>
 void InForm(const ByChannel& shape, const Body& body, const Pointers*... pointers) {
   AsElement(shape.type, [&](auto element) {

@@ -5,7 +5,7 @@
 namespace recpack::train {
 namespace {
 
-constexpr uint32_t kColumns = 32;  // channels of a block
+constexpr uint32_t kColumns = 32;  // channels per block
 constexpr uint32_t kRows = kThreads / kColumns;
 
 struct Totals {
@@ -32,7 +32,7 @@ struct Statistics {
   BatchNormVariables variables;
   NormFolded to;
   __device__ void operator()(uint32_t c, double sum, double squares) const {
-    const NormStatistics batch = NormStatisticsOf(sum, squares, count, shift[c], epsilon);
+    const NormStatistics batch = ComputeNormStatistics(sum, squares, count, shift[c], epsilon);
     MoveRunning(batch, momentum, &variables.running_mean[c], &variables.running_variance[c]);
     Fold(variables, to, c, batch.mean, batch.inverse_std);
   }
@@ -49,7 +49,7 @@ struct Gradients {
     if (to.d_scale) to.d_scale[c] = static_cast<float>(product * inverse_std);
     if (!to.of_g) return;
     const NormPlane plane =
-        NormGradientOf(sum, product, count, scale[c], folded.mean[c], inverse_std);
+        FoldNormGradient(sum, product, count, scale[c], folded.mean[c], inverse_std);
     to.of_g[c] = plane.of_g;
     to.of_x[c] = plane.of_x;
     to.constant[c] = plane.constant;

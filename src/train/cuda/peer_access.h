@@ -1,4 +1,4 @@
-// GPUs that reach each other's memory.
+// Peer access between GPUs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,11 +9,11 @@
 
 namespace recpack::train {
 
-// What one device was let reach so far. Used by one thread.
+// Peers that one device has enabled. Not thread-safe.
 class PeerAccess {
  public:
-  // `device`: the current one. Where it cannot reach the other, the driver brings copies between
-  // them through the host.
+  // Enables direct access. `device`: the current one. Without peer access, the driver copies
+  // through the host.
   void Reach(int device, int other) {
     if (device == other || !known_.insert(other).second) return;
     int reaches = 0;

@@ -26,7 +26,7 @@ Geometry GeometryOf(const PoolingSpec& spec) {
           spec.layout == ImageLayout::kNhwc};
 }
 
-// An element's place, from its index in an array of pictures of height x width.
+// Position of an element, from its index in an array of height x width images.
 struct Place {
   uint32_t picture, channel, row, column;
 };
@@ -56,7 +56,7 @@ __device__ size_t IndexOf(const Geometry& g, const Place& at, uint32_t row, uint
                 : ((picture * g.channels + at.channel) * height + row) * width + column;
 }
 
-// One result a thread. The first of equal maxima counts; NaN is a maximum.
+// One output per thread. The first of equal maxima wins; NaN is a maximum.
 template <typename T>
 __global__ void Pool(const Geometry g, const T* x, T* y, uint32_t* places) {
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < g.outputs; i += gridDim.x * kThreads) {
@@ -81,7 +81,7 @@ __global__ void Pool(const Geometry g, const T* x, T* y, uint32_t* places) {
   }
 }
 
-// The first and, one behind, the last window that has this row or column in it.
+// First and one-past-last window that contains this row or column.
 __device__ uint32_t FirstWindow(uint32_t at, uint32_t window, uint32_t stride) {
   return at < window ? 0 : (at - window) / stride + 1;
 }
@@ -89,7 +89,8 @@ __device__ uint32_t EndWindow(uint32_t at, uint32_t stride, uint32_t windows) {
   return min(at / stride + 1, windows);
 }
 
-// One element of dx a thread, from all windows that it lies in: in a fixed order, with no atomics.
+// One element of dx per thread, summed over the windows that contain it: in a fixed order, without
+// atomics.
 template <typename T>
 __global__ void PoolBackward(const Geometry g, const T* dy, const uint32_t* places, T* dx) {
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < g.inputs; i += gridDim.x * kThreads) {

@@ -1,5 +1,4 @@
-#include "src/train/cuda/readback.h"
-
+#include "src/train/cuda/context.h"
 #include "src/train/cuda/handles.h"
 
 namespace recpack::train {
@@ -8,9 +7,9 @@ namespace {
 class CudaReadback final : public Readback {
  public:
   CudaReadback(const CudaContext& context, size_t bytes)
-      // The thread sleeps: the processor is the loader's.
+      // Blocks in sleep, which leaves the processor to the loader.
       : context_(context), copied_(cudaEventDisableTiming | cudaEventBlockingSync) {
-    // Not those of pageable memory: a copy there would wait.
+    // Pinned, since copies to pageable memory would block.
     memory_ = CudaHostMemory(bytes);
   }
   ~CudaReadback() override { cudaEventSynchronize(copied_.get()); }

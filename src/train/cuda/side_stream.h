@@ -1,4 +1,4 @@
-// A second stream of a device, for work that may be done beside what the first one does next.
+// Second stream of a device, for work beside the main stream.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace recpack::train {
 
-// Used by one thread. Both streams outlive it.
+// Not thread-safe. Both streams must outlive this object.
 class SideStream {
  public:
   SideStream(cudaStream_t first, cudaStream_t second) : first_(first), second_(second) {}
@@ -15,17 +15,17 @@ class SideStream {
   SideStream& operator=(const SideStream&) = delete;
 
   cudaStream_t first() const noexcept { return first_; }
-  // Whether work is for the second stream now: within Do().
+  // Returns true within Do(): work is for the second stream.
   bool doing() const noexcept { return doing_; }
 
-  // The second stream comes behind what the first one was given up to here.
+  // Runs `work` for the second stream, which first waits for the main stream's work so far.
   void Do(const std::function<void()>& work) {
     Follow();
     const Doing doing(doing_);
     work();
   }
 
-  // The first one goes on behind what the second one was given.
+  // Makes the main stream wait for the second stream's work.
   void Rejoin() {
     if (!apart_) return;
     apart_ = false;
@@ -33,7 +33,7 @@ class SideStream {
     done_.HoldBack(first_);
   }
 
-  // The stream that is behind all that both were given.
+  // A stream that is ordered after all work on both.
   cudaStream_t Last() {
     if (!apart_) return first_;
     Follow();

@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kKernel = 5;
 constexpr int kWindow = 3;
-constexpr int kStride = 2;  // of pooling: windows overlap
+constexpr int kStride = 2;  // pooling windows overlap
 
-// Convolution with bias, ReLU in place, pooling.
+// Convolution with bias, in-place ReLU, pooling.
 class Block {
  public:
   Block(const ModelContext& context, const std::string& name, const Shape& in, int64_t channels)
-      : convolution_(context, name, WithBias(ConvolutionOf(context, in, channels, kKernel, 1))),
+      : convolution_(context, name, WithBias(SquareConvolution(context, in, channels, kKernel, 1))),
         pooling_spec_(PoolingOf(convolution_.spec())),
         pooling_(pooling_spec_) {}
 
@@ -98,7 +98,8 @@ class Alexnet final : public Model {
     Ops& ops = *context_.ops;
     first_.Forward(context_, batch.Raw("image"), training);
     second_.Forward(context_, first_.out().value.data, training);
-    // By channel whatever the layout, as variables must not depend on it.
+    // Converts to channel-first order in every layout, so that variables do not depend on the
+    // layout.
     ops.Convert(second_.out().value, flat_.value);
     hidden1_.Forward(context_, flat_.value.data, training);
     ops.Activate(Activation::kRelu, hidden1_.out().value, hidden1_.out().value);
@@ -149,7 +150,7 @@ class Alexnet final : public Model {
 
   const AlexnetOptions options_;
   Block first_, second_;
-  Activations flat_;  // the second block's result by channel
+  Activations flat_;  // the second block's output, channel first
   DenseLayer hidden1_, hidden2_, logits_;
 };
 
@@ -158,10 +159,10 @@ class Alexnet final : public Model {
 std::unique_ptr<Model> MakeAlexnet(const ModelContext& context, const AlexnetOptions& options) {
   if (options.filters < 1 || options.dense < 1 || options.classes < 1 || options.image < 7) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} filters, {} dense values, {} classes and pictures of {} pixels make no "
-                       "alexnet",
+                format("{} filters, {} dense values, {} classes and images of {} pixels are not "
+                       "a valid alexnet",
                        options.filters, options.dense, options.classes, options.image),
-                {}, "give one of each at least, and pictures of at least 7x7");
+                {}, "give one of each at least, and images of at least 7x7");
   }
   return std::make_unique<Alexnet>(context, options);
 }

@@ -7,14 +7,14 @@
 namespace recpack::train {
 namespace {
 
-// What a step learns first must not be the ratings' mean: to get there from 0 takes all latent
-// values along, and ReLUs that stay 0 afterwards. Ratings are 1 to 5.
+// Starts at the middle of the ratings (1 to 5), so that the first steps do not have to learn their
+// mean: getting there from 0 drags all latent values along and leaves ReLUs stuck at 0.
 constexpr float kMiddleRating = 3;
-// Towers learn from each other through a product of both, whose gradient is near 0 where it is:
-// they begin with one that is about as large as the ratings' spread.
+// The towers learn through a product of both, whose gradient vanishes near 0, so factors start with
+// a product about as large as the spread of the ratings.
 constexpr float kFactorSpread = 0.3F;
 
-// The operation that reads a variable: the name up to the last dot.
+// Name of the operation that reads a variable: the part before the last dot.
 std::string ReaderOf(const VariableSpec& variable) {
   return variable.name.substr(0, variable.name.rfind('.'));
 }
@@ -138,14 +138,14 @@ class Deepconn final : public Model {
   }
 
  private:
-  // Sums of one operation, on its device.
+  // Loss sums of one operation, on its device.
   class PlacedSums {
    public:
     explicit PlacedSums(DeviceQueue& queue) : queue_(queue) {}
     void Build() {
       queue_.DoAndJoin([this] { memory_ = queue_.ops().Allocate(sizeof(LossSums)); });
     }
-    // Those of the whole model, unless this was built.
+    // Returns the whole model's sums, unless this object was built.
     LossSums* Begin(LossSums* whole) {
       if (!memory_.data()) return whole;
       queue_.Do([this] { queue_.ops().Zero(memory_.data(), sizeof(LossSums)); });
@@ -162,8 +162,8 @@ class Deepconn final : public Model {
     DeviceArray memory_;
   };
 
-  // By turns where there are several devices, so that one tower computes while the other's
-  // activations are moved.
+  // Alternates between the towers if there are several devices, so that one computes while the
+  // other's activations are copied.
   void Give(const ReviewTower::Pieces& first, const ReviewTower::Pieces& second) {
     if (placement_.several()) {
       for (size_t i = 0; i < first.size(); ++i) {
@@ -193,7 +193,7 @@ class Deepconn final : public Model {
   DeviceQueue &machine_at_, &loss_at_;
   const size_t bias_, weights_, factors_;
   std::unique_ptr<Factorisation> machine_;
-  Activations rating_;  // as predicted
+  Activations rating_;  // the prediction
   ActivationLink from_user_, from_item_, to_loss_;
   InputLink targets_link_, mask_link_;
   PlacedSums user_sums_{user_.embedding_queue()}, item_sums_{item_.embedding_queue()},

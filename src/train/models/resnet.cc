@@ -9,22 +9,22 @@ namespace recpack::train {
 namespace {
 
 constexpr int kStages = 4;
-constexpr int kBlocks = 2;  // a stage
+constexpr int kBlocks = 2;  // per stage
 
-// Two convolutions, and a way round them: of the same shape, or a convolution of 1x1.
+// Two convolutions and a shortcut: the identity, or a 1x1 convolution if the shape changes.
 class Block {
  public:
   Block(const ModelContext& context, const std::string& name, const Shape& in, int64_t channels,
         int stride)
       : name_(name),
-        first_(context, name + ".conv1", ConvolutionOf(context, in, channels, 3, stride)),
+        first_(context, name + ".conv1", SquareConvolution(context, in, channels, 3, stride)),
         first_norm_(context, name + ".bn1", first_.spec().out_shape(), false, true),
         second_(context, name + ".conv2",
-                ConvolutionOf(context, first_.spec().out_shape(), channels, 3, 1)),
+                SquareConvolution(context, first_.spec().out_shape(), channels, 3, 1)),
         second_norm_(context, name + ".bn2", first_.spec().out_shape(), true, true) {
     if (stride == 1 && in[1] == channels) return;
     around_.emplace(context, name + ".downsample.0",
-                    ConvolutionOf(context, in, channels, 1, stride));
+                    SquareConvolution(context, in, channels, 1, stride));
     around_norm_.emplace(context, name + ".downsample.1", first_.spec().out_shape(), false, false);
   }
 
@@ -55,8 +55,8 @@ class Block {
     second_norm_.Forward(context, second_.out().value.data, residual, training);
   }
 
-  // The gradient of the block's result is out().gradient, plus `more` where that is not null. That
-  // of x becomes dx plus what this returns.
+  // The gradient of the block's output is out().gradient, plus `more` if not null. The gradient of
+  // x is dx plus the returned array.
   const void* Backward(const ModelContext& context, const void* more, const void* x, void* dx,
                        const GradientReady& ready) {
     void* d_residual = around_ ? around_norm_->out().gradient.data : around_gradient_.gradient.data;
@@ -91,7 +91,7 @@ class Block {
   NormLayer second_norm_;
   std::optional<ConvolutionLayer> around_;
   std::optional<NormLayer> around_norm_;
-  Activations around_gradient_;  // of x, by the way round
+  Activations around_gradient_;  // gradient of x through the shortcut
 };
 
 class Resnet final : public Model {
@@ -100,8 +100,8 @@ class Resnet final : public Model {
       : Model(context),
         options_(options),
         stem_(context_, "conv1",
-              ConvolutionOf(context_, {context.batch, 3, options.image, options.image},
-                            options.width, 3, 1)),
+              SquareConvolution(context_, {context.batch, 3, options.image, options.image},
+                                options.width, 3, 1)),
         stem_norm_(context_, "bn1", stem_.spec().out_shape(), false, true) {
     Shape shape = stem_.spec().out_shape();
     for (int stage = 0; stage < kStages; ++stage) {
@@ -193,7 +193,7 @@ class Resnet final : public Model {
 std::unique_ptr<Model> MakeResnet(const ModelContext& context, const ResnetOptions& options) {
   if (options.width < 1 || options.classes < 1 || options.image < 1) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} channels, {} classes and pictures of {} pixels make no resnet",
+                format("{} channels, {} classes and images of {} pixels are not a valid resnet",
                        options.width, options.classes, options.image),
                 {}, "give one of each at least");
   }

@@ -3,7 +3,7 @@
 namespace recpack::train {
 namespace {
 
-// Over text: a picture of height 1. Without padding, as every token list is padded to length.
+// Text is an image of height 1. No padding, since token lists are already padded to length.
 ConvolutionSpec ConvolutionOver(const ModelContext& context, const DeepconnOptions& options) {
   return {.batch = context.batch,
           .in_channels = options.dims,
@@ -35,7 +35,7 @@ ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, cons
                       .id_type = ValueType::kI32,
                       .type = context.type,
                       .layout = context.layout},
-      // Without decay: it would wear off the vectors of tokens that are seldom seen.
+      // No weight decay: it would shrink the vectors of rare tokens.
       table_(context.variables->Add({name + ".embedding.weight", embedding_spec_.table_shape(),
                                      Initial::kNormal, 1, true, false, 0.1F})),
       convolution_(context, name + ".conv", ConvolutionOver(context, options)),

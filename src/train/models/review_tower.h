@@ -1,4 +1,4 @@
-// A tower of deepconn: what it reads one side's reviews with.
+// Tower of the deepconn model: encodes the reviews of a user or an item.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace recpack::train {
 
-// Embedding, convolution over tokens, maximum over time, tanh, dense layer with ReLU. tanh rises,
-// so that the maximum of its values is that of its maximum, which is taken first: fewer values to
-// take it of. Each operation is given to the queue of its device; what is passed by reference has
-// to stay until the placement was joined.
+// Embedding, convolution over tokens, maximum over time, tanh, dense layer with ReLU. tanh is
+// monotonic, so the maximum is taken first, which leaves fewer values to apply it to. Each
+// operation is enqueued on its device's queue; arguments passed by reference must stay valid until
+// the placement is joined.
 class ReviewTower {
  public:
   ReviewTower(const ModelContext& context, Placement& placement, const std::string& name,
@@ -25,13 +25,13 @@ class ReviewTower {
   // Joins the placement.
   void Build(const ModelContext& context);
 
-  // Pieces of work to be given in this order, between those of others: each gives one operation,
-  // with what has to be moved for it, to its device. `sums`: in the memory of the embedding's
-  // device; tokens that are out of range are added to it.
+  // Pieces of work to call in this order, possibly interleaved with those of other towers. Each
+  // enqueues one operation on its device, with the copies it needs. `sums`: in memory of the
+  // embedding's device; counts tokens out of range.
   using Pieces = std::vector<std::function<void()>>;
   Pieces Forward(const ModelContext& context, const BatchArrays& batch, bool training,
                  LossSums* sums);
-  // Of out().gradient, which it changes.
+  // Reads and overwrites out().gradient.
   Pieces Backward(const ModelContext& context, const GradientReady& ready);
 
   DeviceQueue& embedding_queue() noexcept { return embedding_at_; }
@@ -54,7 +54,7 @@ class ReviewTower {
 
   InputLink tokens_link_;
   const void* tokens_ = nullptr;  // of the last Forward()
-  // tanh and ReLU are taken in place.
+  // tanh and ReLU work in place.
   ActivationLink to_convolution_, to_pooling_, to_tanh_, to_dense_, to_relu_;
 };
 

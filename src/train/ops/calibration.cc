@@ -8,7 +8,7 @@
 namespace recpack::train {
 namespace {
 
-constexpr int kBits = 16;  // of a magnitude that are not told apart
+constexpr int kBits = 16;  // magnitude bits that are not distinguished
 constexpr size_t kBins = size_t{1} << (31 - kBits);
 
 }  // namespace

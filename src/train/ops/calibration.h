@@ -1,4 +1,4 @@
-// How large a network's activations get.
+// Measures the range of a network's activations, for quantisation.
 #pragma once
 
 #include <map>
@@ -8,28 +8,28 @@
 
 namespace recpack::train {
 
-// The magnitude that an activation's integers reach to, by where it lies; the input's is that of
-// Trace::input.
+// The largest magnitude that an activation's integers represent, by the activation's address. The
+// key of the network's input is Trace::input.
 using ActivationRanges = std::map<const void*, float>;
 
-// Looks at what traced forward passes leave behind. Of pictures and activations of f32, in memory
-// of the host.
+// Observes the activations that traced forward passes leave in memory. For image models with f32
+// activations in host memory.
 class Calibration {
  public:
-  // `trace` outlives it.
+  // `trace` must outlive this object.
   explicit Calibration(const Trace& trace);
 
-  // After a pass over `input`, which is as large as the trace's.
+  // Call after a pass over `input`, which has the shape of the trace's input.
   void Observe(const void* input);
 
-  // Over all passes so far: of each activation the least magnitude, to within 1 %, that as many
-  // percent of its values do not exceed, zeros included. At 100 the largest, exactly.
+  // Over all passes so far: for each activation, the smallest magnitude (to within 1 %) that
+  // `percent` of its values, zeros included, do not exceed. At 100, the exact maximum.
   ActivationRanges Ranges(double percentile) const;
 
  private:
   struct Magnitudes {
     float largest = 0;
-    std::vector<uint64_t> counts;  // by the upper 16 bits, which are those of a bf16
+    std::vector<uint64_t> counts;  // by the upper 16 bits, which form a bf16
   };
   void Widen(const void* where, const float* values, int64_t count);
 

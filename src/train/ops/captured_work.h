@@ -1,29 +1,27 @@
-// What lets the host run ahead of a device: work that it is told once, and results that are read
-// later.
+// Captured device work that can be replayed, and asynchronous copies back to the host.
 #pragma once
 
 #include <cstddef>
 
 namespace recpack::train {
 
-// Work of a device that was captured by Ops::Capture(). Used by the thread of its Ops, not after
-// it.
+// Device work recorded by Ops::Capture(). Used on the thread of its Ops; must not outlive the Ops.
 class CapturedWork {
  public:
   virtual ~CapturedWork() = default;
-  // Enqueues it once more: the same operations on the same memory, behind what was enqueued before.
+  // Enqueues the recorded operations again, on the same memory, after everything enqueued so far.
   virtual void Replay() = 0;
 };
 
-// Memory of the host that a device copies to while the host goes on. Used by the thread of its Ops,
-// not after it; destroying it waits for what is under way.
+// Host memory that a device copies to asynchronously. Used on the thread of its Ops; must not
+// outlive the Ops. The destructor waits for copies in flight.
 class Readback {
  public:
   virtual ~Readback() = default;
-  // Enqueues a copy of the device's memory to `offset`, in bytes.
+  // Enqueues a copy from device memory to `offset` [bytes].
   virtual void Enqueue(size_t offset, const void* from, size_t bytes) = 0;
-  // Waits for the copies that were enqueued, and for nothing behind them. What it returns stays as
-  // long as this object.
+  // Waits for the copies enqueued so far, and for no later work. The result is valid as long as
+  // this object.
   virtual const void* Wait() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Work for devices, in order: how one model uses several of them at a time.
+// Work queue for one device, for models that use several devices at a time.
 #pragma once
 
 #include <condition_variable>
@@ -14,35 +14,33 @@
 
 namespace recpack::train {
 
-// What is given to a queue is done in order, by a thread of its own that the device's Ops is
-// attached to, or at once by the caller. Used by one thread.
+// Runs work in order, either on a thread of its own that the device's Ops is attached to, or
+// directly on the caller's thread. Not thread-safe: one thread enqueues.
 class DeviceQueue {
  public:
   enum class Done : uint8_t { kAtOnce, kByOwnThread };
 
-  // `ops` has to outlive it. `device`: the number by which its thread tells a watcher of what it
-  // computes; kNoDevice: it does not.
+  // `ops` must outlive the queue. `device`: the device number that the queue's thread reports in
+  // its events; kNoDevice: it reports none.
   DeviceQueue(Ops& ops, Done done, uint16_t device = Event::kNoDevice);
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
 
   Ops& ops() const noexcept { return ops_; }
 
-  // What a piece of work is for a watcher: one that waits for another queue, or copies, computes
-  // nothing.
+  // Kind of work, for event logging. Work that waits for another queue, or copies, is kMoves.
   enum class Kind : uint8_t { kComputes, kMoves };
-  // Once a piece of work has thrown, those behind it are not done. What `work` refers to has to
-  // live until Join().
+  // Enqueues `work`. After work has thrown, later work is skipped. What `work` refers to must stay
+  // valid until Join().
   void Do(std::function<void()> work, Kind kind = Kind::kComputes);
-  // How much was given to it so far, for Await().
+  // Number of pieces of work enqueued so far; an argument for Await().
   uint64_t given() const noexcept { return given_; }
 
-  // Within another queue's work: until that much is done. False: something failed, and what is
-  // waited for may not have been done.
+  // Called from work of another queue: blocks until the first `given` pieces are done. Returns
+  // false if one failed, in which case the awaited work may not have run.
   bool Await(uint64_t given);
-  // Until all that was given is done. Throws what a piece of work threw, once.
+  // Blocks until all enqueued work is done. Rethrows the exception of failed work, once.
   void Join();
-  // Both.
   void DoAndJoin(const std::function<void()>& work) {
     Do(work);
     Join();
@@ -58,9 +56,9 @@ class DeviceQueue {
 
   Ops& ops_;
   const uint16_t device_;
-  uint64_t given_ = 0;  // of the thread that gives
+  uint64_t given_ = 0;  // used by the enqueuing thread only
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Piece> waiting_;
   uint64_t done_ = 0;

@@ -18,7 +18,7 @@ std::optional<int> Number(std::string_view text) {
   return number;
 }
 
-// "12ms", "800us", "1s".
+// Parses "12ms", "800us", "1s".
 std::optional<std::chrono::microseconds> Duration(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -80,8 +80,8 @@ std::vector<DeviceSpec> ParseDevices(const std::string& text, int local_rank) {
     const auto device = ParseOne(name, local_rank);
     if (!device) {
       throw Error(
-          ErrorKind::kInvalidArgument, format("'{}' is no device", name), {},
-          "devices are named cpu:0, cuda:0, cuda:0/1, cuda:local or sim:12ms, separated by commas");
+          ErrorKind::kInvalidArgument, format("unknown device '{}'", name), {},
+          "write a comma-separated list of cpu:0, cuda:0, cuda:0/1, cuda:local or sim:12ms");
     }
     const bool twice = device->kind != DeviceKind::kSimulated &&
                        std::find(devices.begin(), devices.end(), *device) != devices.end();

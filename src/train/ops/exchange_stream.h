@@ -1,4 +1,4 @@
-// Work of a device that goes on beside the work of its Ops.
+// Stream of exchange work that runs beside the compute work of an Ops.
 #pragma once
 
 #include <cstddef>
@@ -8,37 +8,39 @@
 
 namespace recpack::train {
 
-// An order of work of its own on the device of an Ops and on its memory, for what exchanges
-// gradients while the backward pass goes on. Each call says which thread makes it: that of the Ops,
-// or one other. Throws Error (kDevice).
+// A second stream on the device and memory of an Ops, which exchanges gradients while the backward
+// pass runs. Each member says which thread may call it: the thread of the Ops, or one exchange
+// thread. Members throw Error (kDevice).
 class ExchangeStream {
  public:
-  virtual ~ExchangeStream() = default;  // waits for its work; before its Ops goes
+  virtual ~ExchangeStream() = default;  // waits for its work; call before the Ops ends
 
-  // The thread of the Ops: all that the Ops was given up to here is before mark number `mark`.
-  // Captured with it, the mark is set anew by each replay.
+  // Ops thread. Sets mark number `mark` after all work enqueued on the Ops so far. If it is
+  // captured, each replay sets the mark again.
   virtual void Mark(size_t mark) = 0;
-  // The other thread: what this is given from here on is done after all before the mark, as it was
-  // last set.
+  // Exchange thread. Work enqueued here from now on runs after everything before the mark, as last
+  // set.
   virtual void Await(size_t mark) = 0;
 
-  // The other thread. Download() returns once the bytes are there; of Upload(), `from` is memory of
-  // HostMemory() and stays as it is until Join() and what the Ops is given next are done.
+  // Exchange thread. Download() returns once the bytes have arrived. Upload() reads `from`, which
+  // is memory of HostMemory() and must not change until Join() and the work enqueued next on the
+  // Ops are done.
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
-  // Either thread: from memory of a device to memory of a device, this one and another or the same;
-  // directly where the two reach each other. Both stay as they are until it is done.
+  // Either thread. Copies between memory of two devices or of one; directly if they have peer
+  // access. Both arrays must stay unchanged until the copy is done.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
-  // Returns once all that this was given is done.
+  // Blocks until all work enqueued here is done.
   virtual void Wait() = 0;
-  // For work of others on it.
+  // Stream for work that others enqueue here.
   virtual DeviceStream Stream() const noexcept = 0;
 
-  // The thread of the Ops, while no other uses this: what the Ops is given from here on is done
-  // after all that this was given.
+  // Ops thread, while no other thread uses this object. Work enqueued on the Ops from now on runs
+  // after all work enqueued here.
   virtual void Join() = 0;
 
-  // The host's memory, as the device copies it best. Any thread; after the stream it may stay.
+  // Allocates host memory that the device copies fastest (pinned on a GPU). Thread-safe. The memory
+  // may outlive the stream.
   virtual std::shared_ptr<void> HostMemory(size_t bytes) = 0;
 };
 

@@ -8,7 +8,7 @@ bool Reads(const TracedStep& step, const void* data) {
   return step.x.data == data || (norm && norm->residual == data);
 }
 
-// The norm that alone reads what a convolution makes, or null.
+// The norm that is the only reader of a convolution's output, or null.
 const TracedStep* NormOf(const Trace& trace, const TracedStep& convolution) {
   if (!std::holds_alternative<TracedConvolution>(convolution.what)) return nullptr;
   const TracedStep* reader = nullptr;
@@ -28,7 +28,7 @@ FusedStep StepOfNorm(const Trace& trace, const TracedStep& step, const TracedNor
   return {&step, nullptr, step.y};
 }
 
-// Whether it is ReLU of what a layer made, in place.
+// Tells whether `step` is an in-place ReLU of the layer's output.
 bool IsReluOf(const TracedStep& step, const TracedStep& layer) {
   const auto* activation = std::get_if<TracedActivation>(&step.what);
   return activation && activation->kind == Activation::kRelu && step.x.data == layer.y.data &&
@@ -47,7 +47,7 @@ std::vector<FusedStep> FuseSteps(const Trace& trace) {
   std::vector<FusedStep> fused;
   for (size_t i = 0; i < trace.steps.size(); ++i) {
     const TracedStep& step = trace.steps[i];
-    if (NormOf(trace, step)) continue;  // it comes with that
+    if (NormOf(trace, step)) continue;  // fused with that norm
     if (const auto* norm = std::get_if<TracedNorm>(&step.what)) {
       fused.push_back(StepOfNorm(trace, step, *norm));
       continue;

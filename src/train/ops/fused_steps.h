@@ -1,4 +1,4 @@
-// Operations of a trace that are computed in one go.
+// Finds operations of a trace that can be computed as one fused step.
 #pragma once
 
 #include <vector>
@@ -7,20 +7,20 @@
 
 namespace recpack::train {
 
-// A convolution with the normalisation behind it, a layer with its ReLU, or an operation alone.
+// A convolution with the normalisation after it, a layer with its ReLU, or a single operation.
 // Points into the trace.
 struct FusedStep {
   const TracedStep* first = nullptr;  // reads x
-  const TracedNorm* norm = nullptr;   // of the convolution; null: none
-  Tensor y;                           // what the last of them makes
-  bool relu = false;                  // is taken of it; that of a norm by itself is its own
+  const TracedNorm* norm = nullptr;   // after the convolution; null: none
+  Tensor y;                           // output of the last operation
+  bool relu = false;                  // ReLU after the last operation; not the norm's own ReLU
 
-  const void* residual() const;  // what a norm adds besides; null: nothing
+  const void* residual() const;  // what a norm adds; null: nothing
   bool Reads(const void* data) const { return first->x.data == data || residual() == data; }
 };
 
-// In the order in which they are to run: a convolution runs where its norm was. Norms that read
-// what others read as well stay by themselves. `trace` outlives the steps.
+// Returns the steps in execution order: a fused convolution runs where its norm was. A norm whose
+// input has other readers is not fused. `trace` must outlive the steps.
 std::vector<FusedStep> FuseSteps(const Trace& trace);
 
 }  // namespace recpack::train

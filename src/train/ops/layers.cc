@@ -8,8 +8,8 @@
 namespace recpack::train {
 namespace {
 
-// Gradients of weights, which nothing of the backward pass reads.
-void OfWeights(const ModelContext& context, const std::function<void()>& work) {
+// Weight gradients, which nothing else in the backward pass reads.
+void ComputeWeightGradients(const ModelContext& context, const std::function<void()>& work) {
   context.weights_beside ? context.ops->Beside(work) : work();
 }
 
@@ -26,8 +26,8 @@ void Activations::Allocate(const ModelContext& context, Shape shape, ValueType t
   gradient.data = gradient_memory.data();
 }
 
-ConvolutionSpec ConvolutionOf(const ModelContext& context, const Shape& in, int64_t channels,
-                              int kernel, int stride) {
+ConvolutionSpec SquareConvolution(const ModelContext& context, const Shape& in, int64_t channels,
+                                  int kernel, int stride) {
   return {.batch = context.batch,
           .in_channels = in[1],
           .height = in[2],
@@ -72,7 +72,7 @@ void ConvolutionLayer::Forward(const ModelContext& context, const void* x, bool 
 void ConvolutionLayer::Backward(const ModelContext& context, const void* x, void* dx,
                                 const GradientReady& ready) {
   const Variables& variables = *context.variables;
-  OfWeights(context, [&] {
+  ComputeWeightGradients(context, [&] {
     operation_->BackwardWeights(x, out_.gradient.data, variables.Gradient(weight_),
                                 spec_.bias ? variables.Gradient(bias_) : nullptr);
   });
@@ -155,7 +155,7 @@ void DenseLayer::Forward(const ModelContext& context, const void* x, bool traini
 
 void DenseLayer::Backward(const ModelContext& context, const void* x, void* dx,
                           const GradientReady& ready) {
-  OfWeights(context, [&] {
+  ComputeWeightGradients(context, [&] {
     operation_->BackwardWeights(x, out_.gradient.data, context.variables->Gradient(weight_),
                                 context.variables->Gradient(bias_));
   });

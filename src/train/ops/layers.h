@@ -1,6 +1,6 @@
-// Layers that models are put together of: an operation, its variables, and the activation it makes.
-// Each is made in two steps: the constructor names its variables, Build() takes memory once all are
-// known.
+// Layers that models are built from: an operation, its variables and its output activation. A layer
+// is made in two steps: the constructor declares its variables, and Build() allocates memory once
+// all variables are declared.
 #pragma once
 
 #include <functional>
@@ -13,22 +13,23 @@ namespace recpack::train {
 
 class Placement;
 
-// What all layers of a model have in common.
+// State shared by all layers of a model.
 struct ModelContext {
   Ops* ops = nullptr;
-  // Of one model over several devices, where batches and losses are at `ops`, which is the first;
-  // models that cannot be placed do not look at it. Null: all at `ops`.
+  // For a model placed over several devices, whose batches and losses are on `ops`, the first
+  // device. Ignored by models that cannot be placed. Null: everything is on `ops`.
   Placement* placement = nullptr;
   Variables* variables = nullptr;
   int64_t batch = 0;
   ValueType type = ValueType::kF32;  // of activations
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
-  // Gradients of weights are computed beside those of inputs, until Ops::Rejoin(): strategies are
-  // told of them within, and wait for them. Of models on one device.
+  // Weight gradients are computed beside input gradients, until Ops::Rejoin(); strategies are
+  // notified within Ops::Beside() and wait for them. For models on one device.
   bool weights_beside = false;
-  std::function<void(float* values, size_t count)> sum_over_devices = {};  // BatchNormSpec
-  // Called in the forward pass of training before a variable is read: it may still be on its way.
+  std::function<void(float* values, size_t count)> sum_over_devices = {};  // see BatchNormSpec
+  // Called in training's forward pass before a variable is read, since the variable may still be in
+  // transfer.
   std::function<void(size_t variable)> need = [](size_t) {};
 };
 
@@ -41,15 +42,15 @@ struct Activations {
   void Allocate(const ModelContext& context, Shape shape, ValueType type);
 };
 
-// Called once a variable's gradient was enqueued, for Ops::Beside() or for what is behind
-// Ops::Rejoin() to read it, and the backward pass reads the variable no more.
+// Called once a variable's gradient is enqueued. Ops::Beside() work, or work after Ops::Rejoin(),
+// may read the gradient. The backward pass no longer reads the variable.
 using GradientReady = std::function<void(size_t variable)>;
 
-// Of square kernels, padded so that with stride 1 the picture keeps its size. `in`: its shape.
-ConvolutionSpec ConvolutionOf(const ModelContext& context, const Shape& in, int64_t channels,
-                              int kernel, int stride);
+// A square kernel with padding that keeps the image size at stride 1. `in`: input shape.
+ConvolutionSpec SquareConvolution(const ModelContext& context, const Shape& in, int64_t channels,
+                                  int kernel, int stride);
 
-// Without bias, as before a BatchNorm, or with.
+// The bias is optional; a convolution before a BatchNorm has none.
 class ConvolutionLayer {
  public:
   ConvolutionLayer(const ModelContext& context, const std::string& name, ConvolutionSpec spec);
@@ -57,7 +58,7 @@ class ConvolutionLayer {
 
   const ConvolutionSpec& spec() const noexcept { return spec_; }
   void Forward(const ModelContext& context, const void* x, bool training);
-  // `dx`: null where it is not wanted.
+  // `dx`: null if not needed.
   void Backward(const ModelContext& context, const void* x, void* dx, const GradientReady& ready);
   Activations& out() noexcept { return out_; }
 
@@ -75,7 +76,7 @@ class NormLayer {
   void Build(const ModelContext& context);
 
   void Forward(const ModelContext& context, const void* x, const void* residual, bool training);
-  // Of out().gradient, plus dy_more where that is not null.
+  // Reads out().gradient, plus dy_more if not null.
   void Backward(const ModelContext& context, const void* dy_more, const void* x, void* dx,
                 void* d_residual, const GradientReady& ready);
   Activations& out() noexcept { return out_; }
@@ -91,7 +92,7 @@ class NormLayer {
 
 class DenseLayer {
  public:
-  // `initial`: of the weights.
+  // `initial`: for the weights.
   DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec,
              Initial initial = Initial::kUniform);
   void Build(const ModelContext& context);

@@ -1,4 +1,4 @@
-// What memory is asked for, to be told where there is none.
+// Errors for failed allocations that say what the memory was for.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace recpack::train {
 
-// Does `work`. OutOfMemory that it throws says besides what the memory was for.
+// Runs `work`, and adds `what` to the message of an OutOfMemory that it throws.
 template <typename Work>
 auto WithMemoryFor(const std::string& what, const Work& work) {
   try {
@@ -19,7 +19,7 @@ auto WithMemoryFor(const std::string& what, const Work& work) {
   }
 }
 
-// So many zeros in the host's memory. Throws OutOfMemory with their bytes and `what` they are for.
+// Allocates `count` zeros in host memory. Throws OutOfMemory with the size in bytes and `what`.
 std::vector<float> HostFloats(size_t count, const std::string& what);
 
 }  // namespace recpack::train

@@ -6,7 +6,7 @@ namespace recpack::train {
 
 NormPasses::NormPasses(Ops& ops, const BatchNormSpec& spec) : ops_(ops), spec_(spec) {
   if (spec.type != ValueType::kF32 && spec.type != ValueType::kBf16) {
-    throw Error(ErrorKind::kUnsupported, "batch normalisation is of f32 or bf16");
+    throw Error(ErrorKind::kUnsupported, "batch normalisation supports f32 and bf16 only");
   }
 }
 
@@ -23,7 +23,7 @@ NormPasses::Gradient NormPasses::Prepare(void* dy, const void* dy_more, const vo
   Gradient gradient{.more = dy_more, .from = dy};
   if (spec_.relu) gradient.mask = spec_.residual ? NormMask::kFromY : NormMask::kFromX;
   gradient.last = gradient.mask;
-  // Where it is not dy alone, or needed as the residual's gradient, it is kept.
+  // Stored if it differs from dy, or if it is also the residual's gradient.
   if (spec_.residual || dy_more) {
     gradient.g = spec_.residual ? d_residual : dy;
     gradient.from = gradient.g;

@@ -1,4 +1,4 @@
-// What batch normalisation is around its passes, on every device.
+// Batch normalisation steps around the main passes, shared by all backends.
 #pragma once
 
 #include "recpack/kernels/batch_norm.h"
@@ -8,24 +8,26 @@ namespace recpack::train {
 
 class NormPasses : public BatchNorm {
  protected:
-  // Throws Error (kUnsupported) for other types than f32 and bf16. `ops` has to outlive it.
+  // Throws Error (kUnsupported) for types other than f32 and bf16. `ops` must outlive this object.
   NormPasses(Ops& ops, const BatchNormSpec& spec);
 
-  // The gradient behind ReLU and addition, g, as the passes of Backward() make and read it.
+  // The gradient g before ReLU and residual addition, as the passes of Backward() compute and read
+  // it.
   struct Gradient {
     const void* more = nullptr;      // added to dy
-    NormMask mask = NormMask::kAll;  // of dy + more
-    void* g = nullptr;               // where it is kept; null: dy and the mask are it
-    const void* from = nullptr;      // what the last pass reads
-    NormMask last = NormMask::kAll;  // its mask
+    NormMask mask = NormMask::kAll;  // applied to dy + more
+    void* g = nullptr;               // where g is stored; null: g is dy with the mask
+    const void* from = nullptr;      // input of the last pass
+    NormMask last = NormMask::kAll;  // mask of the last pass
   };
-  // Does what is not fused.
+  // Runs the parts of the backward pass that are not fused.
   Gradient Prepare(void* dy, const void* dy_more, const void* y, void* d_residual);
 
-  // Of y, that the pass wrote: addition and ReLU where they are not fused. `residual` as given.
+  // Applies residual addition and ReLU to y, if they are not fused. `residual`: as given to the
+  // pass.
   void Complete(const void* residual, void* y);
 
-  // What the pass itself is to add, and whether it is to apply ReLU.
+  // The residual and ReLU that the fused pass itself applies.
   const void* Fused(const void* residual) const { return spec_.fused ? residual : nullptr; }
   bool fused_relu() const { return spec_.fused && spec_.relu; }
 

@@ -10,7 +10,7 @@
 namespace recpack::train {
 namespace {
 
-// Of devices whose work is done when a call returns.
+// Captured work for synchronous devices.
 class KeptWork final : public CapturedWork {
  public:
   explicit KeptWork(std::function<void()> work) : work_(std::move(work)) {}
@@ -35,7 +35,7 @@ class DoneReadback final : public Readback {
 
 }  // namespace
 
-UpdateRates RatesOf(const AdamUpdate& update) {
+UpdateRates ToRates(const AdamUpdate& update) {
   const auto step = static_cast<double>(update.step);
   return {update.rate, static_cast<float>(update.rate / (1 - std::pow(update.beta1, step))),
           static_cast<float>(1 / (1 - std::pow(update.beta2, step)))};
@@ -56,7 +56,7 @@ DeviceArray Ops::Allocate(size_t bytes) {
 }
 
 void Ops::CopyFrom(Ops& other, void*, const void*, size_t) {
-  throw Error(ErrorKind::kUnsupported, Describe() + " copies nothing from " + other.Describe());
+  throw Error(ErrorKind::kUnsupported, Describe() + " cannot copy from " + other.Describe());
 }
 
 std::unique_ptr<ExchangeStream> Ops::MakeExchangeStream(size_t) { return nullptr; }

@@ -1,5 +1,4 @@
-// What models ask of a device: memory and the operations of their layers. A backend implements it;
-// models do not know which.
+// Device interface for models: memory and the operations of layers. Each backend implements it.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +13,11 @@
 
 namespace recpack::train {
 
-// Weights, gradients and statistics are f32 wherever the activations are bf16. All pointers are
-// into the device's memory. Operations are enqueued in order; what one call writes, later calls
-// read.
+// Weights, gradients and statistics are always f32, also with bf16 activations. All pointers point
+// to device memory. Operations are enqueued in order; a call sees the results of earlier calls.
 
-// Two dimensions, as networks for pictures have them; over text, height and its kernel are 1.
-// Cross-correlation, as everywhere in this field.
+// Two-dimensional convolution (cross-correlation). For text, the height and the kernel height are
+// 1.
 struct ConvolutionSpec {
   int64_t batch = 0, in_channels = 0, height = 0, width = 0, out_channels = 0;
   int kernel_height = 1, kernel_width = 1;
@@ -39,8 +37,7 @@ struct ConvolutionSpec {
 class Convolution {
  public:
   virtual ~Convolution() = default;
-  // Takes the weights for the calls that follow, until it is called again. `bias`: by output
-  // channel, null without.
+  // Sets the weights for the following calls. `bias`: one value per output channel, or null.
   virtual void SetWeights(const float* weights, const float* bias) = 0;
   virtual void Forward(const void* x, void* y) = 0;
   virtual void BackwardData(const void* dy, void* dx) = 0;
@@ -48,7 +45,7 @@ class Convolution {
   virtual void BackwardWeights(const void* x, const void* dy, float* d_weights, float* d_bias) = 0;
 };
 
-// y = x * transposed(weights) + bias: x (batch, in), weights (out, in), y (batch, out).
+// y = x * transpose(weights) + bias, with x (batch, in), weights (out, in), y (batch, out).
 struct DenseSpec {
   int64_t batch = 0, in = 0, out = 0;
   ValueType type = ValueType::kF32;      // of x and its gradient
@@ -64,40 +61,40 @@ class Dense {
   virtual void BackwardWeights(const void* x, const void* dy, float* d_weights, float* d_bias) = 0;
 };
 
-// Over batch and pixels, by channel; then, where asked for, a residual is added and ReLU taken.
+// Normalises each channel over batch and pixels; then adds a residual and applies ReLU, if set.
 struct BatchNormSpec {
   int64_t batch = 0, channels = 0, height = 0, width = 0;
   bool residual = false;
   bool relu = false;
-  bool fused = true;      // all in as few passes as it takes; off: an operation each
+  bool fused = true;      // in as few passes as possible; off: one operation at a time
   float epsilon = 1e-5F;  // added to the variance
-  float momentum = 0.1F;  // running = (1 - momentum) * running + momentum * batch's
+  float momentum = 0.1F;  // running = (1 - momentum) * running + momentum * batch statistic
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
-  // Adds up `count` values over all devices of a step, in place: statistics are then those of all
-  // their samples. Null: of this device's.
+  // Sums `count` values over all devices of a step, in place, so that statistics cover the samples
+  // of all devices. Null: of this device only.
   std::function<void(float* values, size_t count)> sum_over_devices = {};
 };
 
-// All by channel.
+// One value per channel.
 struct BatchNormVariables {
   const float* scale = nullptr;
   const float* shift = nullptr;
   float* running_mean = nullptr;
-  float* running_variance = nullptr;  // of the unbiased variance, as PyTorch has it
+  float* running_variance = nullptr;  // of the unbiased variance, as in PyTorch
 };
 
 class BatchNorm {
  public:
   virtual ~BatchNorm() = default;
-  // With the batch's own statistics, which are kept for Backward() and move the running ones.
+  // Uses the batch's statistics, keeps them for Backward() and updates the running statistics.
   virtual void Train(const BatchNormVariables& variables, const void* x, const void* residual,
                      void* y) = 0;
-  // With the running statistics.
+  // Uses the running statistics.
   virtual void Infer(const BatchNormVariables& variables, const void* x, const void* residual,
                      void* y) = 0;
-  // Of Train(), whose x and y are still there. The gradient of y is dy, or dy + dy_more where that
-  // is not null; dy and dy_more may be written to. d_residual (with a residual) may be dy.
+  // For the last Train(), whose x and y must be unchanged. The gradient of y is dy, plus dy_more if
+  // not null; both may be overwritten. d_residual (with a residual) may be dy.
   virtual void Backward(const BatchNormVariables& variables, void* dy, const void* dy_more,
                         const void* x, const void* y, void* dx, void* d_residual, float* d_scale,
                         float* d_shift) = 0;
@@ -108,7 +105,7 @@ enum class PoolingKind : uint8_t { kMax, kAverage };
 struct PoolingSpec {
   PoolingKind kind = PoolingKind::kMax;
   int64_t batch = 0, channels = 0, height = 0, width = 0;
-  int window_height = 0, window_width = 0;  // a window is inside of the picture: no padding
+  int window_height = 0, window_width = 0;  // windows lie inside the image: no padding
   int stride = 1;
   ValueType type = ValueType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
@@ -122,24 +119,24 @@ class Pooling {
  public:
   virtual ~Pooling() = default;
   virtual void Forward(const void* x, void* y) = 0;
-  // Of the last Forward(). Equal maxima: the first of the window has the gradient.
+  // For the last Forward(). Among equal maxima, the first in the window gets the gradient.
   virtual void Backward(const void* dy, void* dx) = 0;
 };
 
 enum class Activation : uint8_t { kRelu, kTanh };
 
-// Sums over a batch, on the device.
+// Sums over a batch, in device memory.
 struct LossSums {
-  float loss = 0;        // of samples whose mask is 1
-  float correct = 0;     // samples whose largest logit is their label's (the first of equal ones)
-  float samples = 0;     // whose mask is 1
-  float bad_labels = 0;  // out of range: neither in the loss nor in the gradient; and tokens
+  float loss = 0;        // over samples whose mask is 1
+  float correct = 0;     // samples whose largest logit (the first of equal ones) is at their label
+  float samples = 0;     // number of samples whose mask is 1
+  float bad_labels = 0;  // labels or tokens out of range; they add neither loss nor gradient
 };
 
-// A vector for each token: rows of a table, as pictures of height 1 whose channels are the vector's
-// values. Token 0 is padding: its vector is 0, whatever the table has there.
+// Looks up a table row for each token. The output is an image of height 1 whose channels are the
+// vector's values. Token 0 is padding: its vector is 0, whatever the table contains.
 struct EmbeddingSpec {
-  int64_t batch = 0, length = 0;  // of tokens
+  int64_t batch = 0, length = 0;  // length [tokens]
   int64_t vocabulary = 0, dims = 0;
   ValueType id_type = ValueType::kI64;  // or kI32
   ValueType type = ValueType::kF32;     // of y and its gradient
@@ -152,16 +149,17 @@ struct EmbeddingSpec {
 class Embedding {
  public:
   virtual ~Embedding() = default;
-  // ids (batch, length). Ids out of range have the vector 0 and are added to sums->bad_labels.
+  // ids (batch, length). An id out of range gives the zero vector and is counted in
+  // sums->bad_labels.
   virtual void Forward(const void* ids, const float* table, void* y, LossSums* sums) = 0;
-  // Overwrites the gradient of the whole table, with the same bits each time.
+  // Overwrites the gradient of the whole table. Deterministic.
   virtual void Backward(const void* ids, const void* dy, float* d_table) = 0;
 };
 
-// Rendle, "Factorization machines", 2010, of degree 2: for each sample
-// y = bias + <weights, x> + 1/2 * sum over f of ((sum_i factors[i][f] x_i)^2
-//                                                - sum_i factors[i][f]^2 x_i^2)
-// where x is two arrays behind each other: (batch, first) and (batch, second).
+// Factorisation machine of degree 2 (Rendle, "Factorization machines", 2010). For each sample
+//   y = bias + <weights, x> + 1/2 * sum over f of ((sum_i factors[i][f] x_i)^2
+//                                                  - sum_i factors[i][f]^2 x_i^2)
+// where x is the concatenation of two arrays, (batch, first) and (batch, second).
 struct FactorisationSpec {
   int64_t batch = 0, first = 0, second = 0, factors = 0;
   ValueType type = ValueType::kF32;  // of x and its gradient; y is f32
@@ -171,7 +169,7 @@ struct FactorisationSpec {
 
 template <typename T>
 struct FactorisationArrays {
-  T* bias = nullptr;     // one
+  T* bias = nullptr;     // one value
   T* weights = nullptr;  // (in)
   T* factors = nullptr;  // (in, factors)
 };
@@ -181,31 +179,31 @@ class Factorisation {
   virtual ~Factorisation() = default;
   virtual void Forward(const FactorisationArrays<const float>& variables, const void* first,
                        const void* second, float* y) = 0;
-  // Of the last Forward(), whose variables and x are still there. Overwrites the gradients, with
-  // the same bits each time.
+  // For the last Forward(), whose variables and x must be unchanged. Overwrites the gradients.
+  // Deterministic.
   virtual void Backward(const FactorisationArrays<const float>& variables, const void* first,
                         const void* second, const float* dy, void* d_first, void* d_second,
                         const FactorisationArrays<float>& gradients) = 0;
 };
 
-// What of an update is other in each step.
+// The values of an update that change from step to step.
 struct UpdateRates {
   float rate = 0;
-  float corrected = 0;   // Adam's, over the correction of its first moment
-  float correction = 1;  // of Adam's second moment
+  float corrected = 0;   // Adam: the rate divided by the first moment's bias correction
+  float correction = 1;  // Adam: bias correction of the second moment
 };
 
-// velocity = momentum * velocity + gradient + decay * value; value -= rate * velocity: PyTorch's
-// SGD without dampening.
+// velocity = momentum * velocity + gradient + decay * value; value -= rate * velocity. Equals
+// PyTorch's SGD without dampening.
 struct SgdUpdate {
   float rate = 0;
   float momentum = 0;
   float decay = 0;
-  // In the device's memory, in place of `rate`, so that captured updates can have others each time.
+  // In device memory; replaces `rate`, so that a captured update can use a new rate in each replay.
   const UpdateRates* rates = nullptr;
 };
 
-// Kingma and Ba, "Adam", 2015, Algorithm 1, with decay decoupled (Loshchilov and Hutter, 2019).
+// Kingma and Ba, "Adam", 2015, Algorithm 1, with decoupled decay (Loshchilov and Hutter, 2019).
 struct AdamUpdate {
   float rate = 0;
   float beta1 = 0.9F;
@@ -213,55 +211,56 @@ struct AdamUpdate {
   float epsilon = 1e-8F;
   float decay = 0;
   int64_t step = 1;  // counted from 1
-  // In the device's memory, in place of `rate` and `step`: RatesOf() an update that has them.
+  // In device memory; replaces `rate` and `step`: ToRates() of an update with these values.
   const UpdateRates* rates = nullptr;
 };
 
-UpdateRates RatesOf(const AdamUpdate& update);
+UpdateRates ToRates(const AdamUpdate& update);
 
 class DeviceArray;
 class ExchangeStream;  // src/train/ops/exchange_stream.h
 
-// One logical device: its memory, its order of work, its threads or stream. Used by one thread at
-// a time, which called Attach(). Throws Error: kDevice for what the device cannot do or hold,
-// kUnsupported for what its backend does not do.
+// One logical device: its memory, and its stream or threads. Used by one thread at a time, the last
+// one that called Attach(). Members throw Error: kDevice if the device fails or lacks memory,
+// kUnsupported if the backend lacks an operation.
 class Ops {
  public:
   virtual ~Ops() = default;
 
   virtual std::string Describe() const = 0;  // "CPU: oneDNN 3.2.0, 2 threads"
-  // Makes the calling thread the one that uses it.
+  // Makes the calling thread the one that uses this device.
   virtual void Attach() = 0;
-  // Where its work is enqueued; null: it is done when a call returns.
+  // The stream that work is enqueued on. Null: calls are synchronous.
   virtual DeviceStream Stream() const noexcept { return nullptr; }
 
-  // Aligned to 256, zeroed.
+  // Allocates zeroed memory, aligned to 256 bytes.
   DeviceArray Allocate(size_t bytes);
-  // `from` may be changed once this returned.
+  // `from` may change after the call returns.
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
-  // Waits for what was enqueued before.
+  // Waits for the work enqueued before.
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Zero(void* to, size_t bytes) = 0;
   virtual void Synchronise() = 0;
-  // Copies from the memory of another device whose Stream() is not null either, without the host
-  // where the two reach each other, enqueued as Copy() is; what is copied must be done.
+  // Copies from the memory of another device; both have a Stream(). Enqueued like Copy(), and
+  // direct if the devices have peer access. The work that writes `from` must have finished.
   virtual void CopyFrom(Ops& other, void* to, const void* from, size_t bytes);
-  // An order of work beside its own, with that many marks; null where Stream() is.
+  // Makes a stream for exchanges with `marks` marks. Returns null if Stream() is null.
   virtual std::unique_ptr<ExchangeStream> MakeExchangeStream(size_t marks);
 
-  // What `work` enqueues, to be enqueued again and again; now it is not done. It must neither wait
-  // nor allocate, and calls it makes have the same arguments each time: what changes is in the
-  // device's memory. `work` is called now, or at each Replay() where operations are done when their
-  // call returns. Throws what it throws, and Error (kUnsupported) for what cannot be captured; then
-  // nothing was done.
+  // Records the operations that `work` enqueues, without running them, for repeated replay. `work`
+  // must not wait or allocate, and its calls must have the same arguments each time: varying values
+  // are read from device memory. On a synchronous backend `work` is called at each Replay() instead
+  // of now. Throws what `work` throws, and Error (kUnsupported) for work that cannot be captured;
+  // nothing was done then.
   virtual std::unique_ptr<CapturedWork> Capture(std::function<void()> work);
-  // Within `work`: whether it is captured now, and done later.
+  // Tells, within `work`, whether it is being captured and runs later.
   virtual bool Capturing() const noexcept { return false; }
-  // What `work` enqueues, behind all that was, may be done beside what is enqueued after it, until
-  // Rejoin(): gradients of weights and updates. Works beside are done in their order.
+  // Runs `work`'s operations (weight gradients and updates) after everything enqueued so far,
+  // possibly concurrently with what is enqueued after it, until Rejoin(). Work given to Beside()
+  // runs in order.
   virtual void Beside(const std::function<void()>& work) { work(); }
-  // What is enqueued from here on sees them.
+  // Work enqueued from now on runs after all Beside() work.
   virtual void Rejoin() {}
   virtual std::unique_ptr<Readback> MakeReadback(size_t bytes);
 
@@ -272,15 +271,15 @@ class Ops {
 
   // y may be x.
   virtual void Activate(Activation activation, const Tensor& x, const Tensor& y) = 0;
-  // From the result y. dx may be dy.
+  // Computes from the output y. dx may be dy.
   virtual void ActivateBackward(Activation activation, const Tensor& y, const Tensor& dy,
                                 const Tensor& dx) = 0;
   virtual void Add(const Tensor& x, const Tensor& to) = 0;  // to += x
-  // Types f32 and bf16, and of four dimensions the layout; the shapes are equal.
+  // Converts between f32 and bf16 and, in four dimensions, between layouts. The shapes are equal.
   virtual void Convert(const Tensor& from, const Tensor& to) = 0;
 
-  // logits (batch, classes) f32, labels i64, mask u8 by sample or null for all. Writes the sums,
-  // and where d_logits is not null the gradient of scale * loss.
+  // logits (batch, classes) f32, labels i64, mask u8 per sample or null. Writes the sums and, if
+  // d_logits is not null, the gradient of scale * loss.
   virtual void SoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, const uint8_t* mask,
                                    float scale, float* d_logits, LossSums* sums) = 0;
 
@@ -289,11 +288,11 @@ class Ops {
   virtual void Adam(const AdamUpdate& update, float* value, const float* gradient, float* first,
                     float* second, size_t count) = 0;
 
-  // Of models that read text and predict a number.
+  // For models that read text and predict a number.
   virtual std::unique_ptr<Embedding> MakeEmbedding(const EmbeddingSpec& spec) = 0;
   virtual std::unique_ptr<Factorisation> MakeFactorisation(const FactorisationSpec& spec) = 0;
-  // The sum of (prediction - target)^2; both f32, one a sample. As SoftmaxCrossEntropy(), but
-  // `correct` is 0, and bad_labels stays as it was.
+  // The sum of (prediction - target)^2; both f32, one per sample. Like SoftmaxCrossEntropy(), but
+  // `correct` is 0 and bad_labels is unchanged.
   virtual void SquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
                             float scale, float* d_predictions, LossSums* sums) = 0;
 
@@ -303,7 +302,7 @@ class Ops {
   virtual void FreeBytes(void* memory) noexcept = 0;
 };
 
-// Memory of a device. Move-only; not after its Ops.
+// Owns memory of a device. Move-only; must not outlive its Ops.
 class DeviceArray {
  public:
   DeviceArray() = default;

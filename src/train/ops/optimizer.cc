@@ -1,5 +1,9 @@
 #include "src/train/ops/optimizer.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 namespace recpack::train {
 namespace {
 
@@ -23,8 +27,8 @@ const std::vector<std::string>& SlotNames(const OptimizerOptions& options) {
   return options.kind == OptimizerKind::kAdam ? adam : sgd;
 }
 
-UpdateRates RatesOf(const OptimizerOptions& options, const UpdateStep& step) {
-  return RatesOf(AdamOf(options, step, 0));
+UpdateRates ToRates(const OptimizerOptions& options, const UpdateStep& step) {
+  return ToRates(AdamOf(options, step, 0));
 }
 
 void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& step, bool decayed,
@@ -50,6 +54,15 @@ void UpdateVariable(Ops& ops, const Variables& variables, const OptimizerOptions
   }
   UpdateValues(ops, options, step, variables.specs()[variable].decayed, variables.At(variable),
                variables.Gradient(variable), slots, variables.size(variable));
+}
+
+double LearningRate::At(int64_t step) const noexcept {
+  if (step < warmup_steps) {
+    return peak * static_cast<double>(step + 1) / static_cast<double>(warmup_steps);
+  }
+  const auto left = static_cast<double>(std::max<int64_t>(1, steps - warmup_steps));
+  const double share = std::min(1.0, static_cast<double>(step - warmup_steps) / left);
+  return peak * 0.5 * (1 + std::cos(std::numbers::pi * share));
 }
 
 }  // namespace recpack::train

@@ -32,7 +32,7 @@ std::string NamesOf(const std::vector<DeviceSpec>& devices) {
   return Joined(names);
 }
 
-// What operations' names begin with, and the names themselves.
+// Names of the operations and of their parts (prefixes).
 std::string PartsOf(const ModelGraph& graph) {
   std::vector<std::string> names;
   for (const GraphOperation& operation : graph) {
@@ -84,7 +84,7 @@ DeviceOfOperation PlaceOperations(const std::string& text, const ModelGraph& gra
     for (size_t i = 0; i < graph.size(); ++i) device_of[i] = i % devices.size();
     return device_of;
   }
-  std::vector<size_t> length(graph.size(), 0);  // of the name that placed the operation
+  std::vector<size_t> length(graph.size(), 0);  // length of the name that placed the operation
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const Part part = ParsePart(text.substr(begin, end - begin), graph, devices);

@@ -6,7 +6,7 @@
 
 namespace recpack::train {
 void RepeatedWork::Do(const Places& places, const std::function<void()>& work) {
-  // The first one brings what operations take when they are first used: code, memory of libraries.
+  // The first call lets operations allocate what they need once: code, library memory.
   CapturedWork* const captured = std::exchange(first_, false) ? nullptr : Captured(places, work);
   captured ? captured->Replay() : work();
 }

@@ -1,4 +1,4 @@
-// Work that a device is told once for each of its places, and then repeats.
+// Captures a device's work once per set of addresses, and replays it afterwards.
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace recpack::train {
 
-// Used by the thread of its Ops, not after it.
+// Used on the thread of its Ops; must not outlive the Ops.
 class RepeatedWork {
  public:
-  // What is other from one capture to the next: addresses of the arrays that the work reads.
+  // The part of the work that differs between captures: addresses of the arrays that it reads.
   using Places = std::vector<const void*>;
-  // Hears once why the work cannot be captured; it is then enqueued each time. May be empty.
+  // Called once with the reason if the work cannot be captured; it is then enqueued each time. May
+  // be empty.
   using Refused = std::function<void(const std::string& reason)>;
 
-  // `most`: places that it knows at a time. Of those beyond, the ones used longest ago are
-  // forgotten.
+  // `most`: number of captures kept; the least recently used one is dropped.
   explicit RepeatedWork(Ops& ops, size_t most = 1, Refused refused = {})
       : ops_(ops), most_(most), refused_(std::move(refused)) {}
 
-  // Enqueues `work`, which Ops::Capture() takes: the first of all as it is, then what was captured
-  // of the same places.
+  // Enqueues `work`, which must suit Ops::Capture(). The first call runs it directly; later calls
+  // replay the capture with the same places.
   void Do(const Places& places, const std::function<void()>& work);
 
  private:
@@ -40,7 +40,7 @@ class RepeatedWork {
   Ops& ops_;
   const size_t most_;
   const Refused refused_;
-  std::list<Known> captured_;  // the one used last is first
+  std::list<Known> captured_;  // most recently used first
   bool first_ = true, plain_ = false;
 };
 

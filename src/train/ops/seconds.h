@@ -1,4 +1,4 @@
-// How long things took.
+// Measures elapsed time in seconds.
 #pragma once
 
 #include <chrono>

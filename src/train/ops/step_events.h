@@ -1,4 +1,4 @@
-// What a training tells a watcher of itself (recpack/base/event_log.h).
+// Events that training writes to the event log (recpack/base/event_log.h).
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,30 @@
 
 namespace recpack::train {
 
-// Of one device, by the thread that takes its steps.
+// Event writer for one device, used on the thread that runs its steps.
 class StepEvents {
  public:
   explicit StepEvents(size_t device)
       : log_(EventLog::OfProcess()), device_(static_cast<uint16_t>(device)) {}
 
-  // A step was taken, from `begin` to now.
+  // Records a step, from `begin` to now.
   void Step(int64_t begin, uint64_t number) const noexcept {
     if (log_ == nullptr) return;
-    Event event = Of(EventKind::kStep);
+    Event event = MakeEvent(EventKind::kStep);
     event.begin = begin;
     event.end = EventLog::Now();
     event.value = number;
     log_->Write(event);
   }
 
-  // While it lives, the device computes; or, where it does so by itself, the host is busy for it.
+  // While it lives, the device computes. `by_itself`: the device computes asynchronously and
+  // reports its own work, so the span counts as host work.
   EventSpan Computes(bool by_itself = false) const noexcept {
-    return {log_, Of(by_itself ? EventKind::kHost : EventKind::kDevice)};
+    return {log_, MakeEvent(by_itself ? EventKind::kHost : EventKind::kDevice)};
   }
 
  private:
-  Event Of(EventKind kind) const noexcept {
+  Event MakeEvent(EventKind kind) const noexcept {
     return {.kind = kind, .device = device_, .lane = EventLog::ThreadLane()};
   }
 

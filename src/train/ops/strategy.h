@@ -1,4 +1,4 @@
-// How the devices of a training come to the same variables.
+// Interface of strategies that keep the variables of several devices in step.
 #pragma once
 
 #include <cstddef>
@@ -12,71 +12,73 @@
 namespace recpack::train {
 
 enum class OptimizerKind : uint8_t {
-  kSgd,   // gradient descent with momentum: SgdUpdate
+  kSgd,   // SgdUpdate: gradient descent with momentum
   kAdam,  // AdamUpdate
 };
 
 struct OptimizerOptions {
-  std::optional<OptimizerKind> kind = {};  // empty: the model's, kSgd where there is no model
-  double rate = 0;                         // at its peak; 0: the model's (docs/training.md)
-  double momentum = 0.9;                   // of Adam its first beta
-  double decay = -1;  // of weights, not of normalisation and biases; below 0: the model's
+  std::optional<OptimizerKind> kind = {};  // unset: the model's default; kSgd without a model
+  // peak learning rate; 0: the model's default (docs/training.md)
+  double rate = 0;
+  double momentum = 0.9;  // Adam: the first beta
+  // weight decay, except of normalisation and biases; below 0: the model's default
+  double decay = -1;
 };
 
-// Of one update of all variables.
+// Parameters of one update of all variables.
 struct UpdateStep {
-  double rate = 0;     // the learning rate
-  int64_t number = 1;  // over the whole training, counted from 1
-  // In the device's memory, in place of both; see SgdUpdate::rates.
+  double rate = 0;     // learning rate
+  int64_t number = 1;  // counted from 1 over the whole training
+  // In device memory; replaces both. See SgdUpdate::rates.
   const UpdateRates* rates = nullptr;
 };
 
-// What exchanging variables cost a device.
+// Cost of exchanging variables, per device.
 struct ExchangeAccount {
   uint64_t calls = 0;
   uint64_t bytes = 0;  // copied or summed
-  double waited = 0;   // seconds that the device's own work stood still for it
+  double waited = 0;   // seconds that the device's own work stood still for exchanges
 };
 
-// One object a device, used by its thread. A step is BeginStep(), the forward pass with Need()
-// before a variable is read, BeginBackward(), the backward pass with Ready() when a gradient is
-// whole, Ops::Rejoin(), EndStep().
+// One object per device, used on the device's thread. A step is BeginStep(); the forward pass, with
+// Need() before a variable is read; BeginBackward(); the backward pass, with Ready() when a
+// gradient is complete; Ops::Rejoin(); EndStep().
 class VariableStrategy {
  public:
   virtual ~VariableStrategy() = default;
 
-  // Slots of the optimizer that the device itself holds.
+  // Number of optimizer slots that the device itself holds.
   virtual int slots() const = 0;
-  // Whether Ops::Capture() may take what is between BeginStep() and EndStep(), to be replayed
-  // between further calls of both: it enqueues the same work in each step, on the device alone.
+  // Tells whether Ops::Capture() may capture the work between BeginStep() and EndStep() and replay
+  // it between later calls of both: each step enqueues the same work, on this device only.
   virtual bool Repeats() const { return false; }
-  // Before the first step: all devices get the variables of the first.
+  // Called before the first step: copies the first device's variables to all devices.
   virtual void Start(Ops& ops, Variables& variables) = 0;
-  // How many steps BeginSteps() takes. Those are then computed one behind the other, and ended by
-  // one EndStep().
+  // Number of steps that BeginSteps() takes. They run one after the other and end with one
+  // EndStep().
   virtual size_t StepsAtOnce() const { return 1; }
   virtual void BeginStep(const UpdateStep& step) = 0;
   virtual void BeginSteps(std::span<const UpdateStep> steps) { BeginStep(steps.front()); }
   virtual void Need(size_t variable) = 0;
-  // Of step number `step` of those begun. Ready() comes for all trained variables, or came in part:
-  // work whose capture was refused.
+  // `step`: index among the steps begun. Ready() follows for all trained variables, possibly after
+  // a partial pass whose capture was refused.
   virtual void BeginBackward(size_t /*step*/) {}
   virtual void Ready(size_t variable) = 0;
   virtual void EndStep() = 0;
-  // Variables and statistics are up to date and the same on all devices, to be evaluated or stored.
+  // Makes variables and statistics current and equal on all devices, for evaluation and
+  // checkpoints.
   virtual void Settle() = 0;
-  // A slot of the optimizer, of Settle()'s moment or before the first step: copied to and from the
-  // host's memory. Of devices that share it, each is told the same.
+  // Copies an optimizer slot to or from host memory, after Settle() or before the first step.
+  // Devices that share a slot are all given the same values.
   virtual void ReadSlot(size_t slot, size_t variable, float* to) = 0;
   virtual void WriteSlot(size_t slot, size_t variable, const float* from) = 0;
-  // The device's own variables were set, the same on all devices, before the first step.
+  // Called before the first step, after the device's variables were set, equally on all devices.
   virtual void VariablesSet() = 0;
-  // Throws what an exchange of the steps so far failed by: what was computed with it is nothing.
+  // Throws the error of a failed exchange in the steps so far; their results are then invalid.
   virtual void Check() {}
-  // There are no more steps, whether the training ended or failed. What devices end together, they
-  // end here.
+  // No more steps follow, whether training ended or failed. Devices release what they share here.
   virtual void End() noexcept {}
-  // Another device failed: nothing waits for it any more.
+  // Another device failed: no call waits for it any more.
   virtual void Abort(const std::string& reason) noexcept = 0;
 
   const ExchangeAccount& account() const noexcept { return account_; }

@@ -1,4 +1,4 @@
-// Arrays of numbers in a device's memory.
+// Tensors: shape, type and layout of arrays in device memory.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace recpack::train {
 
-// Sizes from the outermost dimension on. Pictures are always (batch, channels, height, width),
-// however they lie in memory: ImageLayout says that.
+// Sizes, outermost dimension first. Images are always (batch, channels, height, width); ImageLayout
+// gives their order in memory.
 using Shape = std::vector<int64_t>;
 
-// How many elements there are: the product; 1 of an empty shape.
+// Number of elements: the product of the sizes; 1 for an empty shape.
 int64_t Elements(const Shape& shape) noexcept;
 
 // "128x16x32x32".
 std::string ShapeText(const Shape& shape);
 
-// An array: where it lies and what it is. Does not own its memory.
+// Address and description of an array. Does not own its memory.
 struct Tensor {
   void* data = nullptr;  // in the memory of one device
   ValueType type = ValueType::kF32;
   Shape shape = {};
-  ImageLayout layout = ImageLayout::kNhwc;  // of four dimensions; others are dense in their order
+  ImageLayout layout = ImageLayout::kNhwc;  // for four dimensions; others are row-major
 
   template <typename T>
   T* As() const {

@@ -8,7 +8,7 @@ namespace recpack::train {
 namespace {
 
 [[noreturn]] void Unknown(const char* what) {
-  throw Error(ErrorKind::kUnsupported, std::string("a trace does not know ") + what, {},
+  throw Error(ErrorKind::kUnsupported, std::string("tracing does not support ") + what, {},
               "evaluate this model in f32");
 }
 
@@ -27,7 +27,7 @@ Tensor ResultOf(const DenseSpec& spec, void* y) {
   return {y, spec.out_type, {spec.batch, spec.out}};
 }
 
-// Of what has weights and a bias: a Convolution or Dense, noted as Traced.
+// For Convolution and Dense, which have weights and a bias; records them as Traced.
 template <typename Layer, typename Traced>
 class NotingLayer final : public Layer {
  public:

@@ -1,4 +1,4 @@
-// What a network does, learnt by looking on: an Ops that notes the operations of a forward pass.
+// Records the operations of a model's forward pass.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace recpack::train {
 
-// Pointers are into the device's memory and stay valid as long as the model that was traced.
+// Pointers point to device memory and are valid as long as the traced model.
 struct TracedConvolution {
   ConvolutionSpec spec;
   const float* weights = nullptr;
@@ -40,25 +40,25 @@ struct TracedStep {
                TracedConversion>
       what;
   Tensor x, y;                // y.data may be x.data
-  std::function<void()> run;  // once more, on what x holds now
+  std::function<void()> run;  // runs the step again on the current x
 };
 
-// Operations in the order in which they ran. What one writes stays where it is until the next pass,
-// but for what an operation changes in place.
+// Operations in execution order. An output stays in memory until the next pass, unless a later
+// operation changes it in place.
 struct Trace {
   std::vector<TracedStep> steps;
-  Tensor input;   // what the first step reads
-  Tensor logits;  // what the loss was of
+  Tensor input;   // read by the first step
+  Tensor logits;  // input of the loss
 };
 
-// Hands everything on to another Ops, and looks on while Record() runs. Models that were made with
-// it end before it.
+// Forwards all calls to another Ops and records them during Record(). Models made with it must be
+// destroyed before it.
 class TraceOps final : public Ops {
  public:
   explicit TraceOps(std::unique_ptr<Ops> ops) : inner_(std::move(ops)) {}
 
-  // Of one forward pass in evaluation by a model that was made with this Ops. Throws Error
-  // (kUnsupported) for operations that a trace does not know, and what the pass throws.
+  // Records one forward pass in evaluation mode of a model that was made with this Ops. Throws
+  // Error (kUnsupported) for operations that a trace does not support, and what the pass throws.
   Trace Record(const std::function<void()>& forward);
 
   std::string Describe() const override { return inner_->Describe(); }
@@ -104,7 +104,7 @@ class TraceOps final : public Ops {
   void SquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
                     float scale, float* d_predictions, LossSums* sums) override;
 
-  // Of its operations.
+  // Called by the operations it made.
   void Note(TracedStep step);
 
  private:
@@ -113,7 +113,7 @@ class TraceOps final : public Ops {
 
   std::unique_ptr<Ops> inner_;
   std::map<void*, DeviceArray> memory_;
-  Trace* trace_ = nullptr;  // while it looks on
+  Trace* trace_ = nullptr;  // set while recording
 };
 
 }  // namespace recpack::train

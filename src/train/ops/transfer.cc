@@ -16,7 +16,7 @@ double SecondsOf(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// For a watcher; copies that GPUs make among themselves a trace tells of.
+// Event span of a copy. Copies between GPUs are recorded by the GPU trace instead.
 EventSpan Copies(bool by_host, size_t bytes) {
   return {by_host ? EventLog::OfProcess() : nullptr,
           {.kind = EventKind::kCopy,
@@ -43,7 +43,7 @@ TransferAccount TransferLog::Take() {
   return std::exchange(account_, {});
 }
 
-// What is enqueued before a copy is no part of its time.
+// The time of work enqueued before a copy is not part of the copy's time.
 void Transfer::Move(const void* from, void* to, size_t bytes) {
   const bool from_host = OnHost(from_), to_host = OnHost(to_);
   if (!from_host) {

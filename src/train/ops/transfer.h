@@ -1,4 +1,4 @@
-// Copies from one device's memory to another's, within one model.
+// Copies between the devices of one model.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace recpack::train {
 
-// `context`, on the device of `queue`.
+// `context` with the device of `queue`.
 inline ModelContext On(DeviceQueue& queue, ModelContext context) {
   context.ops = &queue.ops();
   return context;
@@ -19,17 +19,17 @@ inline ModelContext On(DeviceQueue& queue, ModelContext context) {
 struct TransferAccount {
   uint64_t calls = 0;
   uint64_t bytes = 0;
-  double seconds = 0;  // of copying, without waiting for what is copied
+  double seconds = 0;  // time of copying, without waiting for the source
   double shortest = 0, longest = 0;
 
   double average() const { return calls == 0 ? 0 : seconds / static_cast<double>(calls); }
 };
 
-// Of all transfers of a model. Used by any thread.
+// Statistics of all transfers of a model. Thread-safe.
 class TransferLog {
  public:
   void Add(uint64_t bytes, double seconds);
-  // What came since the last call.
+  // Returns the statistics since the last call.
   TransferAccount Take();
 
  private:
@@ -37,36 +37,36 @@ class TransferLog {
   TransferAccount account_;
 };
 
-// From a device to another, each behind the work that was given to its queue before.
+// Copies from one device to another; each copy runs after the work enqueued before it on both
+// queues.
 class Transfer {
  public:
   Transfer(DeviceQueue& from, DeviceQueue& to, TransferLog& log)
       : from_(from), to_(to), log_(log) {}
 
-  // Of memory of the devices that stays as it is until the queues were joined.
+  // The memory must stay valid and unchanged until the queues are joined.
   void Move(const void* from, void* to, size_t bytes);
 
  private:
   DeviceQueue& from_;
   DeviceQueue& to_;
   TransferLog& log_;
-  std::vector<uint8_t>
-      host_;  // where the bytes go through, unless they come from the host's memory
+  std::vector<uint8_t> host_;  // staging buffer, unless the source is in host memory
   double download_seconds_ = 0;
 };
 
-// An activation from the operation that makes it to the one that reads it: the same memory where
-// both are on one device, or else a copy, whose gradient goes back.
+// Passes an activation from the operation that writes it to the one that reads it: the same memory
+// if both are on one device, else a copy whose gradient is copied back.
 class ActivationLink {
  public:
   ActivationLink(DeviceQueue& from, DeviceQueue& to, TransferLog& log)
       : moves_(&from != &to), there_(from, to, log), back_(to, from, log) {}
 
-  // By the reader's device. `source`: built, and not owned.
+  // Called on the reader's device. `source`: already built, not owned.
   void Build(const ModelContext& context, Activations& source);
   void Forward();
   void Backward();
-  // As the reader has it.
+  // The reader's view.
   Activations& here() noexcept { return moves_ ? copy_ : *source_; }
 
  private:
@@ -76,15 +76,15 @@ class ActivationLink {
   Activations copy_;
 };
 
-// An array of the batch, from the device that has the batch.
+// Passes an array of the batch from the device that holds the batch.
 class InputLink {
  public:
   InputLink(DeviceQueue& from, DeviceQueue& to, TransferLog& log)
       : moves_(&from != &to), there_(from, to, log) {}
 
-  // By the reader's device.
+  // Called on the reader's device.
   void Build(const ModelContext& context, size_t bytes);
-  // Where the reader finds it.
+  // The address for the reader.
   const void* Forward(const void* array);
 
  private:

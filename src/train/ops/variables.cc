@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kInitialStream = 0x696e6974;  // "init"
 constexpr size_t kAlignedElements = 64;          // 256 bytes
 
-// Of the normal distribution: Box and Muller, 1958.
+// Normal distribution: Box and Muller, 1958.
 float NextNormal(KeyedRandom& random) {
   const double u = 1.0 - random.NextUnit(), v = random.NextUnit();
   return static_cast<float>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));

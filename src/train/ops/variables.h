@@ -1,4 +1,4 @@
-// What a model learns, and what it keeps besides.
+// Variables of a model: trained parameters and statistics.
 #pragma once
 
 #include <cstdint>
@@ -14,50 +14,51 @@ namespace recpack::train {
 enum class Initial : uint8_t {
   kZeros,
   kOnes,
-  kHeNormal,  // normal, of standard deviation sqrt(2 / fan in): He et al., "Delving deep into
-              // rectifiers", 2015, for ReLU
-  kUniform,   // in +- 1 / sqrt(fan in): PyTorch's for dense layers and biases
+  // normal, standard deviation sqrt(2 / fan in), for ReLU: He et al., "Delving deep into
+  // rectifiers", 2015
+  kHeNormal,
+  kUniform,   // uniform within +- 1 / sqrt(fan in), as PyTorch initialises dense layers and biases
   kConstant,  // VariableSpec::value
-  kNormal,    // normal, of standard deviation VariableSpec::value
+  kNormal,    // normal, standard deviation VariableSpec::value
 };
 
 struct VariableSpec {
-  std::string name;  // as PyTorch's state_dict() of the same network has it
+  std::string name;  // as in PyTorch's state_dict() of the same network
   Shape shape;
   Initial initial = Initial::kZeros;
   int64_t fan_in = 1;
-  bool trained = true;  // off: a statistic, which the optimizer leaves alone
-  bool decayed = true;  // by weight decay
-  float value = 0;      // of kConstant and kNormal
+  bool trained = true;  // off: a statistic, which the optimizer does not update
+  bool decayed = true;  // subject to weight decay
+  float value = 0;      // for kConstant and kNormal
 };
 
-// The variables of one model. On each device that has some of them: all trained ones in one array,
-// their gradients in another in the same order, statistics in a third. f32.
+// The variables of one model, all f32. Each device that holds some of them has one array of the
+// trained variables, one of their gradients in the same order, and one of statistics.
 class Variables {
  public:
-  // While the model is put together. Returns the number that At() and Gradient() take.
+  // Declares a variable while the model is constructed. Returns its number for At() and Gradient().
   size_t Add(VariableSpec spec);
 
-  // Memory, and initial values: a function of the seed and the variable's number alone. `slots`:
-  // arrays besides, as large as the trained ones, for the optimizer.
+  // Allocates memory and sets initial values, which depend on the seed and the variable's number
+  // only. `slots`: further arrays, as large as the trained variables, for the optimizer.
   void Allocate(Ops& ops, int slots, uint64_t seed);
-  // As many devices as `queue_of` names. The queues are joined, and have to stay while variables
-  // are used through queue().
+  // Allocates on the devices that `queue_of` returns. Joins the queues, which must stay valid while
+  // variables are used through queue().
   using QueueOf = std::function<DeviceQueue&(const VariableSpec& spec)>;
   void Allocate(const QueueOf& queue_of, int slots, uint64_t seed);
 
   const std::vector<VariableSpec>& specs() const noexcept { return specs_; }
   float* At(size_t variable) const;
-  float* Gradient(size_t variable) const;  // of trained ones
+  float* Gradient(size_t variable) const;  // of trained variables
   float* Slot(int slot, size_t variable) const;
-  // Of the device that it lies on; one that works at once where all lie on one.
+  // Queue of the variable's device; a synchronous one if all variables are on one device.
   DeviceQueue& queue(size_t variable) const { return *parts_[part_of_[variable]].queue; }
 
-  // Where a variable begins in its array, and how long it is, in elements.
+  // A variable's offset in its array, and its length [elements].
   size_t offset(size_t variable) const { return offsets_[variable]; }
   size_t size(size_t variable) const;
 
-  // Whole arrays, of the first device: all there is where all lie on one.
+  // Whole arrays of the first device; complete if all variables are on one device.
   size_t trained_size() const { return parts_.at(0).trained_size; }  // elements
   float* trained() const { return parts_.at(0).trained.As<float>(); }
   float* gradients() const { return parts_.at(0).gradients.As<float>(); }
@@ -65,7 +66,7 @@ class Variables {
   float* statistics() const { return parts_.at(0).statistics.As<float>(); }
 
  private:
-  // What lies on one device.
+  // The variables on one device.
   struct Part {
     DeviceQueue* queue = nullptr;
     size_t trained_size = 0, statistics_size = 0;
@@ -77,7 +78,7 @@ class Variables {
   std::vector<VariableSpec> specs_;
   std::unique_ptr<DeviceQueue> own_queue_;
   std::vector<Part> parts_;
-  std::vector<size_t> part_of_, offsets_;  // by variable
+  std::vector<size_t> part_of_, offsets_;  // per variable
 };
 
 }  // namespace recpack::train

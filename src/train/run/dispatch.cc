@@ -37,7 +37,7 @@ void Dispatch::Finish() {
   Read(parts_[filled_]);
 }
 
-// The steps that wait, so many at a time.
+// Runs the waiting steps, `at_once` at a time.
 void Dispatch::Give(size_t at_once) {
   const std::vector<Tower::Step> waiting = std::exchange(waiting_, {});
   const Part& part = parts_[filled_];

@@ -1,4 +1,4 @@
-// Steps of a tower, whose sums the host reads once for several of them.
+// Runs a tower's steps in groups; the host reads the losses of a group at once.
 #pragma once
 
 #include <array>
@@ -14,26 +14,26 @@
 namespace recpack::train {
 
 struct StepResult {
-  uint64_t step = 0;  // how many were made before it
+  uint64_t step = 0;  // number of steps before it
   std::string token;  // of its batch
   LossSums sums;
-  uint64_t later = 0;  // steps that were enqueued behind it
+  uint64_t later = 0;  // number of steps enqueued after it
 };
 
-// Used by the tower's thread. Of a device with a stream, a dispatch is read when the next one is
-// enqueued, so that the device does not wait for the host in between.
+// Used on the tower's thread. On a device with a stream, the results of a dispatch are read after
+// the next one is enqueued, so the device does not wait for the host in between.
 class Dispatch {
  public:
-  // Hears of every step, in order. What it throws is thrown by the call that it was told in.
+  // Called for every step, in order. Its exceptions propagate from the call that invoked it.
   using Take = std::function<void(const StepResult& result)>;
 
-  // `index`: of the tower, for who watches. `steps`: of a dispatch, at least 1.
+  // `index`: of the tower, for event logging. `steps`: per dispatch, at least 1.
   Dispatch(Tower& tower, size_t index, size_t steps, Take take);
 
-  // Enqueues a step, or keeps it until there are as many as the strategy takes at once: batches
-  // stay for that many calls, or until Finish().
+  // Enqueues a step, or holds it until there are as many as the strategy takes at once. Batches
+  // must stay valid for that many calls, or until Finish().
   void Step(DeviceBatch& batch, const UpdateStep& step);
-  // Waits until all steps were made and told of. The next one begins a dispatch.
+  // Waits until all steps are done and reported. The next step begins a new dispatch.
   void Finish();
 
  private:
@@ -49,11 +49,11 @@ class Dispatch {
   const size_t steps_, at_once_;
   const Take take_;
   const bool late_;
-  const bool host_;  // who makes steps is busy for devices that tell of their work themselves
-  std::array<Part, 2> parts_;  // the one that is filled, and the one before
+  const bool host_;  // the device reports its own work, so this thread's time counts as host work
+  std::array<Part, 2> parts_;  // the one being filled, and the previous one
   size_t filled_ = 0;
-  std::vector<Tower::Step> waiting_;  // the last ones of the part that is filled
-  uint64_t last_ = 0;                 // step that was enqueued
+  std::vector<Tower::Step> waiting_;  // the last steps of the part being filled
+  uint64_t last_ = 0;                 // last step enqueued
 };
 
 }  // namespace recpack::train

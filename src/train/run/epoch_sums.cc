@@ -8,9 +8,9 @@
 namespace recpack::train {
 namespace {
 
-// What each tower has, in their order. Each calls it.
+// Gathers each tower's value, in order. Collective.
 template <typename T>
-std::vector<T> OfAll(Collective& towers, const T& own) {
+std::vector<T> AcrossTowers(Collective& towers, const T& own) {
   static_assert(std::is_trivially_copyable_v<T>);
   std::vector<T> all(static_cast<size_t>(towers.size()));
   towers.host().AllGather(std::as_bytes(std::span(&own, 1)),
@@ -38,7 +38,7 @@ void Add(const LossSums& sums, ScoreSums& to) {
 
 ScoreSums AddUp(Collective& towers, const ScoreSums& sums) {
   ScoreSums sum;
-  for (const ScoreSums& one : OfAll(towers, sums)) {
+  for (const ScoreSums& one : AcrossTowers(towers, sums)) {
     sum.loss += one.loss;
     sum.correct += one.correct;
     sum.samples += one.samples;
@@ -61,7 +61,7 @@ void AddUp(Collective& towers, const TowerEpoch& epoch, EpochReport& report) {
   report.train = ScoreOf(AddUp(towers, epoch.train));
   report.evaluation = ScoreOf(AddUp(towers, epoch.evaluation));
   const auto mean = [&](double own) {
-    const std::vector<double> all = OfAll(towers, own);
+    const std::vector<double> all = AcrossTowers(towers, own);
     return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
   };
   report.input_wait_seconds = mean(epoch.input_waited);

@@ -1,4 +1,4 @@
-// What the towers of a training add up to.
+// Sums of an epoch's results over all towers.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace recpack::train {
 
-// LossSums of many steps: counts of f32 stand still at 2^24 samples.
+// LossSums of many steps, in types that stay exact: an f32 counter stops at 2^24 samples.
 struct ScoreSums {
   double loss = 0;
   uint64_t correct = 0;
   uint64_t samples = 0;
 };
 
-// One tower's part of an epoch.
+// One tower's share of an epoch.
 struct TowerEpoch {
   std::vector<LossSums> steps;
-  ScoreSums train;  // with the steps of an epoch that was begun before this run
+  ScoreSums train;  // includes steps that an earlier run made in this epoch
   ScoreSums evaluation;
   double input_waited = 0;  // seconds
   ExchangeAccount exchange;
@@ -27,14 +27,15 @@ struct TowerEpoch {
 
 void Add(const LossSums& sums, ScoreSums& to);
 
-// Over all towers. Each calls them, and gets the same.
+// Sum over all towers. Collective; all towers get the same result.
 uint64_t SumOf(Collective& towers, uint64_t value);
 ScoreSums AddUp(Collective& towers, const ScoreSums& sums);
 
-// Mean loss of each step over all towers. Each calls it, after as many steps, and gets the same.
+// Mean loss of each step over all towers. Collective, after equally many steps; all towers get the
+// same result.
 std::vector<double> StepLosses(Collective& towers, const std::vector<LossSums>& steps);
 
-// Fills in what is of all towers. Each calls it, and gets the same.
+// Fills in the values that cover all towers. Collective; all towers get the same result.
 void AddUp(Collective& towers, const TowerEpoch& epoch, EpochReport& report);
 
 }  // namespace recpack::train

@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "src/train/checkpoint/checkpoint_fit.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "src/train/checkpoint/training_state.h"
 #include "src/train/ops/trace.h"
 #include "src/train/setup/make_model.h"
 #include "src/train/setup/make_ops.h"
-#include "src/train/setup/model_options.h"
 #include "src/train/strategies/single_device.h"
 
 namespace recpack::train {

@@ -1,4 +1,4 @@
-// A network that was trained, on a device to itself.
+// Loads a checkpoint's model on a device, for evaluation.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace recpack::train {
 
 class TraceOps;
 
-// Of a checkpoint: sets the model in `options`, builds it on their first device, and loads the
-// variables. Used by the thread that made it.
+// Sets the model in `options` from a checkpoint, builds it on their first device and loads the
+// variables. Used on the thread that made it.
 class EvaluatedModel {
  public:
-  // Throws as Evaluator's constructor.
+  // Throws like Evaluator's constructor.
   EvaluatedModel(const std::string& path, TrainerOptions& options);
 
   const CheckpointInfo& checkpoint() const noexcept { return info_; }

@@ -32,10 +32,10 @@ TrainerOptions OptionsOf(const EvaluatorOptions& options) {
   return training;
 }
 
-// One way to compute the network, over a split.
+// One variant of the network, evaluated over a split.
 class Measured {
  public:
-  // `evaluate`: of one batch.
+  // `evaluate`: computes one batch.
   LossSums Take(DeviceBatch& batch, const std::function<LossSums(DeviceBatch&)>& evaluate) {
     const auto begin = Clock::now();
     const LossSums sums = evaluate(batch);
@@ -58,10 +58,10 @@ class Measured {
 
  private:
   double loss_ = 0, correct_ = 0, samples_ = 0;
-  std::vector<double> seconds_;  // of each batch
+  std::vector<double> seconds_;  // per batch
 };
 
-// One picture for a network; the labels of its batch do not matter.
+// One image as a batch for the network; the labels do not matter.
 class PictureArrays final : public BatchArrays {
  public:
   PictureArrays(const void* pictures, const void* labels) : pictures_(pictures), labels_(labels) {}
@@ -74,7 +74,7 @@ class PictureArrays final : public BatchArrays {
   const void* labels_;
 };
 
-// Of pictures that have the network's size, by the recipe's mean and deviation.
+// For images of the network's size, with the recipe's mean and deviation.
 FinishOptions PictureFinish(const TrainerOptions& options, int size) {
   for (const Field& field : ModelFields(options, false)) {
     if (!std::holds_alternative<ImageField>(field)) continue;
@@ -85,10 +85,10 @@ FinishOptions PictureFinish(const TrainerOptions& options, int size) {
     return FinishOptionsOf(image);
   }
   throw Error(ErrorKind::kInvalidArgument,
-              format("the recipe '{}' reads no picture", options.eval_recipe));
+              format("the recipe '{}' reads no image", options.eval_recipe));
 }
 
-// The most probable one of each sample that counts.
+// The most probable class of each sample that counts.
 std::vector<int64_t> Classes(const Tensor& logits, const std::vector<uint8_t>& mask) {
   std::vector<int64_t> classes;
   for (size_t i = 0; i < mask.size(); ++i) {
@@ -119,7 +119,7 @@ struct Evaluator::State {
                               "name one that rectrain train --checkpoints has written")),
         model(path, options) {}
 
-  // Of each batch of the split.
+  // Calls `take` for each batch of the split.
   void ForEach(const EvaluationSplit& split, const std::function<LossSums(DeviceBatch&)>& take) {
     options.data = split.data;
     options.eval_split = split.split;
@@ -208,7 +208,7 @@ QuantisedEvaluation Evaluator::EvaluateQuantised(const EvaluationSplit& split,
 
 int Evaluator::image_size() const {
   if (!classifies()) {
-    throw Error(ErrorKind::kUnsupported, "deepconn reads no pictures", {.path = state_->path},
+    throw Error(ErrorKind::kUnsupported, "deepconn does not read images", {.path = state_->path},
                 "name a checkpoint of resnet or alexnet");
   }
   return static_cast<int>(PictureSize(state_->options));
@@ -218,7 +218,7 @@ std::vector<double> Evaluator::Classify(const uint8_t* pixels) {
   const int size = image_size();
   Tower& tower = state_->model.tower();
   Ops& ops = state_->model.ops();
-  // One picture, and others that do not matter, to make a batch.
+  // One image, and arbitrary ones to fill the batch.
   const uint32_t samples = state_->options.batch_size;
   const Tensor batch{nullptr, state_->options.type, {samples, 3, size, size}};
   const Finisher finish(PictureFinish(state_->options, size));

@@ -1,5 +1,5 @@
-// A trained network at work: its score on a split, the classes of a picture, and what 8-bit
-// integers make of it.
+// Evaluates a trained network: its score on a split, the classes of an image, and the effect of
+// 8-bit quantisation.
 #pragma once
 
 #include <cstdint>
@@ -13,80 +13,78 @@
 namespace recpack::train {
 
 struct EvaluatorOptions {
-  std::string checkpoint;            // a file, or a folder of them: its latest whole one
+  std::string checkpoint;            // a file, or a folder: its latest valid checkpoint
   ValueType type = ValueType::kF32;  // of activations, or kBf16
   uint32_t batch_size = 128;
-  DeviceSpec device = {};  // of the CPU or a GPU
-  int threads = 0;         // of a CPU device; 0: all there are
+  DeviceSpec device = {};  // a CPU or a GPU
+  int threads = 0;         // of a CPU device; 0: all available
   int loader_threads = 1;
-  std::string recipe = "cifar10-eval";  // of pictures
+  std::string recipe = "cifar10-eval";  // for image models
 };
 
 struct EvaluationSplit {
-  std::string data;        // as Dataset::Open() takes it
-  std::string split = {};  // empty: the first there is of test, eval, validation
+  std::string data;        // as for Dataset::Open()
+  std::string split = {};  // empty: the first of test, eval and validation that exists
 };
 
 struct Evaluation {
   Score score;
-  double samples_per_second = 0;  // of the network alone: a batch over its median time
-  double seconds = 0;             // for the whole split, with what the loader took
+  double samples_per_second = 0;  // of the network alone: batch size / median time per batch
+  double seconds = 0;             // for the whole split, including loading
 };
 
-// Where the scales of activations come from: magnitudes in batches as a training reads them, but
-// without augmentation.
+// Calibration of activation scales, on training batches without augmentation.
 struct CalibrationOptions {
   std::string split = "train";
   uint32_t batches = 8;
-  // Of an activation's magnitudes, zeros included, so many percent are within its range, and the
-  // others are cut off at it; above 0. 100: the range ends at the largest.
+  // Percentage of an activation's magnitudes, zeros included, that are within its range; larger
+  // ones are clipped. Above 0. 100: the range ends at the maximum.
   double percentile = 100;
 };
 
-// Each batch by all three, one after the other, in turns.
+// Each batch is run by all three networks in turn.
 struct QuantisedEvaluation {
   Evaluation f32;              // as the training evaluates
-  Evaluation folded;           // f32 with batch norm and ReLU in the layers before them
+  Evaluation folded;           // f32 with batch norm and ReLU folded into the layers before them
   Evaluation int8;             // the same layers in integers
-  uint64_t same_class = 0;     // samples to which f32 and int8 give the same class
-  double ratio = 0;            // of samples a second, int8 over f32
-  double ratio_to_folded = 0;  // int8 over folded
-  int int8_layers = 0;         // convolutions, dense layers, poolings and copies of integers
-  int f32_layers = 0;          // others
-  uint64_t calibrated_on = 0;  // samples
+  uint64_t same_class = 0;     // samples for which f32 and int8 predict the same class
+  double ratio = 0;            // samples per second of int8 / f32
+  double ratio_to_folded = 0;  // samples per second of int8 / folded
+  int int8_layers = 0;         // convolutions, dense layers, poolings and integer copies
+  int f32_layers = 0;          // all others
+  uint64_t calibrated_on = 0;  // number of samples
 };
 
-// Reads the checkpoint and builds its network on a device. One thread at a time, that which made
-// it.
+// Reads a checkpoint and builds its network on a device. Used only on the thread that made it.
 class Evaluator {
  public:
-  // The network and its options are what the checkpoint says; what the optimizer has in it is not
-  // read. Throws Error: kNotFound, kIo, kCorrupt; kUnsupported for a network that this library has
-  // not, and for a device that this build has no backend for; kDevice for one that is not there;
-  // kInvalidArgument where the file is no checkpoint, or its arrays are of other options.
+  // The network and its options come from the checkpoint; the optimizer's arrays are not read.
+  // Throws Error: kNotFound, kIo, kCorrupt; kUnsupported for an unknown network, or a device
+  // without a backend in this build; kDevice for a missing device; kInvalidArgument if the file is
+  // not a checkpoint, or its arrays do not match its options.
   explicit Evaluator(const EvaluatorOptions& options, const TrainerNotice& notice = {});
   ~Evaluator();
 
   const CheckpointInfo& checkpoint() const noexcept;
   const std::string& path() const noexcept;  // of the checkpoint
-  std::string Describe() const;              // of the device
-  bool classifies() const noexcept;          // deepconn predicts a number
+  std::string Describe() const;              // describes the device
+  bool classifies() const noexcept;          // false for deepconn, which predicts a number
 
-  // Every sample of the split once. Throws Error: what the loader throws; kInvalidArgument for
-  // labels or tokens that are out of range.
+  // Evaluates every sample of the split once. Throws Error: errors of the loader; kInvalidArgument
+  // for labels or tokens out of range.
   Evaluation Evaluate(const EvaluationSplit& split);
 
-  // The same in f32 and in integers (docs/training.md). Throws besides: kUnsupported for deepconn,
-  // for activations of bf16 and for devices other than the CPU; kInvalidArgument where there are
-  // too few samples to calibrate on.
+  // Evaluates in f32 and in integers (docs/training.md). Throws in addition: kUnsupported for
+  // deepconn, for bf16 activations and for devices other than the CPU; kInvalidArgument if there
+  // are too few samples for calibration.
   QuantisedEvaluation EvaluateQuantised(const EvaluationSplit& split,
                                         const CalibrationOptions& calibration = {});
 
-  // Height and width of the pictures that the network reads. Throws Error (kUnsupported) where it
-  // reads none.
+  // Height and width of the images that the network reads. Throws Error (kUnsupported) if it reads
+  // none.
   int image_size() const;
-  // Probabilities by class of a picture: image_size() rows of as many pixels of RGB, interleaved.
-  // Throws as image_size().
+  // Class probabilities of an image: image_size() rows of image_size() interleaved RGB pixels.
+  // Throws like image_size().
   std::vector<double> Classify(const uint8_t* pixels);
 
  private:

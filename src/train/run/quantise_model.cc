@@ -12,22 +12,22 @@ QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
                              const CalibrationOptions& calibration) {
   if (options.model == "deepconn" || options.type != ValueType::kF32) {
     throw Error(ErrorKind::kUnsupported,
-                options.model == "deepconn" ? "deepconn is not computed with integers"
-                                            : "integers are made of a network in f32",
+                options.model == "deepconn" ? "int8 does not support deepconn"
+                                            : "int8 needs a network in f32",
                 {}, "evaluate it without int8, or a resnet or alexnet in f32");
   }
   if (options.devices[0].kind != DeviceKind::kCpu) {
     throw Error(ErrorKind::kUnsupported,
-                format("{} computes nothing with integers", DeviceName(options.devices[0])), {},
+                format("int8 does not run on {}", DeviceName(options.devices[0])), {},
                 "choose cpu:0 for int8");
   }
   if (calibration.batches == 0) {
-    throw Error(ErrorKind::kInvalidArgument, "integers need batches to find their scales by", {},
+    throw Error(ErrorKind::kInvalidArgument, "int8 needs at least one calibration batch", {},
                 "give at least 1");
   }
   if (!(calibration.percentile > 0 && calibration.percentile <= 100)) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} % of the magnitudes give no scale", calibration.percentile), {},
+                format("invalid calibration percentile {}", calibration.percentile), {},
                 "give more than 0 and at most 100");
   }
   options.train_split = calibration.split;

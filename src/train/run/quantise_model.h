@@ -1,4 +1,4 @@
-// A trained network in integers.
+// Quantises a trained network to 8-bit integers.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace recpack::train {
 struct QuantisedModel {
   std::unique_ptr<QuantisedNetwork> network;
   std::unique_ptr<FoldedNetwork> folded;  // the same in f32
-  Tensor logits;                          // what Run() of both leaves
-  uint64_t calibrated_on = 0;             // samples
+  Tensor logits;                          // output of both networks' Run()
+  uint64_t calibrated_on = 0;             // number of samples
 };
 
-// By batches of options.data, which the model has run over afterwards. Throws Error: what the
-// loader throws; kInvalidArgument where there is no batch, or labels are out of range; kUnsupported
-// for networks that stay in f32.
+// Calibrates on batches of options.data, on which the model has run afterwards. Throws Error:
+// errors of the loader; kInvalidArgument if there is no batch, or labels are out of range;
+// kUnsupported for networks that cannot be quantised.
 QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
                              const CalibrationOptions& calibration);
 

@@ -24,7 +24,7 @@ RunAudit::RunAudit(const CheckpointInfo& begin, size_t index) : first_(index == 
 
 void RunAudit::Took(const DeviceBatch& batch) { latest_ = batch.audit(); }
 
-std::string RunAudit::OfAll(Collective& towers) const {
+std::string RunAudit::AcrossTowers(Collective& towers) const {
   const bool known = latest_ && latest_->key().epoch != unknown_epoch_;
   const std::string own = known && first_ ? latest_->Text() : "";
   const auto sizes = GatherValues(towers, own.size());

@@ -1,4 +1,4 @@
-// Whether a training has had the samples that it should.
+// Audits the samples that a training received against its data set.
 #pragma once
 
 #include <memory>
@@ -11,28 +11,28 @@
 
 namespace recpack::train {
 
-// One tower's part. Audits are the loaders', up to the last step that was taken.
+// One tower's part. Uses the loaders' audits up to the last step taken.
 class RunAudit {
  public:
-  // `begin`: where the run begins. An epoch that was begun before, by a run that kept no audit, has
-  // none. `index`: of the tower in its process.
+  // `begin`: start of the run. An epoch that an earlier run began without an audit has none.
+  // `index`: of the tower in its process.
   RunAudit(const CheckpointInfo& begin, size_t index);
 
-  // Behind a step on it.
+  // Call after a step on the batch.
   void Took(const DeviceBatch& batch);
 
-  // Of the epoch so far, over all processes, as text; empty where there is none. Each tower calls
-  // it, after as many steps, and gets the same.
-  std::string OfAll(Collective& towers) const;
+  // The audit of the epoch so far over all processes, as text; empty if there is none. Collective
+  // over all towers, after equally many steps; all get the same result.
+  std::string AcrossTowers(Collective& towers) const;
 
  private:
-  const bool first_;  // of its process, whose audit it gives
+  const bool first_;  // the process's first tower, which provides its audit
   std::optional<uint64_t> unknown_epoch_;
   std::shared_ptr<const EpochAudit> latest_;
 };
 
-// Holds what OfAll() gave against the data set; nothing for an empty text. Takes time in proportion
-// to the samples.
+// Checks the result of AcrossTowers() against the data set; nullopt for an empty text. Takes time
+// proportional to the number of samples.
 std::optional<AuditReport> CheckRunAudit(const std::string& text, const DeviceFeeder& feeder);
 
 }  // namespace recpack::train

@@ -7,14 +7,14 @@
 #include "recpack/base/error.h"
 #include "recpack/loader/token.h"
 #include "src/base/format.h"
-#include "src/train/checkpoint/checkpoint_fit.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "src/train/checkpoint/training_state.h"
 #include "src/train/ops/optimizer.h"
 
 namespace recpack::train {
 namespace {
 
-// Another one keeps other arrays.
+// Another optimizer has other arrays.
 void CheckOptimizer(const std::vector<NamedArray>& arrays, const OptimizerOptions& options,
                     const std::string& path) {
   const auto keeps = [&](const OptimizerOptions& optimizer) {
@@ -32,7 +32,8 @@ void CheckOptimizer(const std::vector<NamedArray>& arrays, const OptimizerOption
   }
 }
 
-// A step whose loss is a number may leave variables that are none; with those no run goes on.
+// A step with a finite loss may still leave NaN or infinite variables, which no run can continue
+// from.
 void CheckFinite(const std::vector<NamedArray>& arrays, uint64_t step, const std::string& folder) {
   for (const NamedArray& array : arrays) {
     const auto* const values = static_cast<const float*>(array.data);
@@ -41,9 +42,8 @@ void CheckFinite(const std::vector<NamedArray>& arrays, uint64_t step, const std
       continue;
     }
     throw Error(ErrorKind::kInvalidArgument,
-                format("no checkpoint is made of step {}, behind which '{}' is not a number", step,
-                       array.name),
-                {.path = folder}, "lower the learning rate; earlier checkpoints are as they were");
+                format("step {} is not saved: '{}' is NaN or infinite after it", step, array.name),
+                {.path = folder}, "lower the learning rate; earlier checkpoints are unchanged");
   }
 }
 
@@ -60,7 +60,8 @@ RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const ProcessWorld
   }
   if (!written()) return;
   if (options.input != InputKind::kReal) {
-    throw Error(ErrorKind::kInvalidArgument, "a training on repeated batches has no checkpoints");
+    throw Error(ErrorKind::kInvalidArgument,
+                "a training on repeated batches cannot write checkpoints");
   }
   if (world.rank() > 0) return;
   folder_.emplace(PosixFiles(), options.checkpoints,
@@ -69,7 +70,7 @@ RunCheckpoints::RunCheckpoints(const TrainerOptions& options, const ProcessWorld
   if (!notice || !last || *last <= begin_.step) return;
   notice(format(
       "{} has checkpoints of later steps, up to {}, which --resume takes if this run ends before "
-      "those: take them away, or name another folder",
+      "those: move them away, or name another folder",
       options.checkpoints, *last));
 }
 
@@ -83,7 +84,7 @@ void RunCheckpoints::Read(const std::string& path, const TrainerNotice& notice) 
                 {.path = path_}, "give the same seed");
   }
   skip_end_ = ParseToken(begin_.loader_token).epoch < begin_.epoch;
-  if (notice) notice(format("going on from {}, step {}", path_, begin_.step));
+  if (notice) notice(format("resuming from {}, step {}", path_, begin_.step));
 }
 
 void RunCheckpoints::Restore(Tower& tower) const {

@@ -1,4 +1,4 @@
-// Checkpoints of one run: the one it goes on from, and those it writes.
+// Checkpoints of one run: the one it resumes from, and those it writes.
 #pragma once
 
 #include <optional>
@@ -14,36 +14,36 @@ namespace recpack::train {
 
 class RunCheckpoints {
  public:
-  // Reads the one that the options name, in each process, and takes the folder to write to, in the
-  // first, which chooses of a folder to read from. `options` has to outlive it. Throws Error:
-  // kInvalidArgument for a checkpoint of another seed, or checkpoints of a run that can have none;
-  // what ReadCheckpoint() and CheckpointFolder throw.
+  // Every process reads the checkpoint to resume from; the first process chooses it, if the options
+  // name a folder, and opens the folder to write to. `options` must outlive this object. Throws
+  // Error: kInvalidArgument for a checkpoint with another seed, or a run that cannot have
+  // checkpoints; errors of ReadCheckpoint() and CheckpointFolder.
   RunCheckpoints(const TrainerOptions& options, const ProcessWorld& world,
                  const TrainerNotice& notice);
 
   // Where the run begins.
   const CheckpointInfo& begin() const noexcept { return begin_; }
-  // The loader first tells of the end of the epoch before that.
+  // Set if the loader first reports the end of the epoch before the begin.
   bool skip_end() const noexcept { return skip_end_; }
 
-  // Before the tower's first step; nothing for a run that begins anew. Any thread. Throws Error
-  // (kInvalidArgument) with what differs where the checkpoint is of another model.
+  // Call before the tower's first step; does nothing for a new run. Thread-safe. Throws Error
+  // (kInvalidArgument) with the differences if the checkpoint has another model.
   void Restore(Tower& tower) const;
-  // No tower is to be restored any more: gives the memory back.
+  // Frees the stored arrays; no tower needs Restore() any more.
   void AllRestored() noexcept { stored_.reset(); }
 
   bool written() const noexcept { return !options_.checkpoints.empty(); }
-  // Whether one is written behind this step, in the middle of an epoch.
+  // Tells whether to write a checkpoint after this step, within an epoch.
   bool IsDue(uint64_t step) const noexcept;
-  // Of the first tower of all, after VariableStrategy::Settle() of all. One thread at a time.
+  // Called for the first tower of all, after VariableStrategy::Settle() on all. Not thread-safe.
   void Save(CheckpointInfo at, const ScoreSums& train, Tower& tower);
 
  private:
   void Read(const std::string& path, const TrainerNotice& notice);
 
   const TrainerOptions& options_;
-  std::string path_;                  // that the run goes on from
-  std::optional<Checkpoint> stored_;  // what is there
+  std::string path_;                  // checkpoint that the run resumes from
+  std::optional<Checkpoint> stored_;  // its contents
   CheckpointInfo begin_;
   bool skip_end_ = false;
   std::optional<CheckpointFolder> folder_;

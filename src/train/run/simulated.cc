@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "recpack/base/start_thread.h"
-#include "src/train/collectives/local_collectives.h"
+#include "src/train/collectives/collective.h"
 #include "src/train/ops/seconds.h"
 #include "src/train/ops/step_events.h"
 #include "src/train/run/time_steps.h"
@@ -27,8 +27,8 @@ struct Account {
 
 constexpr char kAborted[] = "another simulated device failed";
 
-// `work` of each device, in a thread of its own. `abort` makes others end once one has failed;
-// throws what the first did.
+// Runs `work` for each device on a thread of its own. `abort` makes the others stop after one has
+// failed; rethrows the first exception.
 void OnThreads(size_t devices, const std::function<void(size_t)>& work,
                const std::function<void()>& abort) {
   std::mutex mutex;

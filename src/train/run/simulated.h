@@ -1,4 +1,4 @@
-// Accelerators that one does not have.
+// Simulated accelerators: each step sleeps for a fixed time.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace recpack::train {
 
-// Takes the batches as devices would that need options.devices[i].step_time a step, and no
-// processor: what they wait is what the loader owes them. Reports each epoch.
+// Consumes batches like devices that take options.devices[i].step_time per step and no processor
+// time, so all waiting is caused by the loader. Reports each epoch.
 void RunSimulated(const TrainerOptions& options, DeviceFeeder& feeder,
                   const std::function<void(const EpochReport&)>& report);
 
-// Of options.timing, on such devices.
+// Times steps on such devices, as options.timing describes.
 std::vector<StepTiming> TimeSimulated(const TrainerOptions& options, DeviceFeeder& feeder);
 
 }  // namespace recpack::train

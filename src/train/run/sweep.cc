@@ -16,7 +16,7 @@ int CountOf(const TrainerOptions& options, DeviceKind kind) {
                     [kind](const DeviceSpec& device) { return device.kind == kind; }));
 }
 
-// What of the exchange of variables makes a difference.
+// The part of the options that affects the exchange of variables.
 std::string ExchangeOf(const TrainerOptions& options) {
   const bool alone = options.devices.size() == 1;
   if (options.strategy != StrategyKind::kParameterServer) {
@@ -33,13 +33,13 @@ std::string ExchangeOf(const TrainerOptions& options) {
 }
 
 std::string ThreadsOf(const TrainerOptions& options) {
-  const int devices = CountOf(options, DeviceKind::kCpu);  // which share the processors
+  const int devices = CountOf(options, DeviceKind::kCpu);  // these share the processors
   if (devices == 0) return {};
   const int share = std::max(1, AvailableThreads() / devices);
   return format("{} {}", options.threads ? options.threads : share, options.bind_threads);
 }
 
-// The same of options that make the same training, as far as an axis of a sweep goes.
+// Equal for options that give the same training, within what a sweep varies.
 std::string TrainingOf(const TrainerOptions& options) {
   std::string text;
   for (const DeviceSpec& device : options.devices) text += DeviceName(device) + " ";

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns the samples. An epoch may end in between.
+// Returns the number of samples. The epoch may end within the steps.
 uint64_t TakeSteps(const TimedDevice& device, TowerInput& input, int64_t steps) {
   uint64_t samples = 0;
   for (int64_t i = 0; i < steps;) {
@@ -47,7 +47,7 @@ StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options,
   const double input_wait = input.waited() - waited;
   device.settle();
   device.control.Barrier();
-  // A device whose thread came late to its clock saw less of the others' steps.
+  // A device whose thread started its clock late has seen less of the others' steps.
   const double seconds = Longest(device.control, SecondsSince(begin));
   const ExchangeAccount after = device.account();
   const auto steps = static_cast<double>(options.steps);

@@ -1,4 +1,4 @@
-// Steps on several kinds of input, taken in turns and timed.
+// Times steps on several kinds of input, in turns.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,20 @@
 
 namespace recpack::train {
 
-// What one device does.
+// One device's functions for timing.
 struct TimedDevice {
   DeviceFeeder& feeder;
   size_t index;         // in the feeder
   Collective& control;  // of all devices
-  size_t held = 1;      // calls of `step` that a batch stays for, unless it settles before
+  // calls of `step` that a batch must stay valid for, unless `settle` comes first
+  size_t held = 1;
   std::function<void(DeviceBatch& batch)> step;
-  std::function<void()> settle;              // returns when all is done that steps have begun
-  std::function<ExchangeAccount()> account;  // since the device was made
+  std::function<void()> settle;              // waits until all enqueued steps are done
+  std::function<ExchangeAccount()> account;  // totals since the device was made
 };
 
-// Called by each device's thread; all get the same, in the order of options.inputs. Throws what
-// the feeder, a step or the collective threw.
+// Collective over all devices' threads; all get the same result, in the order of options.inputs.
+// Rethrows exceptions of the feeder, of steps and of the collective.
 std::vector<StepTiming> TimeSteps(const TimedDevice& device, const StepTimingOptions& options);
 
 }  // namespace recpack::train

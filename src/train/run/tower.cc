@@ -4,13 +4,14 @@
 #include <cmath>
 #include <utility>
 
-#include "src/train/run/batch_places.h"
+#include "recpack/base/error.h"
+#include "src/base/format.h"
 
 namespace recpack::train {
 namespace {
 
-// Places of batches. Of single steps there are as many as the feeder's depth. Those of several have
-// more nodes, and change when an epoch ends in between: few are kept.
+// Number of captures kept. Single steps have as many sets of addresses as the feeder's depth.
+// Captures of several steps are larger and differ if an epoch ends within them: few are kept.
 constexpr size_t kMostPlaces = 64, kMostSeveral = 4;
 
 std::vector<float> Floats(Ops& ops, const Tensor& tensor) {
@@ -23,6 +24,19 @@ std::vector<float> Floats(Ops& ops, const Tensor& tensor) {
 }
 
 }  // namespace
+
+BatchPlaces::BatchPlaces(const DeviceBatch& batch) {
+  for (const ArraySpec& array : batch.arrays()) {
+    all_.push_back(batch.Raw(all_.size()));
+    by_name_[array.name] = all_.back();
+  }
+}
+
+const void* BatchPlaces::Raw(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) return found->second;
+  throw Error(ErrorKind::kInvalidArgument, format("the batch has no array '{}'", name));
+}
 
 Tower::Tower(std::vector<std::unique_ptr<Ops>> ops, std::unique_ptr<VariableStrategy> strategy,
              float scale)

@@ -1,4 +1,4 @@
-// What a tower takes its batches from.
+// Provides a tower's batches: from the loader, repeated from memory, or synthetic.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace recpack::train {
 
-// Used by the tower's thread.
+// Used on the tower's thread.
 class TowerInput {
  public:
-  // `held`: how many calls of Next() a batch stays for.
+  // `held`: number of calls of Next() that a batch stays valid for.
   TowerInput(DeviceFeeder& feeder, size_t index, InputKind kind, size_t held = 1);
   TowerInput(TowerInput&&) noexcept = default;
 
   // The next batch; null at the end of an epoch.
   DeviceBatch* Next();
 
-  // Gives back what is held.
+  // Releases all held batches.
   void Release() noexcept;
 
   double waited() const noexcept { return waited_; }  // seconds in Next()
@@ -32,9 +32,9 @@ class TowerInput {
   const size_t index_;
   const InputKind kind_;
   const size_t held_;
-  std::deque<DeviceBatch> batches_;  // the one given longest ago is first
-  std::vector<DeviceBatch> kept_;    // of the kinds that repeat
-  uint64_t given_ = 0;               // in this epoch, of those
+  std::deque<DeviceBatch> batches_;  // oldest first
+  std::vector<DeviceBatch> kept_;    // for the repeating kinds
+  uint64_t given_ = 0;               // batches of the repeating kinds given in this epoch
   double waited_ = 0;
 };
 

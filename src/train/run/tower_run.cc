@@ -21,10 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The sums of the epoch that the checkpoint was made in.
+// The sums of the epoch in which the checkpoint was written.
 ScoreSums BeginningOf(const CheckpointInfo& info) {
   if (info.sums.empty()) return {};
-  constexpr double kMost = 0x1p53;  // doubles are whole numbers no further
+  constexpr double kMost = 0x1p53;  // doubles represent integers exactly up to here
   const auto count = [&](const char* name) {
     const double value = info.sums.at(name);
     return value > 0 ? static_cast<uint64_t>(std::min(value, kMost)) : 0;
@@ -36,7 +36,7 @@ size_t StepsOf(const TrainerOptions& options) {
   return static_cast<size_t>(options.steps_per_dispatch);
 }
 
-// `step`: how many were made before.
+// `step`: number of steps made before.
 UpdateStep UpdateAt(uint64_t step, double rate) {
   return {.rate = rate, .number = static_cast<int64_t>(step) + 1};
 }
@@ -48,7 +48,7 @@ void Trainer::State::RunTower(size_t index) noexcept {
     CheckpointInfo at = checkpoints->begin();
     const uint64_t first = at.step;
     const auto where = [&] {
-      return NameOfTower(index) + (at.step > first ? format(", behind step {}", at.step - 1) : "");
+      return NameOfTower(index) + (at.step > first ? format(", after step {}", at.step - 1) : "");
     };
     WithMemoryErrors(where, options.batch_size, [&] { TrainAndEvaluate(index, at); });
   } catch (const std::exception& error) {
@@ -57,7 +57,7 @@ void Trainer::State::RunTower(size_t index) noexcept {
   towers[index]->strategy().End();
 }
 
-// The devices that it is on.
+// The names of its devices.
 std::string Trainer::State::NameOfTower(size_t index) const {
   if (!IsPlaced(options)) return DeviceName(options.devices[index]);
   std::string names;
@@ -67,8 +67,8 @@ std::string Trainer::State::NameOfTower(size_t index) const {
   return names;
 }
 
-// The first failure is what is told; what it brings upon the others is not. They stop at their next
-// call of what is aborted here, in other processes with this one's reason.
+// Keeps the first failure, not the ones that follow from it. The others stop at their next call of
+// what is aborted here; in other processes, with this one's reason.
 void Trainer::State::Fail(size_t index, const std::string& reason) noexcept {
   {
     const std::lock_guard lock(mutex);
@@ -126,8 +126,8 @@ void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
     all.Barrier();
     now.steps = static_cast<int64_t>(at.step);
     now.train_seconds = SecondsSince(since);
-    now.transfers = towers[index]->TakeTransfers();  // one tower where there are any
-    at.epoch += over ? 1 : 0;  // a run that goes on from here makes the rest of it
+    now.transfers = towers[index]->TakeTransfers();  // only a single tower has transfers
+    at.epoch += over ? 1 : 0;  // a run that resumes here continues in the next epoch
     if (checkpoints->written()) Save(index, at, over ? ScoreSums{} : epoch.train, audit);
     since = Clock::now();
     if (eval_feeder) epoch.evaluation = EvaluateAll(index);
@@ -140,7 +140,7 @@ void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
     AddUp(all, epoch, now);
     const auto of_steps = StepLosses(all, epoch.steps);
     const std::string audited =
-        options.input == InputKind::kReal && !IsGainRun() ? audit.OfAll(all) : std::string();
+        options.input == InputKind::kReal && !IsGainRun() ? audit.AcrossTowers(all) : std::string();
     if (index > 0) continue;
     losses.insert(losses.end(), of_steps.begin(), of_steps.end());
     if (all.rank() > 0) continue;
@@ -186,7 +186,7 @@ bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
   return options.input != InputKind::kReal || !HasStepsLeft(at.loader_token);
 }
 
-// What an asynchronous server has is the same for all once all have sent theirs.
+// An asynchronous server's values are the same for all once all have sent their gradients.
 void Trainer::State::Settle(size_t index) {
   if (options.async) control[index]->Barrier();
   towers[index]->strategy().Settle();
@@ -219,13 +219,13 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
 
 void Trainer::State::Save(size_t index, CheckpointInfo at, const ScoreSums& train,
                           const RunAudit& audit) {
-  at.loader_audit = audit.OfAll(*control[index]);
+  at.loader_audit = audit.AcrossTowers(*control[index]);
   const ScoreSums sums = AddUp(*control[index], train);
   if (control[index]->rank() == 0) checkpoints->Save(at, sums, *towers[index]);
   control[index]->Barrier();
 }
 
-// With the statistics of the first device.
+// With the first device's statistics.
 ScoreSums Trainer::State::EvaluateAll(size_t index) {
   Collective& all = *control[index];
   std::vector<float> statistics = towers[index]->Statistics();
@@ -233,7 +233,7 @@ ScoreSums Trainer::State::EvaluateAll(size_t index) {
   if (all.rank() > 0) towers[index]->SetStatistics(statistics);
   ScoreSums total;
   while (auto batch = eval_feeder->Next(index)) {
-    all.Check();  // no other call may come for long
+    all.Check();  // no other call may follow for a long time
     const LossSums sums = towers[index]->Evaluate(*batch);
     CheckLabels(options, sums, "of the evaluation", batch->token());
     Add(sums, total);
@@ -243,7 +243,7 @@ ScoreSums Trainer::State::EvaluateAll(size_t index) {
 
 void Trainer::State::CheckStep(size_t index, const StepResult& result) {
   if (std::isfinite(result.sums.loss) && result.sums.bad_labels == 0) return;
-  towers[index]->strategy().Check();  // a sum that was broken off leaves any numbers
+  towers[index]->strategy().Check();  // an aborted sum leaves undefined values
   CheckLabels(options, result.sums, format("of step {}", result.step), result.token);
   const std::string layer = towers[index]->FirstBadLayer();
   throw Error(

@@ -24,7 +24,7 @@
 namespace recpack::train {
 namespace {
 
-// Throws where simulated devices stand beside others.
+// Throws if simulated devices are mixed with others.
 bool Simulated(const TrainerOptions& options) {
   const auto simulated =
       std::count_if(options.devices.begin(), options.devices.end(),
@@ -32,19 +32,21 @@ bool Simulated(const TrainerOptions& options) {
   if (simulated == 0) return false;
   if (static_cast<size_t>(simulated) < options.devices.size() || !options.checkpoints.empty() ||
       !options.resume.empty()) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "simulated devices train nothing: they have no checkpoints and stand alone");
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        "simulated devices do not train: they cannot have checkpoints or be mixed with others");
   }
   return true;
 }
 
 LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
-  constexpr uint64_t kMost = uint64_t{1} << 62;  // of steps; nobody comes to the end of them
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // steps; never reached
   const uint64_t epochs = std::min(options.epochs, kMost / std::max<uint64_t>(1, steps_per_epoch));
   const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
   return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
           .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMost))),
-          // Not of max_steps: a run that stops there and goes on is the run that went through.
+          // independent of max_steps: a run that stops there and resumes equals an uninterrupted
+          // one
           .steps = static_cast<int64_t>(epochs * steps_per_epoch)};
 }
 
@@ -83,12 +85,12 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   }
 }
 
-// Processes are joined first, so that all hear of whatever fails at one.
+// Joins the processes first, so that all learn of a failure in one of them.
 Trainer::Trainer(TrainerOptions options, const TrainerNotice& notice) {
   const auto world = std::make_shared<const ProcessWorld>(options.join, FedDevices(options).size());
   try {
     const TrainerNotice tell = world->rank() == 0 ? notice : TrainerNotice();
-    TrainerOptions complete = CompleteOptions(OfGainRun(std::move(options), tell));
+    TrainerOptions complete = CompleteOptions(AdaptToGainRun(std::move(options), tell));
     const size_t batch_size = complete.batch_size;
     WithMemoryErrors([] { return "this process's devices"; }, batch_size,
                      [&] { state_ = std::make_unique<State>(world, std::move(complete), tell); });
@@ -136,7 +138,7 @@ void Trainer::Run(const std::function<void(const EpochReport&)>& report) {
       threads.push_back(StartThread([&state, i] { state.RunTower(i); }));
     }
   } catch (const std::exception& error) {
-    state.Fail(threads.size(), error.what());  // the others wait for that one
+    state.Fail(threads.size(), error.what());  // the others wait for that tower
   }
   for (std::thread& thread : threads) thread.join();
   if (state.failure) std::rethrow_exception(state.failure);

@@ -1,4 +1,4 @@
-// What a training is made of, and what each of its towers does.
+// State of a training and the work of its towers' threads.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 #include "recpack/device/feeder.h"
 #include "src/train/collectives/collective.h"
+#include "src/train/ops/optimizer.h"
 #include "src/train/run/dispatch.h"
 #include "src/train/run/epoch_sums.h"
 #include "src/train/run/run_audit.h"
 #include "src/train/run/run_checkpoints.h"
-#include "src/train/run/schedule.h"
 #include "src/train/run/tower.h"
 #include "src/train/run/tower_input.h"
 #include "src/train/run/trainer.h"
@@ -38,35 +38,36 @@ struct Trainer::State {
   std::optional<RunCheckpoints> checkpoints;
   std::unique_ptr<DeviceFeeder> feeder, eval_feeder;
   std::vector<std::unique_ptr<Tower>> towers;
-  // Of the towers: barriers and sums, and batch statistics.
+  // Collectives of the towers: barriers and sums, and batch statistics.
   std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
-  int64_t last_step = 0;  // that the run ends behind: the rate's, or TrainerOptions::max_steps
+  // the run ends after it: the schedule's last step, or TrainerOptions::max_steps
+  int64_t last_step = 0;
   std::function<void(const EpochReport&)> report;
   std::vector<double> losses;  // of whole steps
   std::vector<StepTiming> timings;
 
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards the members below
   std::exception_ptr failure;
 
   std::string NameOfTower(size_t index) const;
   void Build(size_t index);
   void RunTower(size_t index) noexcept;
-  // From `at` on, which goes along.
+  // Starts at `at` and advances it.
   void TrainAndEvaluate(size_t index, CheckpointInfo& at);
-  // Goes on to the end of the epoch, or of the training. Whether the epoch is over.
+  // Continues to the end of the epoch or of the training. Returns true at the end of the epoch.
   bool TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& input, TowerEpoch& epoch,
                   RunAudit& audit);
-  // VariableStrategy::Settle(), of all towers at once. No step comes until all have.
+  // VariableStrategy::Settle() on all towers. Collective: no step starts until all have settled.
   void Settle(size_t index);
-  // In the epoch behind the batch of this token.
+  // In the epoch, after the batch with this token.
   bool HasStepsLeft(const std::string& token) const;
-  // Of all towers at once, which have settled.
+  // Collective over all towers, after Settle().
   void Save(size_t index, CheckpointInfo at, const ScoreSums& train, const RunAudit& audit);
-  // Throws where the step's numbers are none.
+  // Throws if the step's loss is NaN or infinite.
   void CheckStep(size_t index, const StepResult& result);
   ScoreSums EvaluateAll(size_t index);
-  // `step`: how many were made before.
+  // `step`: number of steps made before.
   void TimeInputs(size_t index, uint64_t step);
   void Fail(size_t index, const std::string& reason) noexcept;
 };

@@ -19,7 +19,7 @@ Dataset OpenEvaluation(const TrainerOptions& options) {
     try {
       return Dataset::Open(options.data, {.split = split});
     } catch (const Error& error) {
-      const bool lacks_split =  // and not a shard of it
+      const bool lacks_split =  // the data is a data set rather than a single shard
           error.kind() == ErrorKind::kNotFound && error.place().path == options.data;
       if (!lacks_split && error.kind() != ErrorKind::kInvalidArgument) throw;
     }
@@ -69,7 +69,7 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
   }
   LoaderOptions loader = LoaderOf(options, world, true);
   loader.resume = begin.loader_token;
-  if (!begin.loader_audit.empty() && world.rank() == 0) {  // of all
+  if (!begin.loader_audit.empty() && world.rank() == 0) {  // of all processes
     loader.audit = EpochAudit::Parse(begin.loader_audit);
   }
   loader.on_bad_record = options.on_bad_record;
@@ -84,7 +84,7 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                 {.path = options.data}, "choose a smaller batch, or fewer devices");
   }
   DeviceFeederOptions feeder = FeederOf(options);
-  // One half is with the tower, the other on its way.
+  // One half is in use by the tower, the other in transfer.
   if (const size_t held = StepsAtOnce(options, world.towers()); held > 1) {
     feeder.depth = std::max(feeder.depth, static_cast<uint32_t>(2 * held));
   }

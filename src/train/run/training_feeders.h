@@ -1,4 +1,4 @@
-// What brings a training its batches.
+// Makes the feeders that read a training's batches.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace recpack::train {
 
-// For this process's towers: together all processes have the batches that one would have with as
-// many devices, in that order.
+// For this process's towers. Together, the processes get the batches that a single process with as
+// many devices would get, in the same order.
 
-// Of the split that is trained on. `begin`: where the run begins; by itself the data's beginning.
-// `notice`, if any, hears what the user should know of the data.
-// Throws Error: what opening the data throws; kInvalidArgument where an epoch has no batch for each
+// Reads the training split. `begin`: start of the run; default: the beginning of the data.
+// `notice`: receives messages for the user about the data.
+// Throws Error: errors of opening the data; kInvalidArgument if an epoch has no batch for each
 // device.
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                                              const ProcessWorld& world,
                                              const CheckpointInfo& begin = {},
                                              const TrainerNotice& notice = {});
 
-// Every sample once, in order; the last batches are padded. Throws Error (kNotFound) where there is
-// no split to evaluate on.
+// Reads every sample once, in order; the last batches are padded. Throws Error (kNotFound) if there
+// is no evaluation split.
 std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options,
                                                const ProcessWorld& world);
 

@@ -68,7 +68,7 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
       {"evaluation", std::to_string(options.evaluate)},
       {"checkpoints", std::to_string(!options.checkpoints.empty())},
       {"steps of a checkpoint", std::to_string(options.checkpoint_steps)},
-      {"going on from a checkpoint", std::to_string(!options.resume.empty())},
+      {"resuming from a checkpoint", std::to_string(!options.resume.empty())},
   });
 }
 

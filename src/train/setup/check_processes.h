@@ -1,4 +1,4 @@
-// What several processes can train, and with which options.
+// Checks the options of a training by several processes.
 #pragma once
 
 #include "src/train/setup/process_world.h"
@@ -6,8 +6,8 @@
 
 namespace recpack::train {
 
-// `options`: complete. Of one process alone, nothing is refused. Throws Error: kUnsupported for
-// what only one can train; kInvalidArgument where the options are not those of the first process.
+// `options`: complete. A single process is always accepted. Throws Error: kUnsupported for what
+// several processes cannot train; kInvalidArgument if the options differ from the first process's.
 void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world);
 
 }  // namespace recpack::train

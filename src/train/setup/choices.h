@@ -1,4 +1,4 @@
-// What a training can be told to do, by the names that users write.
+// Option values by the names that users write.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct TrainerChoice {
   std::function<void(TrainerOptions& options)> apply;
 };
 
-// Those there are of one kind; the first is the default.
+// The choices of one option; the first is the default.
 using TrainerChoices = std::vector<TrainerChoice>;
 
 const TrainerChoices& TypeChoices();            // f32, bf16
@@ -22,16 +22,16 @@ const TrainerChoices& LayoutChoices();          // nhwc, nchw
 const TrainerChoices& NormChoices();            // fused, unfused
 const TrainerChoices& NormStatisticsChoices();  // local, sync
 const TrainerChoices& StrategyChoices();  // replicated, distributed_replicated, parameter_server
-// With where variables are and whether updates wait, in one name: replicated,
-// distributed_replicated, parameter_server, parameter_server/device, parameter_server/spread,
-// async, async/device, async/spread.
+// The strategy, the place of the variables and synchronous or asynchronous updates in one name:
+// replicated, distributed_replicated, parameter_server, parameter_server/device,
+// parameter_server/spread, async, async/device, async/spread.
 const TrainerChoices& WholeStrategyChoices();
 const TrainerChoices& SumChoices();           // auto, nccl, host
 const TrainerChoices& VariableChoices();      // cpu, device, spread
 const TrainerChoices& BindingChoices();       // free, bound
 const TrainerChoices& GraphChoices();         // on, off
 const TrainerChoices& WeightStreamChoices();  // on, off
-const TrainerChoices& OptimizerChoices();     // auto (the model's), sgd, adam
+const TrainerChoices& OptimizerChoices();     // auto (the model's default), sgd, adam
 const TrainerChoices& BadRecordChoices();     // fail, substitute
 const TrainerChoices& InputChoices();         // real, cached, synthetic
 

@@ -12,7 +12,7 @@ constexpr uint64_t kManyEpochs = 1'000'000;
 
 }  // namespace
 
-TrainerOptions OfGainRun(TrainerOptions options, const TrainerNotice& notice) {
+TrainerOptions AdaptToGainRun(TrainerOptions options, const TrainerNotice& notice) {
   if (!IsGainRun()) return options;
   std::string out;
   const auto leave_out = [&](bool asked, const char* what) {

@@ -1,13 +1,13 @@
-// A training that is only an experiment of recprobe gain.
+// Options for training runs that recprobe gain starts as experiments.
 #pragma once
 
 #include "src/train/setup/trainer_options.h"
 
 namespace recpack::train {
 
-// Where the environment asks for such a run: without what a training leaves behind (checkpoints,
-// ledger), without evaluation and timed inputs, on real input, and without end, but for
-// `max_steps`. Tells what was asked for and is left out. Else the options as they are.
-TrainerOptions OfGainRun(TrainerOptions options, const TrainerNotice& notice);
+// If the environment asks for such a run, returns the options without checkpoints, ledger,
+// evaluation and timed inputs, with real input, and unlimited except for `max_steps`; reports which
+// requested options are dropped. Otherwise returns the options unchanged.
+TrainerOptions AdaptToGainRun(TrainerOptions options, const TrainerNotice& notice);
 
 }  // namespace recpack::train

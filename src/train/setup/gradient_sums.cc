@@ -11,11 +11,12 @@
 namespace recpack::train {
 namespace {
 
-constexpr char kOnHost[] = "gradients are summed in the host's memory";
+constexpr char kOnHost[] = "gradients are summed in host memory";
 
 bool IsGpu(const DeviceSpec& device) { return device.kind == DeviceKind::kCuda; }
 
-// Lines: why this process's GPUs cannot, or none; then each device's name and, of a GPU, its place.
+// Lines: why this process's GPUs cannot sum, or an empty one; then each device's name and, for a
+// GPU, its identity.
 std::string Facts(const TrainerOptions& options) {
   const GpuCollectives& kind = options.between_gpus;
   const bool gpus = std::all_of(options.devices.begin(), options.devices.end(), IsGpu);
@@ -45,7 +46,7 @@ struct Device {
   std::string name, place;
 };
 
-// Why the devices of all processes cannot sum; empty: they can.
+// Returns why the devices of all processes cannot sum on GPUs; empty: they can.
 std::string WhyNot(const std::vector<std::string>& facts, const std::string& kind) {
   std::vector<Device> devices;
   for (size_t rank = 0; rank < facts.size(); ++rank) {
@@ -56,11 +57,11 @@ std::string WhyNot(const std::vector<std::string>& facts, const std::string& kin
     for (size_t i = 1; i < lines.size(); i += 2) devices.push_back({lines[i] + of, lines[i + 1]});
   }
   for (auto device = devices.begin(); device != devices.end(); ++device) {
-    if (!device->name.starts_with("cuda")) return device->name + " is no GPU";
+    if (!device->name.starts_with("cuda")) return device->name + " is not a GPU";
     const auto same = std::find_if(
         devices.begin(), device, [&](const Device& other) { return other.place == device->place; });
     if (same == device) continue;
-    return format("{} and {} are one GPU, and {} takes one rank a GPU", same->name, device->name,
+    return format("{} and {} are one GPU, and {} takes one rank per GPU", same->name, device->name,
                   kind);
   }
   return {};
@@ -70,23 +71,23 @@ GradientSums OfServer(const TrainerOptions& options) {
   const auto gpus = std::count_if(options.devices.begin(), options.devices.end(), IsGpu);
   if (gpus == 0) return {};
   if (options.variables == VariablePlace::kCpu) {
-    return {false, "variables and gradients go through the host's memory"};
+    return {false, "variables and gradients go through host memory"};
   }
   const bool all = static_cast<size_t>(gpus) == options.devices.size();
   return {false, format("variables and gradients are copied from GPU to GPU{}",
-                        all ? "" : ", those of CPU devices through the host's memory")};
+                        all ? "" : ", those of CPU devices through host memory")};
 }
 
-// The same for all processes, which come to it or do not.
+// Has the same result in all processes, so either all reach the collective calls or none.
 std::string WhyOnHost(const TrainerOptions& options, const ProcessWorld& world) {
   if (options.strategy == StrategyKind::kParameterServer) {
     return "variables and gradients go through it";
   }
   if (IsPlaced(options)) return "the model is over several devices";
   if (options.strategy == StrategyKind::kDistributedReplicated) return "the master copy is there";
-  if (options.sums == SumPlace::kHost) return "that was asked for";
-  if (!options.between_gpus.make) return "nothing sums between GPUs here";
-  return WhyNot(world.OfAll(Facts(options)), options.between_gpus.name);
+  if (options.sums == SumPlace::kHost) return "as requested";
+  if (!options.between_gpus.make) return "this program has no collective for GPUs";
+  return WhyNot(world.GatherText(Facts(options)), options.between_gpus.name);
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorl
         ErrorKind::kUnsupported,
         format("gradients cannot be summed by {}: {}",
                options.between_gpus.name.empty() ? "the GPUs" : options.between_gpus.name, why),
-        {}, "give each device a GPU of its own, or let them be summed in the host's memory");
+        {}, "give each device a GPU of its own, or sum in host memory (--collective host)");
   }
   if (std::none_of(options.devices.begin(), options.devices.end(), IsGpu)) return {};
   return {false, format("{}: {}", kOnHost, why)};

@@ -1,4 +1,4 @@
-// Where the gradients of several devices are summed.
+// Chooses where the gradients of several devices are summed: on the GPUs or on the host.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 namespace recpack::train {
 
 struct GradientSums {
-  bool on_devices = false;  // by TrainerOptions::between_gpus; else in the host's memory
-  std::string text;         // that, and why; empty where there is no GPU, or nothing to sum
+  bool on_devices = false;  // by TrainerOptions::between_gpus; else in host memory
+  // the choice and its reason; empty if there is no GPU, or nothing to sum
+  std::string text;
 };
 
-// Of whole models on each device. All processes call it at once, and it is the same for all. Throws
-// Error (kUnsupported) where SumPlace::kGpus was asked for and cannot be.
+// For strategies with a whole model per device. Collective over all processes, with the same result
+// in each. Throws Error (kUnsupported) if SumPlace::kGpus was requested and is impossible.
 GradientSums ChooseGradientSums(const TrainerOptions& options, const ProcessWorld& world);
 
 }  // namespace recpack::train

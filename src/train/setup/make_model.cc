@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/text.h"
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 
@@ -14,7 +17,7 @@ namespace {
 
 constexpr char kVocabularyName[] = "vocabulary.txt";
 
-// Beside the shards. A token a line.
+// Counts the lines of vocabulary.txt beside the shards; one token per line.
 int64_t CountTokens(const std::string& data) {
   const std::filesystem::path path(data);
   const auto file =
@@ -27,7 +30,7 @@ int64_t CountTokens(const std::string& data) {
   return std::count(text.begin(), text.end(), static_cast<uint8_t>('\n'));
 }
 
-// As the model's first layer reads them.
+// The fields that the model's first layer reads.
 std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
   const std::string& recipe = training ? options.recipe : options.eval_recipe;
   const int64_t size = PictureSize(options);
@@ -36,9 +39,9 @@ std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
     if (auto* image = std::get_if<ImageField>(&field)) {
       if (image->height != size || image->width != size) {
         throw Error(ErrorKind::kInvalidArgument,
-                    format("the recipe '{}' makes pictures of {} x {}, the network reads {} x {}",
+                    format("the recipe '{}' makes images of {} x {}, but the network reads {} x {}",
                            recipe, image->width, image->height, size, size),
-                    {}, "choose a recipe of the network's size");
+                    {}, "choose a recipe with the network's image size");
       }
       image->type = options.type == ValueType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
       image->layout = options.layout;
@@ -59,7 +62,7 @@ std::vector<Field> ReviewFields(const DeepconnOptions& options) {
           NumbersField{.name = "rating", .type = ValueType::kF32}};
 }
 
-// NaN is refused as well.
+// NaN is rejected as well.
 void RefuseBelowZero(double value, const char* name) {
   if (value >= 0) return;
   throw Error(ErrorKind::kInvalidArgument, format("{}: {}", name, value), {}, "give 0 or more");
@@ -139,6 +142,76 @@ void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std:
       ErrorKind::kInvalidArgument,
       format("{} {} {} are not in 0 to {}", sums.bad_labels, range.name, where, range.size - 1),
       {.path = options.data}, format("{}; the batch's token is {}", range.fix, token));
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+class Reader {
+ public:
+  Reader(const CheckpointInfo& info, const std::string& path)
+      : json_(Parse(info.model_options)), path_(path) {
+    if (!json_.is_object()) Damaged(format("gives '{}' as the model's options", json_.dump()));
+  }
+
+  template <typename T>
+  void Take(const char* name, T& value) const {
+    const auto found = json_.find(name);
+    constexpr auto kMost = std::numeric_limits<int32_t>::max();
+    if (found == json_.end()) Damaged(format("lacks \"{}\" among the model's options", name));
+    if (!found->is_number_unsigned() || found->get<uint64_t>() == 0 ||
+        found->get<uint64_t>() > kMost) {
+      Damaged(
+          format("has {} as \"{}\": expected a number from 1 to {}", found->dump(), name, kMost));
+    }
+    value = found->get<T>();
+  }
+
+ private:
+  // JSON that is nested too deep is treated like invalid JSON.
+  static Json Parse(const std::string& text) {
+    if (NestsTooDeep(text)) return text.substr(0, 60) + "...";
+    return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  }
+
+  [[noreturn]] void Damaged(const std::string& reason) const {
+    throw Error(ErrorKind::kCorrupt, reason, {.path = path_}, "take another checkpoint");
+  }
+
+  const Json json_;
+  const std::string& path_;
+};
+
+}  // namespace
+
+void TakeModel(const CheckpointInfo& info, const std::string& path, TrainerOptions& options) {
+  options.model = info.model;
+  const Reader reader(info, path);
+  if (info.model == "resnet") {
+    reader.Take("width", options.resnet.width);
+    reader.Take("classes", options.resnet.classes);
+    reader.Take("image", options.resnet.image);
+  } else if (info.model == "alexnet") {
+    reader.Take("filters", options.alexnet.filters);
+    reader.Take("dense", options.alexnet.dense);
+    reader.Take("classes", options.alexnet.classes);
+    reader.Take("image", options.alexnet.image);
+  } else if (info.model == "deepconn") {
+    DeepconnOptions& deepconn = options.deepconn;
+    reader.Take("vocabulary", deepconn.vocabulary);
+    reader.Take("max_tokens", deepconn.max_tokens);
+    reader.Take("dims", deepconn.dims);
+    reader.Take("filters", deepconn.filters);
+    reader.Take("kernel", deepconn.kernel);
+    reader.Take("latent", deepconn.latent);
+    reader.Take("factors", deepconn.factors);
+  } else {
+    throw Error(
+        ErrorKind::kUnsupported,
+        format("is a checkpoint of the model '{}', which this rectrain does not have", info.model),
+        {.path = path}, "name one of resnet, alexnet or deepconn");
+  }
 }
 
 }  // namespace recpack::train

@@ -1,4 +1,4 @@
-// Models by name: what they are made of and what they read.
+// Models by name: construction, options, input fields and labels.
 #pragma once
 
 #include <memory>
@@ -6,33 +6,38 @@
 #include <vector>
 
 #include "recpack/loader/field.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "src/train/setup/trainer_options.h"
 
 namespace recpack::train {
 
-// With what the model and the data say where nothing is given: rate, decay, size of the vocabulary.
-// Throws Error: kInvalidArgument for a model that there is not; what reading the vocabulary throws.
+// Fills unset options from the model and the data: rate, decay, vocabulary size. Throws Error:
+// kInvalidArgument for an unknown model; errors of reading the vocabulary.
 TrainerOptions CompleteOptions(TrainerOptions options);
 
 std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context);
 
-// Height and width of the pictures that resnet or alexnet reads.
+// Height and width of the images that resnet or alexnet reads.
 int64_t PictureSize(const TrainerOptions& options);
 
-// What the loader gives of each sample.
+// Fields that the loader provides per sample.
 std::vector<Field> ModelFields(const TrainerOptions& options, bool training);
 
-// What LossSums::bad_labels counts.
+// Valid range of what LossSums::bad_labels counts.
 struct LabelRange {
   const char* name;  // "labels"
-  int64_t size;      // 0 to size - 1
+  int64_t size;      // valid: 0 to size - 1
   const char* fix;
 };
 LabelRange ModelLabels(const TrainerOptions& options);
 
-// Throws Error (kInvalidArgument) where labels were out of range. `where`: "of step 7"; `token`:
-// the batch's.
+// Throws Error (kInvalidArgument) if labels were out of range. `where`: "of step 7"; `token`: the
+// batch's.
 void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std::string& where,
                  const std::string& token);
+
+// Sets the model and its options from the checkpoint. Throws Error with `path`: kUnsupported for an
+// unknown model, kCorrupt for invalid options.
+void TakeModel(const CheckpointInfo& info, const std::string& path, TrainerOptions& options);
 
 }  // namespace recpack::train

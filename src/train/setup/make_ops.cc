@@ -12,7 +12,7 @@
 namespace recpack::train {
 namespace {
 
-// CPU devices share the processors; device i of n, of all processes, has a stretch of them.
+// CPU devices divide the processors: device i of n, over all processes, gets a contiguous part.
 CpuOptions CpuShare(const TrainerOptions& options, size_t index, const ProcessorShare& share) {
   const auto is_cpu = [](const DeviceSpec& device) { return device.kind == DeviceKind::kCpu; };
   const auto own = std::count_if(options.devices.begin(), options.devices.end(), is_cpu);

@@ -1,4 +1,4 @@
-// Backends by the names of devices.
+// Makes and checks backends by the names of devices.
 #pragma once
 
 #include <memory>
@@ -9,29 +9,30 @@
 
 namespace recpack::train {
 
-// Processes that have the same processors, and which of them this one is.
+// The processes that share this one's processors: their number, and this one's rank.
 struct ProcessorShare {
   int rank = 0;
   int size = 1;
 };
 
-// Of options.devices[index]; `share`: of those that all have such devices. Throws Error:
-// kUnsupported for a backend that this build has not, kDevice for a device that is not there.
+// Makes the Ops of options.devices[index]. `share`: among processes with the same kind of devices.
+// Throws Error: kUnsupported for a backend missing from this build, kDevice for a missing device.
 std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
                              const ProcessorShare& share = {});
 
-// Whether one model is over all devices, and not a whole one on each.
+// Tells whether one model spans all devices, instead of a whole model on each.
 bool IsPlaced(const TrainerOptions& options);
 
-// The devices that are fed, each with batches of its own: of a placed model the first.
+// The devices that receive batches of their own; for a placed model, only the first device.
 std::vector<DeviceSpec> FedDevices(const TrainerOptions& options);
 
-// Throws Error where it is not there, or where this build has no backend for it: kDevice,
-// kUnsupported.
+// Throws Error: kDevice if the device does not exist, kUnsupported if this build has no backend for
+// it.
 void CheckDevice(const DeviceSpec& device);
 
-// What brings batches to these devices; null: they stay on the host. Throws Error: kUnsupported for
-// devices that cannot be fed, or trained on together; kDevice for one that is not there.
+// Runtime that copies batches to these devices; null: batches stay on the host. Throws Error:
+// kUnsupported for devices that cannot be fed, or not trained on together; kDevice for a missing
+// device.
 DeviceRuntime* FeedingRuntime(const TrainerOptions& options);
 
 }  // namespace recpack::train

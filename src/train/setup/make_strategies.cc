@@ -4,7 +4,6 @@
 
 #include "recpack/base/error.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/collectives/local_collectives.h"
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/setup/make_ops.h"
 #include "src/train/setup/repetition.h"
@@ -52,7 +51,7 @@ Strategies Served(const TrainerOptions& options) {
   return strategies;
 }
 
-// The master copy is in the host's memory, as are gradients while they are summed.
+// The master copy, and gradients while they are summed, are in host memory.
 Strategies Distributed(const TrainerOptions& options, const ProcessWorld& world, bool repeats) {
   const auto master = std::make_shared<MasterCopy>(options.optimizer, world.ProcessExchange(),
                                                    MakeCpuOps({.threads = 1}));

@@ -1,4 +1,4 @@
-// Strategies by their names.
+// Makes the strategies that the options name.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace recpack::train {
 
-// One for each tower of this process. `sums_on_devices`: GradientSums::on_devices.
+// One per tower of this process. `sums_on_devices`: GradientSums::on_devices.
 std::vector<std::unique_ptr<VariableStrategy>> MakeStrategies(const TrainerOptions& options,
                                                               const ProcessWorld& world,
                                                               bool sums_on_devices);

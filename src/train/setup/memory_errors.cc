@@ -2,7 +2,7 @@
 
 #include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
-#include "src/train/cpu/out_of_memory.h"
+#include "src/train/cpu/cpu_ops.h"
 
 namespace recpack::train {
 namespace {
@@ -27,8 +27,7 @@ void WithMemoryErrors(const std::function<std::string()>& where, size_t batch_si
   } catch (const std::exception& error) {
     if (!IsOutOfMemory(error)) throw;
     throw OutOfMemory(
-        format("the host's memory ended ({}), {}", error.what(), Purpose(where(), batch_size)),
-        kAdvice);
+        format("out of host memory ({}), {}", error.what(), Purpose(where(), batch_size)), kAdvice);
   }
 }
 

@@ -1,4 +1,4 @@
-// What a training says when memory ends.
+// Error messages for a training that runs out of memory.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace recpack::train {
 
-// Does `work`. Throws what it throws; where memory was not to be had, of a device or of the host,
-// OutOfMemory that says besides that it was for batches of `batch_size` samples and where, as that
-// function tells then ("cpu:1, behind step 7"), and what to do.
+// Runs `work` and rethrows its exceptions. On a failed allocation, on a device or the host, throws
+// OutOfMemory that also names the batch size, the place that `where` returns ("cpu:1, after step
+// 7"), and a remedy.
 void WithMemoryErrors(const std::function<std::string()>& where, size_t batch_size,
                       const std::function<void()>& work);
 

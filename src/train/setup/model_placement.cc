@@ -16,7 +16,7 @@ void CheckStrategy(const TrainerOptions& options) {
               "leave the strategy out");
 }
 
-// The first CPU device that no other stands for.
+// The first CPU device that is not used yet.
 DeviceSpec FreeCpu(const std::vector<DeviceSpec>& devices) {
   DeviceSpec device;
   while (std::find(devices.begin(), devices.end(), device) != devices.end()) ++device.number;

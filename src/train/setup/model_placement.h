@@ -1,4 +1,4 @@
-// One model over several devices, as the options of a training ask for it.
+// Placement of one model on several devices, from the options of a training.
 #pragma once
 
 #include "src/train/ops/placement.h"
@@ -6,18 +6,18 @@
 
 namespace recpack::train {
 
-// Of a training whose devices each have the whole model: empty.
+// Empty if each device has the whole model.
 struct ModelPlacement {
   ModelGraph graph;
   DeviceOfOperation device_of;
 };
 
-// Throws Error: kInvalidArgument for a placement that cannot be, kUnsupported for a model that
-// cannot be placed.
+// Throws Error: kInvalidArgument for an invalid placement, kUnsupported for a model that cannot be
+// placed.
 ModelPlacement PlaceModel(const TrainerOptions& options);
 
-// The options with CPU devices in place of those that are not there, each told of, where
-// soft_placement allows it. Throws Error (kDevice, kUnsupported) where it does not.
+// Replaces missing devices by CPU devices, with a notice for each, if soft_placement is set.
+// Otherwise throws Error (kDevice, kUnsupported) for a missing device.
 TrainerOptions OnDevicesThatAreThere(TrainerOptions options, const TrainerNotice& notice);
 
 }  // namespace recpack::train

@@ -8,20 +8,20 @@
 #include "recpack/base/affinity.h"
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/collectives/local_collectives.h"
+#include "src/train/collectives/collective.h"
 #include "src/train/collectives/tower_collectives.h"
 
 namespace recpack::train {
 
 namespace {
 
-// Of the machine and of the processors there that this process may run on.
+// Hash of the machine and of the processors that this process may run on.
 uint64_t ProcessorsHash() {
   std::string text;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text);
   try {
     for (const int processor : AllowedProcessors()) text += format(" {}", processor);
-  } catch (const Error&) {  // the machine alone, then: the other processes wait for an answer
+  } catch (const Error&) {  // use the machine only: the other processes wait for an answer
   }
   return std::hash<std::string>()(text);
 }
@@ -35,7 +35,7 @@ ProcessorShare ShareProcessors(Collective& processes) {
 
 }  // namespace
 
-// All are joined before anything can fail, so that those that wait hear of it.
+// Joins all collectives before anything can fail, so that waiting processes learn of the failure.
 ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
     : counts_(1, static_cast<int>(towers)), towers_(towers) {
   if (!join) return;
@@ -44,7 +44,7 @@ ProcessWorld::ProcessWorld(const JoinProcesses& join, size_t towers)
     control_.reset();
     return;
   }
-  // One that has failed before this has come to say so, and does not join again.
+  // A process that failed earlier joins here only to report it, and does not join again.
   const auto counts = GatherValues(*control_, towers);
   norms_ = join();
   exchange_ = join();
@@ -66,7 +66,7 @@ std::shared_ptr<Collective> ProcessWorld::ProcessExchange() const {
   return exchange_ ? exchange_ : std::move(LocalCollectives(1)[0]);
 }
 
-std::vector<std::string> ProcessWorld::OfAll(const std::string& text) const {
+std::vector<std::string> ProcessWorld::GatherText(const std::string& text) const {
   if (!control_) return {text};
   const auto sizes = GatherValues(*control_, text.size());
   const size_t longest = *std::max_element(sizes.begin(), sizes.end());

@@ -1,4 +1,4 @@
-// The processes of a training, and all their towers.
+// The processes of a training and all their towers, with the collectives that connect them.
 #pragma once
 
 #include <functional>
@@ -13,47 +13,47 @@
 
 namespace recpack::train {
 
-// Towers are numbered process by process. All processes make one, and use it alike. Until the
-// towers run, one thread.
+// Towers are numbered process by process. Each process makes one object and calls it in the same
+// order. Not thread-safe until the towers run.
 class ProcessWorld {
  public:
-  // Joins the processes; `join` empty: there is this one alone. `towers`: of this process.
+  // Joins the processes; without `join`, this is the only one. `towers`: number in this process.
   ProcessWorld(const JoinProcesses& join, size_t towers);
 
   size_t rank() const noexcept { return rank_; }  // of this process
   size_t processes() const noexcept { return counts_.size(); }
-  size_t first_tower() const noexcept { return first_; }  // the number of this process's first one
-  size_t towers() const noexcept { return towers_; }      // of all processes
+  size_t first_tower() const noexcept { return first_; }  // number of this process's first tower
+  size_t towers() const noexcept { return towers_; }      // in all processes
 
-  // Among those of this machine that may run on the same processors as this one.
+  // This process among those of this machine that may run on the same processors.
   const ProcessorShare& processors() const noexcept { return processors_; }
 
-  // For this process's towers: sums and barriers of all towers, batch statistics, gradients.
-  // Each once.
+  // Collectives for this process's towers: control (sums and barriers of all towers), batch
+  // statistics, gradients. Call each once.
   std::vector<std::unique_ptr<Collective>> Control() const { return Towers(control_); }
   std::vector<std::unique_ptr<Collective>> Norms() const { return Towers(norms_); }
   std::vector<std::unique_ptr<Collective>> Exchange() const { return Towers(exchange_); }
-  // Between processes alone, in the place of Exchange(); of one rank where there is one process.
+  // Collective between processes only, instead of Exchange(); has one rank if there is one process.
   std::shared_ptr<Collective> ProcessExchange() const;
 
-  // What each process says, in their order. All call it at once.
-  std::vector<std::string> OfAll(const std::string& text) const;
+  // Gathers each process's text, in rank order. Collective.
+  std::vector<std::string> GatherText(const std::string& text) const;
 
-  // What the first process makes of it.
+  // Runs `text` in the first process and broadcasts its result. Collective.
   std::string FromFirst(const std::function<std::string()>& text) const;
 
-  // What of this process's run has to be as that of the first, by name. Throws Error
-  // (kInvalidArgument) with what differs, at the process where it does.
+  // Checks that named values of this process equal the first process's. Throws Error
+  // (kInvalidArgument) with the difference, in the process that differs. Collective.
   void CheckSame(const std::vector<std::pair<std::string, std::string>>& facts) const;
 
-  // Ends the others' runs, from wherever they are.
+  // Ends the runs of the other processes, from any state and any thread.
   void Abort(const std::string& reason) const noexcept;
 
  private:
   std::vector<std::unique_ptr<Collective>> Towers(const std::shared_ptr<Collective>& between) const;
 
   std::shared_ptr<Collective> control_, norms_, exchange_;  // null: one process
-  std::vector<int> counts_;                                 // of towers, by process
+  std::vector<int> counts_;                                 // number of towers per process
   size_t rank_ = 0, first_ = 0, towers_ = 0;
   ProcessorShare processors_;
 };

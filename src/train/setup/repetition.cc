@@ -8,7 +8,7 @@
 namespace recpack::train {
 namespace {
 
-// The device has memory for twice as many batches.
+// The device has memory for twice that many batches.
 constexpr int64_t kMostAtOnce = 32;
 
 std::string GraphsOfStep(const TrainerOptions& options, size_t towers) {
@@ -18,7 +18,7 @@ std::string GraphsOfStep(const TrainerOptions& options, size_t towers) {
   const size_t steps = StepsAtOnce(options, towers);
   if (steps > 1) return format("; {} steps are a CUDA graph", steps);
   if (towers == 1) return "; a step is a CUDA graph";
-  return "; a step is two CUDA graphs, before the sums of gradients and behind them";
+  return "; a step is two CUDA graphs, before the sums of gradients and after them";
 }
 
 }  // namespace

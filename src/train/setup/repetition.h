@@ -1,4 +1,4 @@
-// Whether the steps of a training can be captured once and repeated.
+// Checks whether the steps of a training can be captured once and replayed.
 #pragma once
 
 #include <string>
@@ -7,16 +7,15 @@
 
 namespace recpack::train {
 
-// Empty: they can. Else why not. `towers`: of all processes.
+// Returns why steps cannot be captured; empty: they can. `towers`: in all processes.
 std::string WhyNotRepeated(const TrainerOptions& options, size_t towers);
 
-// How many steps a device is told of at once, as one CUDA graph: the steps of a dispatch, or a part
-// of them that goes into their number, where the host has no part in them. The device then holds as
-// many batches.
+// Number of steps per CUDA graph launch: the steps of a dispatch, or a divisor of their number, if
+// the host takes no part in them; else 1. The device then holds that many batches.
 size_t StepsAtOnce(const TrainerOptions& options, size_t towers);
 
-// How steps come to the devices, where that is not operation by operation and step by step, or
-// where one would think so: "; a step is a CUDA graph", ", 4 steps a dispatch".
+// Describes how steps are launched, if not operation by operation and step by step, or if that is
+// unexpected: "; a step is a CUDA graph", ", 4 steps a dispatch".
 std::string DescribeSteps(const TrainerOptions& options, size_t towers);
 
 }  // namespace recpack::train

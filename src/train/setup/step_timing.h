@@ -1,4 +1,4 @@
-// How fast steps are, by what devices are fed with.
+// Options and results of step timing, by kind of input.
 #pragma once
 
 #include <cstdint>
@@ -7,33 +7,34 @@
 
 namespace recpack::train {
 
-// What devices are fed with.
+// Source of the devices' batches.
 enum class InputKind : uint8_t {
-  kReal,       // by the loader
-  kCached,     // some of its batches over and over, from memory
+  kReal,       // the loader
+  kCached,     // a few of the loader's batches, repeated from memory
   kSynthetic,  // one batch that stays on the device
 };
 
-// Kinds of input take turns, so that a machine that becomes slower does so for all; what counts is
-// the median over the rounds.
+// Kinds of input are timed in turn over several rounds, so that a machine that slows down affects
+// all equally. The result is the median over rounds.
 struct StepTimingOptions {
-  std::vector<InputKind> inputs;  // empty: nothing is timed
-  int64_t steps = 20;             // of each kind in a round
-  int64_t warmup = 8;             // before them: as many batches as the loader makes ahead
+  std::vector<InputKind> inputs;  // empty: no timing
+  int64_t steps = 20;             // per kind of input and round
+  // untimed steps before them: as many batches as the loader prefetches
+  int64_t warmup = 8;
   int rounds = 3;
 };
 
-// Of one kind of input.
+// Results for one kind of input.
 struct StepTiming {
   InputKind input = InputKind::kReal;
-  double samples_per_second = 0;  // of all devices
+  double samples_per_second = 0;  // over all devices
   double step_seconds = 0;
-  double input_wait_seconds = 0;     // of a step; mean over devices
-  double exchange_wait_seconds = 0;  // of a step; mean over devices
-  double exchange_bytes = 0;         // of a step, by all devices
+  double input_wait_seconds = 0;     // per step; mean over devices
+  double exchange_wait_seconds = 0;  // per step; mean over devices
+  double exchange_bytes = 0;         // per step, over all devices
 };
 
-// The median of each number by itself; of an even count, the middle of the two.
+// The median of each number separately; for an even count, the mean of the middle two.
 StepTiming MedianOf(std::span<const StepTiming> turns);
 
 }  // namespace recpack::train

@@ -11,7 +11,7 @@ namespace recpack::train {
 
 BucketQueue::BucketQueue(Ops& ops, const Variables& variables, size_t bucket_elements, Work work)
     : ops_(ops),
-      gradients_(ops, variables, BucketsOf(variables, bucket_elements)),
+      gradients_(ops, variables, MakeBuckets(variables, bucket_elements)),
       bucket_of_(BucketOfVariable(variables, buckets())),
       work_(std::move(work)),
       done_(buckets().size()) {
@@ -43,7 +43,7 @@ void BucketQueue::Ready(size_t variable) {
   const size_t bucket = bucket_of_[variable];
   if (--missing_[bucket] > 0) return;
   gradients_.Ready(bucket);
-  if (ops_.Capturing()) return;  // they are there once that is replayed
+  if (ops_.Capturing()) return;  // whole when that is replayed
   const std::lock_guard lock(mutex_);
   whole_[bucket] = true;
   changed_.notify_all();
@@ -74,7 +74,7 @@ double BucketQueue::EndStep() {
   const ExchangeWaitSpan span;
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  whole_.assign(buckets().size(), true);  // those of a replay
+  whole_.assign(buckets().size(), true);  // by the replay
   changed_.notify_all();
   changed_.wait(lock, [&] { return failure_ || done_ == buckets().size(); });
   if (failure_) std::rethrow_exception(failure_);

@@ -1,4 +1,4 @@
-// What strategies do with gradients while the backward pass goes on.
+// Exchanges gradient buckets on a background thread during the backward pass.
 #pragma once
 
 #include <condition_variable>
@@ -12,26 +12,26 @@
 
 namespace recpack::train {
 
-// Hands each bucket of a step, once all its gradients are there, to a thread of its own. Buckets go
-// in their order on every device, whichever is whole first.
+// Passes each bucket of a step, once all its gradients are enqueued, to a background thread. Every
+// device processes buckets in the same order, whichever is complete first.
 class BucketQueue {
  public:
   using Work = std::function<void(size_t bucket)>;
-  // Of the thread of `ops`, which holds all variables, and which calls the rest.
+  // `ops` holds all variables. All other members are called on its thread.
   BucketQueue(Ops& ops, const Variables& variables, size_t bucket_elements, Work work);
-  ~BucketQueue();  // what `work` waits for has ended by then
+  ~BucketQueue();  // `work` must no longer block
 
   const std::vector<Bucket>& buckets() const noexcept { return gradients_.buckets(); }
-  // `work` is the exchange that they speak of.
+  // `work` is the exchange thread of these gradients.
   ExchangedGradients& gradients() noexcept { return gradients_; }
 
   void BeginStep();
-  // As VariableStrategy has them: they may be captured. What a replay of them makes whole is handed
-  // on by EndStep().
+  // As in VariableStrategy; they may be captured. EndStep() passes on the buckets that a replay
+  // completes.
   void BeginBackward();
   void Ready(size_t variable);
-  // Waits for the step's last bucket, but not for what `work` enqueued: that comes before all that
-  // the Ops is given next. Returns the seconds that took. Throws what `work` threw.
+  // Waits for the step's last bucket, but not for what `work` enqueued on the device, which
+  // precedes all later work of the Ops. Returns the seconds it took. Rethrows what `work` threw.
   double EndStep();
 
  private:
@@ -41,11 +41,11 @@ class BucketQueue {
   ExchangedGradients gradients_;
   const std::vector<size_t> bucket_of_;
   const Work work_;
-  std::vector<size_t> missing_;  // by bucket: variables that this backward pass has not made ready
+  std::vector<size_t> missing_;  // per bucket: variables that this backward pass has not made ready
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<bool> whole_;  // by bucket: its gradients were enqueued in this step
-  size_t done_ = 0;          // buckets of this step
+  std::vector<bool> whole_;  // per bucket: all gradients are enqueued in this step
+  size_t done_ = 0;          // buckets finished in this step
   bool ended_ = false;
   std::exception_ptr failure_;
   std::thread thread_;

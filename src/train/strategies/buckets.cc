@@ -2,7 +2,7 @@
 
 namespace recpack::train {
 
-std::vector<Bucket> BucketsOf(const Variables& variables, size_t elements) {
+std::vector<Bucket> MakeBuckets(const Variables& variables, size_t elements) {
   std::vector<Bucket> buckets;
   size_t end = variables.trained_size();
   for (size_t i = variables.specs().size(); i-- > 0;) {

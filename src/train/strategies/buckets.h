@@ -1,4 +1,4 @@
-// Trained variables in stretches that are sent at once.
+// Buckets: groups of trained variables that are exchanged together.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace recpack::train {
 
-// A stretch of the array of trained variables.
+// A range of the array of trained variables.
 struct Bucket {
   size_t begin = 0, end = 0;  // elements
   std::vector<size_t> variables;
 };
 
-// From the last variable to the first, as the backward pass finishes them, in buckets of at least
-// `elements` each but for the last; together all trained variables.
-std::vector<Bucket> BucketsOf(const Variables& variables, size_t elements);
+// Splits all trained variables into buckets of at least `elements` each (except the last), from the
+// last variable to the first, which is the order of the backward pass.
+std::vector<Bucket> MakeBuckets(const Variables& variables, size_t elements);
 
-// By variable: the bucket it is in. Of statistics: the number of buckets.
+// Bucket index per variable. Statistics get the number of buckets.
 std::vector<size_t> BucketOfVariable(const Variables& variables,
                                      const std::vector<Bucket>& buckets);
 

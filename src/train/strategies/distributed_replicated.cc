@@ -15,7 +15,7 @@ DistributedReplicated::DistributedReplicated(std::shared_ptr<MasterCopy> master,
       bucket_elements_(bucket_elements),
       repeats_(repeats) {}
 
-// Variables of all devices are the same, of the same seed.
+// All devices start with the same variables, from the same seed.
 void DistributedReplicated::Start(Ops& ops, Variables& variables) {
   ops_ = &ops;
   variables_ = &variables;
@@ -50,7 +50,7 @@ void DistributedReplicated::Exchange(size_t bucket) {
   }
 }
 
-// The next step's first exchange waits for all devices: none changes what another still copies.
+// The next step's first exchange waits for all devices, so none changes what another still copies.
 void DistributedReplicated::EndStep() {
   account_.waited += queue_->EndStep();
   const size_t bytes = variables_->trained_size() * sizeof(float);

@@ -1,4 +1,4 @@
-// Every device holds all variables, which are updated in a master copy over the processes.
+// Strategy with a replica of all variables per device, and updates in a master copy per process.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace recpack::train {
 
-// Gradients are summed over the devices of a process in buckets, those of processes part by part;
-// the parts are updated and come back, while the backward pass goes on. Devices copy what is new
-// when the step ends.
+// During the backward pass, gradients are summed in buckets over the devices of a process, then
+// between processes part by part, and the updated parts are gathered. Devices copy the new values
+// at the end of the step.
 class DistributedReplicated final : public VariableStrategy {
  public:
-  // `master`: of this process, used by its first device. `local`: of its devices, in the host's
-  // memory. `repeats`: what a step is up to the sums is the same work each time.
+  // `master`: of this process, used by its first device. `local`: collective of the process's
+  // devices, in host memory. `repeats`: each step enqueues the same work up to the sums.
   DistributedReplicated(std::shared_ptr<MasterCopy> master, std::unique_ptr<Collective> local,
                         size_t bucket_elements, bool repeats);
 

@@ -1,4 +1,4 @@
-// A device's gradients on their way to those of others.
+// Moves a device's gradients between its memory and the place where they are summed.
 #pragma once
 
 #include <memory>
@@ -10,34 +10,34 @@
 
 namespace recpack::train {
 
-// Where they are summed: in the device's own memory, or in the host's, which for a CPU device is
-// the same. Those of other devices are brought beside the work of their Ops. "The exchange": one
-// thread besides that of the Ops.
+// Gradients are summed in device memory or in host memory, which for a CPU device are the same.
+// Copies run beside the work of the Ops. "Exchange thread": the one other thread that uses this
+// object.
 class ExchangedGradients {
  public:
-  // Outlived by all it names. The thread of the Ops.
+  // Ops thread. All arguments must outlive this object.
   ExchangedGradients(Ops& ops, const Variables& variables, std::vector<Bucket> buckets);
 
   const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
 
-  // The thread of the Ops: the gradients of the bucket are enqueued, or captured.
+  // Ops thread. The gradients of the bucket have been enqueued, or captured.
   void Ready(size_t bucket);
 
-  // The exchange, once all variables of the bucket are ready: its gradients in the host's memory,
-  // among all() of them; and back from there.
+  // Exchange thread, once all variables of the bucket are ready. Fetch() returns its gradients in
+  // host memory, within all(); Return() copies them back.
   std::span<float> Fetch(size_t bucket);
   void Return(size_t bucket);
   float* all() const noexcept { return host_; }
 
-  // The exchange, of a device with a stream: copies the first `count` of them to memory of a
-  // device, and returns when they are there.
+  // Exchange thread, for a device with a stream. Copies the first `count` gradients to memory of a
+  // device; returns when they have arrived.
   void CopyTo(size_t bucket, float* to, size_t count);
 
-  // The exchange, for sums in the device's memory, which are enqueued on stream().
+  // Exchange thread, for sums in device memory that are enqueued on stream().
   std::span<float> Await(size_t bucket);
   DeviceStream stream() const noexcept { return beside_ ? beside_->Stream() : nullptr; }
 
-  // The thread of the Ops, once the exchange is over: what it is given next sees the result.
+  // Ops thread, after the exchange: later work of the Ops sees the result.
   void Join();
 
  private:
@@ -45,9 +45,11 @@ class ExchangedGradients {
 
   const Variables& variables_;
   const std::vector<Bucket> buckets_;
-  std::shared_ptr<void> memory_;            // before what copies to it
-  std::unique_ptr<ExchangeStream> beside_;  // null: all is in the host's memory, and done at once
-  float* host_ = nullptr;                   // memory_, from the first Fetch() on, or the gradients
+  // declared before (destroyed after) the stream that copies to it
+  std::shared_ptr<void> memory_;
+  std::unique_ptr<ExchangeStream> beside_;  // null: everything is in host memory and synchronous
+  // memory_ after the first Fetch(), or the gradients themselves
+  float* host_ = nullptr;
 };
 
 }  // namespace recpack::train

@@ -49,7 +49,7 @@ void MasterCopy::Update(size_t number, const float* gradients, const UpdateStep&
   std::copy(all, all + (bucket.end - bucket.begin), values_.data() + bucket.begin);
 }
 
-// Variables may lie across the ends of a part.
+// A variable may extend beyond a part's ends.
 void MasterCopy::UpdatePart(const Bucket& bucket, const Part& part, const float* gradients,
                             const UpdateStep& step) {
   for (const size_t variable : bucket.variables) {
@@ -66,7 +66,7 @@ void MasterCopy::UpdatePart(const Bucket& bucket, const Part& part, const float*
   }
 }
 
-// The processes' parts behind each other. `own`: as long as this process's part is.
+// Concatenates the processes' parts. `own`: as long as this process's part.
 float* MasterCopy::Gather(const Part& part, const float* own) {
   padded_.resize(part.length * static_cast<size_t>(processes_->size()));
   const std::span mine = std::span(padded_).subspan(

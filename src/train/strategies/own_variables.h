@@ -1,4 +1,4 @@
-// What strategies share whose devices hold all variables.
+// Base of the strategies whose devices hold all variables.
 #pragma once
 
 #include <span>
@@ -31,7 +31,7 @@ class OwnVariables : public VariableStrategy {
  protected:
   explicit OwnVariables(const OptimizerOptions& options) : options_(options) {}
 
-  // Each on its device.
+  // Updates each variable on its device.
   void UpdateAll() {
     const size_t count = variables_->specs().size();
     for (size_t i = 0; i < count; ++i) {
@@ -42,8 +42,8 @@ class OwnVariables : public VariableStrategy {
     for (size_t i = 0; i < count; ++i) variables_->queue(i).Join();
   }
 
-  // Rates of this many steps are in the memory of `ops` from here on: an update is then the same
-  // work each time.
+  // From now on the rates of `steps` steps are in the memory of `ops`, so that each update enqueues
+  // the same work.
   void KeepRates(Ops& ops, size_t steps = 1) {
     ops_ = &ops;
     rates_ = ops.Allocate(steps * sizeof(UpdateRates));
@@ -53,11 +53,11 @@ class OwnVariables : public VariableStrategy {
     if (ops_ == nullptr) return;
     std::vector<UpdateRates> rates;
     rates.reserve(steps.size());
-    for (const UpdateStep& step : steps) rates.push_back(RatesOf(options_, step));
+    for (const UpdateStep& step : steps) rates.push_back(ToRates(options_, step));
     ops_->Upload(rates_.data(), rates.data(), rates.size() * sizeof(UpdateRates));
     TakeStep(0);
   }
-  // What is updated from here on is so by step number `step` of those that were set.
+  // Selects step number `step` of those that were set, for the updates that follow.
   void TakeStep(size_t step) {
     if (ops_ != nullptr) step_.rates = rates_.As<UpdateRates>() + step;
   }
@@ -67,7 +67,7 @@ class OwnVariables : public VariableStrategy {
   UpdateStep step_;
 
  private:
-  Ops* ops_ = nullptr;  // that keeps rates
+  Ops* ops_ = nullptr;  // owner of the rates; null: none
   DeviceArray rates_;
 };
 

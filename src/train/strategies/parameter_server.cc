@@ -20,33 +20,34 @@ struct ParameterServer::Variable {
   size_t size = 0;
   bool decayed = true;
   Keeper* keeper = nullptr;
-  DeviceArray value;  // of the keeper, as are the slots
+  DeviceArray value;  // in the keeper's memory, like the slots
   std::vector<DeviceArray> slots;
-  // By device, of a keeper that has a stream: where gradients are brought to.
+  // Per device, for a keeper with a stream: buffers that receive gradients.
   std::vector<DeviceArray> arrived_there;
 
   std::mutex mutex;
   std::condition_variable changed;
-  bool kept = false;         // the keeper has begun
-  std::vector<float*> sent;  // by device: in the host's memory; null: it was brought to the keeper
-  std::vector<bool> full;    // by device: sent and not used yet
-  std::vector<UpdateStep> steps;  // by device: of the gradient that it sent
+  bool kept = false;              // the keeper has started
+  std::vector<float*> sent;       // per device: address in host memory; null: copied to the keeper
+  std::vector<bool> full;         // per device: sent and not used yet
+  std::vector<UpdateStep> steps;  // per device: of the gradient it sent
   size_t arrived = 0;
-  uint64_t due = 0;              // updates that what was sent makes
-  std::vector<float> published;  // in the host's memory; where nobody reads it there, the first
+  uint64_t due = 0;  // number of updates that the sent gradients make
+  // in host memory; if no device reads it there, the initial values only
+  std::vector<float> published;
   std::vector<std::vector<float>> slots_at_first;
   uint64_t updates = 0;
 };
 
 struct ParameterServer::Keeper {
   std::unique_ptr<Ops> ops;
-  size_t elements = 0;  // that it keeps
+  size_t elements = 0;  // number of elements kept
 
   bool on_device() const { return ops->Stream() != nullptr; }
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::pair<Variable*, size_t>> work;  // with the device, where updates are async
+  std::deque<std::pair<Variable*, size_t>> work;  // with the device, if updates are asynchronous
   bool ended = false;
   std::thread thread;
 };
@@ -97,16 +98,16 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
       }
       ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
     }
-    const std::lock_guard lock(mutex_);  // another device may fail, and abort, by now
+    const std::lock_guard lock(mutex_);  // another device may fail and call Abort() concurrently
     variables_ = std::move(all);
   });
 }
 
-// Keepers begin with what the variables are by then.
+// Keepers start with the current values.
 void ParameterServer::Begin() {
   std::call_once(begun_, [&] {
     for (const auto& keeper : keepers_) {
-      if (keeper->thread.joinable()) continue;  // the call before could not start all
+      if (keeper->thread.joinable()) continue;  // an earlier call started only some of them
       keeper->thread = StartThread([this, &keeper = *keeper] { Keep(keeper); });
     }
   });
@@ -194,7 +195,7 @@ void ParameterServer::Abort(const std::string& reason) noexcept {
     if (aborted_) return;
     reason_ = reason;
     aborted_ = true;
-    variables = variables_;  // none yet: nobody waits, and who comes to will find this
+    variables = variables_;  // none yet: no caller waits, and later ones see the abort
   }
   for (const auto& variable : variables) {
     const std::lock_guard lock(variable->mutex);
@@ -237,7 +238,7 @@ void ParameterServer::Keep(Keeper& keeper) {
   }
 }
 
-// In the devices' order.
+// Sums in device order.
 float* ParameterServer::Sum(Keeper& keeper, Variable& variable, size_t device) {
   const size_t first = options_.async ? device : 0,
                end = options_.async ? device + 1 : options_.devices;
@@ -259,7 +260,7 @@ float* ParameterServer::Sum(Keeper& keeper, Variable& variable, size_t device) {
   return there(first).As<float>();
 }
 
-// Nobody writes what was sent while it is marked as full.
+// Nobody writes a sent gradient while it is marked full.
 void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) {
   const float* const gradient = Sum(keeper, variable, device);
   std::vector<float*> slots;

@@ -1,4 +1,4 @@
-// Variables that are kept in one place, or spread over several, and updated there.
+// Parameter server: variables are stored by one or more keepers, which also update them.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace recpack::train {
 
 struct ParameterServerOptions {
   OptimizerOptions optimizer;
-  size_t devices = 1;  // that send gradients
-  bool async = false;  // each gradient is an update of its own, as soon as it comes
-  // Whether some of the devices have no stream: they read variables in the host's memory.
+  size_t devices = 1;  // number of devices that send gradients
+  bool async = false;  // each gradient is an update of its own, applied on arrival
+  // Set if some devices have no stream: they read variables in host memory.
   bool on_host = true;
-  // What keeps the variables: each has a thread and memory of its own; variables are dealt to them
-  // so that they hold about equally much.
+  // Keepers of the variables, each with a thread and memory of its own. Variables are distributed
+  // so that keepers hold about the same number of elements.
   std::vector<std::function<std::unique_ptr<Ops>()>> keepers;
 };
 
-// Shared by the strategies of all devices. A variable is updated once the gradients of all devices
-// are there, added up in the devices' order, while backward passes and the next step's forward
-// passes go on.
+// Shared by the strategies of all devices; thread-safe. A variable is updated once the gradients of
+// all devices have arrived, summed in device order, while backward passes and the next step's
+// forward passes run.
 class ParameterServer {
  public:
   explicit ParameterServer(ParameterServerOptions options);
@@ -34,36 +34,36 @@ class ParameterServer {
 
   const ParameterServerOptions& options() const noexcept { return options_; }
 
-  // Once for all: the variables of the device that comes first are where it begins; those of all
-  // devices are the same, of the same seed.
+  // Starts the server once, with the variables of the first device that calls. All devices have
+  // equal variables, from the same seed.
   void Start(const Variables& variables, Ops& ops);
 
-  // Copies a gradient to `there`, memory of the keeper's device, and returns null; or returns where
-  // it is in the host's memory, which it stays in, and may be written to, until the next call.
-  // Null: the keeper is the host's.
+  // Copies a gradient to `there`, memory of the keeper's device, and returns null; or returns its
+  // address in host memory, which must stay valid until the next call and may be overwritten.
+  // `there` is null if the keeper is on the host.
   using Send = std::function<float*(float* there)>;
-  // Sends the gradient of a device, for this update. Waits where the one
-  // before it was not used yet. Returns the seconds it waited.
+  // Sends a device's gradient for this update. Waits until its previous gradient has been used.
+  // Returns the seconds it waited.
   double Push(size_t device, size_t variable, const UpdateStep& step, const Send& send);
 
-  // Takes a variable from the host's memory, or from the keeper's device; the other is null.
+  // Reads a variable from host memory, or from the keeper's device; the other pointer is null.
   using Receive = std::function<void(const float* host, const float* there)>;
-  // Calls it once the variable was updated `updates` times; async: as it is, which it stays until
-  // the call returns. `reaches`: whether the caller's device copies from others. Returns the
-  // seconds it waited.
+  // Calls `receive` once the variable has had `updates` updates. If asynchronous: with the current
+  // value, which does not change during the call. `reaches`: the caller's device can copy from
+  // other devices. Returns the seconds it waited.
   double Pull(size_t variable, uint64_t updates, bool reaches, const Receive& receive);
 
-  // As `updates`: once all is in it that was sent by now.
+  // For `updates`: wait for all gradients sent so far.
   static constexpr uint64_t kAllSent = UINT64_MAX;
-  // Before the first push, or while none is under way.
+  // Call before the first push, or while no push is in progress.
   void SetValue(size_t variable, const std::function<void(float* to)>& download);
   void ReadSlot(size_t slot, size_t variable, float* to);
   void WriteSlot(size_t slot, size_t variable, const float* from);
 
-  // Pushes and pulls that wait, and those that come, throw the reason.
+  // Makes pushes and pulls, waiting and future ones, throw `reason`.
   void Abort(const std::string& reason) noexcept;
 
-  // No device pushes or pulls any more. When this returns, nothing that was sent is read.
+  // Call when no device pushes or pulls any more. After it returns, sent gradients are not read.
   void Stop() noexcept;
 
  private:
@@ -80,7 +80,7 @@ class ParameterServer {
   std::once_flag started_, begun_;
   std::vector<std::unique_ptr<Keeper>> keepers_;
   std::vector<std::unique_ptr<Variable>> variables_;  // in their keepers' memory
-  std::mutex mutex_;                                  // of what follows
+  std::mutex mutex_;                                  // guards the members below
   std::string reason_;
   std::atomic<bool> aborted_ = false;
 };

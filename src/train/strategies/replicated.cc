@@ -60,7 +60,7 @@ void Replicated::EndStep() {
   update_ ? update_->Do({}, update) : update();
 }
 
-// The collective goes once its work is done, which its side stream waits for.
+// Destroys the collective once its work is done; its side stream waits for that.
 void Replicated::End() noexcept {
   queue_.reset();
   on_devices_.reset();

@@ -1,4 +1,4 @@
-// Every device holds all variables; gradients are added up over the devices.
+// Data-parallel strategy: each device holds all variables, and gradients are all-reduced.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,16 @@
 
 namespace recpack::train {
 
-// Makes this rank's part in the collective of the same ranks for their devices' memory.
+// Makes this rank's part of a collective over device memory, for the same ranks as `host`.
 using OnDevices = std::function<std::unique_ptr<Collective>(std::shared_ptr<Collective> host)>;
 
-// Gradients are summed in buckets by a thread of its own, while the backward pass goes on; each
-// device then makes the same update.
+// A background thread sums gradients in buckets during the backward pass; then each device makes
+// the same update.
 class Replicated final : public OwnVariables {
  public:
-  // `host`: of all devices, in the host's memory. `on_devices`: called by the devices' threads, of
-  // all or of none; empty: gradients are summed in the host's memory. `repeats`: what a step is
-  // before the sums and behind them is the same work each time, by rates in the device's memory.
+  // `host`: collective of all devices, in host memory. `on_devices`: called on the threads of all
+  // devices or of none; empty: gradients are summed in host memory. `repeats`: each step enqueues
+  // the same work before and after the sums, with rates in device memory.
   Replicated(const OptimizerOptions& options, std::shared_ptr<Collective> host,
              size_t bucket_elements, bool repeats, OnDevices on_devices = {});
 
@@ -36,11 +36,11 @@ class Replicated final : public OwnVariables {
   void Settle() override {}
   void Check() override { (on_devices_ ? *on_devices_ : *host_).Check(); }
   void End() noexcept override;
-  // What is on devices learns of it from the host's.
+  // The device collective learns of the abort from the host collective.
   void Abort(const std::string& reason) noexcept override { host_->Abort(reason); }
 
  private:
-  // Those of the first device, for all.
+  // Copies the first device's values to all devices.
   void Share(float* values, size_t count);
   void Sum(size_t bucket);
 
@@ -49,7 +49,7 @@ class Replicated final : public OwnVariables {
   const bool repeats_;
   const OnDevices make_on_devices_;
   Ops* ops_ = nullptr;
-  std::unique_ptr<Collective> on_devices_;  // null: sums are the host's
+  std::unique_ptr<Collective> on_devices_;  // null: the host collective sums
   std::optional<BucketQueue> queue_;
   std::optional<RepeatedWork> update_;
 };

@@ -17,7 +17,7 @@ void ServedVariables::Start(Ops& ops, Variables& variables) {
     return;
   }
   staging_ = down_->HostMemory(variables.trained_size() * sizeof(float));
-  // A bucket for each variable.
+  // One bucket per variable.
   queue_.emplace(ops, variables, 1, [this](size_t bucket) { PushFromDevice(bucket); });
 }
 
@@ -34,7 +34,7 @@ void ServedVariables::Pull(size_t variable, uint64_t updates) {
   Count(variable);
 }
 
-// What the device has read of the variable before is over: its gradient was sent since then.
+// The device has finished reading the variable's old value: its gradient was sent since then.
 void ServedVariables::Take(size_t variable, const float* host, const float* there) {
   float* const to = variables_->At(variable);
   if (!down_) return ops_->Upload(to, host, Bytes(variable));
@@ -62,7 +62,7 @@ double ServedVariables::PushFromHost(size_t variable) {
   });
 }
 
-// Where it fails, this device may be waiting for what it was to send.
+// On failure: this device may be waiting for what this thread was to send.
 void ServedVariables::PushFromDevice(size_t bucket) {
   ExchangedGradients& gradients = queue_->gradients();
   try {

@@ -1,4 +1,4 @@
-// A parameter server as one device sees it.
+// Client of a parameter server, for one device.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace recpack::train {
 
-// On a device with a stream gradients are sent by a thread of their own while the backward pass
-// goes on, and variables come on a stream that only what reads them waits for.
+// On a device with a stream, a background thread sends gradients during the backward pass, and
+// variables arrive on a separate stream; only the work that reads a variable waits for it.
 class ServedVariables final : public VariableStrategy {
  public:
   ServedVariables(std::shared_ptr<ParameterServer> server, size_t device)
       : server_(std::move(server)), device_(device) {}
-  // What the keepers read is gone now.
+  // The keepers may still read memory of this object.
   ~ServedVariables() override { server_->Stop(); }
 
   int slots() const override { return 0; }
@@ -54,8 +54,8 @@ class ServedVariables final : public VariableStrategy {
   const size_t device_;
   Ops* ops_ = nullptr;
   Variables* variables_ = nullptr;
-  std::vector<float> sent_;        // of a device without a stream: gradients as they were sent
-  std::shared_ptr<void> staging_;  // variables on their way to a device
+  std::vector<float> sent_;        // for a device without a stream: gradients as sent
+  std::shared_ptr<void> staging_;  // host buffer for variables in transfer
   std::unique_ptr<ExchangeStream> down_;
   std::optional<BucketQueue> queue_;
   UpdateStep update_;

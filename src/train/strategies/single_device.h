@@ -1,21 +1,21 @@
-// The variables of a training on one device.
+// Strategy for variables on a single device, or each on one device.
 #pragma once
 
 #include "src/train/strategies/own_variables.h"
 
 namespace recpack::train {
 
-// Each variable is updated where it is.
+// Updates each variable where it is stored.
 class SingleDevice final : public OwnVariables {
  public:
   enum class Update : uint8_t {
     kAfterStep,
-    // While the backward pass goes on, by rates in the device's memory: a step is then the same
-    // work each time. Of models that are on one device.
+    // During the backward pass, with rates in device memory, so that each step enqueues the same
+    // work. For models on one device.
     kBeside,
   };
 
-  // `steps_at_once`: 1, or more of kBeside.
+  // `steps_at_once`: 1, or more for kBeside.
   explicit SingleDevice(const OptimizerOptions& options, Update update = Update::kAfterStep,
                         size_t steps_at_once = 1)
       : OwnVariables(options), update_(update), steps_at_once_(steps_at_once) {}

@@ -1,4 +1,4 @@
-// Ports for servers of tests.
+// Ports for test servers.
 #pragma once
 
 #include <arpa/inet.h>
@@ -11,8 +11,8 @@
 
 namespace recpack::train {
 
-// A port of this machine where nobody listens: outside of the range that the kernel gives to
-// others (tests/cli/launching.py has its own), and another one by process and call.
+// A free port of this machine, outside of the kernel's ephemeral range (tests/cli/launching.py has
+// its own range), and different for each process and call.
 inline int FreePort() {
   static std::atomic<int> calls = 0;
   while (true) {

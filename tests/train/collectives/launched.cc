@@ -1,6 +1,6 @@
-// Prints a line for each rank that a launcher started, with the sum over ranks of their numbers
-// from 1 on. With an argument, the rank of that number aborts then, or with `die` is killed; the
-// others wait for it.
+// Prints a line for each rank that a launcher started, with the sum of rank + 1 over all ranks.
+// With an argument, the rank of that number then aborts, or with `die` is killed, while the others
+// wait for it.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

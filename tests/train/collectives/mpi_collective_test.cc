@@ -1,4 +1,4 @@
-// Run by mpirun: every process is a rank, and runs the same tests.
+// Tests of MpiCollective, run by mpirun: every process is a rank and runs the same tests.
 #include "src/train/collectives/mpi_collective.h"
 
 #include <gmock/gmock.h>
@@ -15,16 +15,18 @@
 
 namespace {
 
-// What MPI does in the next calls of this process. Its own functions have a second name, PMPI_.
+// Injected behaviour of MPI in the next calls of this process, by way of MPI's profiling interface
+// (PMPI_).
 struct Faults {
-  int refused_rank = -1;  // to which the next message cannot be sent
-  int tests = -1;         // 0: the first request is not done, the second is, the third is not, and
-                          // the fourth has failed; -1: as it is
-  int undone = 0;         // so many requests are not done when they are looked at
-  std::chrono::milliseconds stopped{};  // for so long, once, as one is looked at
+  int refused_rank = -1;  // the next message to it cannot be sent
+  // 0: the first request is not done, the second is, the third is not, and the fourth has failed;
+  // -1: no injection
+  int tests = -1;
+  int undone = 0;                       // number of requests that are reported as not done
+  std::chrono::milliseconds stopped{};  // sleeps once for that time while testing a request
   int taken_back = 0;
   std::set<MPI_Request> cancelled;
-  bool twice = false;  // one was cancelled
+  bool twice = false;  // a request was cancelled
 };
 Faults faults;
 
@@ -101,7 +103,7 @@ class MpiWorld final : public World {
 INSTANTIATE_TEST_SUITE_P(Mpi, CollectiveContract,
                          testing::Values(WorldKind{"Mpi", std::make_unique<MpiWorld>}), WorldName);
 
-// At rank 0. What the others hear of it is the same.
+// At rank 0. The others get the same error.
 void ExpectThatAllHearOf(const Faults& these, const std::string& reason, int taken_back) {
   MpiWorld().Run({}, [&](std::unique_ptr<Collective> collective) {
     if (collective->rank() == 0) faults = these;
@@ -122,7 +124,7 @@ void ExpectThatAllHearOf(const Faults& these, const std::string& reason, int tak
 
 TEST(MpiCollective, WhereMpiRefusesARequestThoseBeforeItAreTakenBack) {
   const int last = MpiWorld().size() - 1;
-  const int posted = 2 * last - 1;  // from and to each rank, save for the last
+  const int posted = 2 * last - 1;  // from and to each rank, except the last
   ExpectThatAllHearOf({.refused_rank = last}, "MPI_Isend: ", posted);
 }
 
@@ -132,7 +134,7 @@ TEST(MpiCollective, WhereARequestFailsThoseThatAreNotDoneAreTakenBackOnce) {
   ExpectThatAllHearOf({.tests = 0}, "MPI_Test: ", requests - 1);
 }
 
-// The others come in the meantime, but rank 0 does not see that before it looks at its clock.
+// The others arrive in the meantime, but rank 0 does not notice before it checks its clock.
 TEST(MpiCollective, AProcessThatWasStoppedHasItsTimeAgain) {
   constexpr auto kTimeout = std::chrono::milliseconds(1500);
   CollectiveOptions options;

@@ -1,4 +1,4 @@
-// Needs a GPU. One rank only: NCCL takes no two on one.
+// Tests of NcclCollective on a GPU. One rank only: NCCL does not accept two on one GPU.
 #include "src/train/collectives/nccl_collective.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 namespace recpack::train {
 namespace {
 
-// Where there is no GPU, its cases are skipped.
+// Skipped without a GPU.
 class NcclWorld final : public World {
  public:
   int size() const override { return 1; }

@@ -10,7 +10,7 @@
 
 namespace recpack::train {
 
-// Calls `body` with each rank in a thread of its own.
+// Calls `body` for each rank, on a thread of its own.
 template <typename Body>
 void RunThreads(int ranks, const Body& body) {
   std::vector<std::jthread> threads;
@@ -25,7 +25,7 @@ void RunThreads(int ranks, const Body& body) {
   }
 }
 
-// Collectives made by the threads that use them, of `make(rank)`.
+// Makes collectives by `make(rank)` on the threads that use them.
 class ThreadedWorld : public World {
  public:
   explicit ThreadedWorld(int size) : size_(size), barrier_(size) {}

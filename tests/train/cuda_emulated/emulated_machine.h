@@ -1,4 +1,4 @@
-// A fixture: a machine anew for each test, of which nothing may be left.
+// Fixture with a new emulated machine per test; checks for leaks.
 #pragma once
 
 #include <gtest/gtest.h>

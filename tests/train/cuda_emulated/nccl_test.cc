@@ -1,4 +1,4 @@
-// NCCL's collectives on an emulated machine: what all collectives do, and how they fail.
+// Tests of NCCL's collectives on an emulated machine: the common contract, and failures.
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
@@ -17,10 +17,10 @@ namespace {
 
 using testing::HasSubstr;
 
-// Of calls that are to end by it, for which the ranks wait before.
+// Timeout of calls that are expected to run into it; ranks wait for each other before.
 constexpr std::chrono::milliseconds kTimeout{5000};
 
-// Ranks are threads, and find each other as threads or over TCP.
+// Ranks are threads, and connect as threads or over TCP.
 class EmulatedWorld final : public ThreadedWorld {
  public:
   EmulatedWorld(int size, bool over_tcp) : ThreadedWorld(size), over_tcp_(over_tcp) {}
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(EmulatedNccl, CollectiveContract,
 
 class EmulatedNccl : public testing::Test {
  protected:
-  // What the ranks' sums of the same array fail with, in rank order.
+  // The errors of the ranks' sums of the same array, in rank order.
   static std::vector<std::string> Failures(int ranks, const CollectiveOptions& options = {}) {
     std::vector<std::string> failures(static_cast<size_t>(ranks));
     EmulatedWorld(ranks, false).Run(options, [&](std::unique_ptr<Collective> collective) {
@@ -124,7 +124,7 @@ TEST_F(EmulatedNccl, NamesTheGpusOfAMachine) {
   EXPECT_EQ(ErrorOf([] { NcclPlace(2); }).kind(), ErrorKind::kDevice);
 }
 
-// As the library itself does: a check of ours that has a hole is not the last one.
+// As the library itself does, in case our own check has a gap.
 TEST_F(EmulatedNccl, TheStandInRefusesThemTooAndIsInProgressAtFirst) {
   emulated::SetUp({.devices = 1});
   const NcclLibrary& nccl = Nccl();

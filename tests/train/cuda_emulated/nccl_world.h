@@ -9,7 +9,7 @@
 
 namespace recpack::train {
 
-// Of as many GPUs as there are ranks.
+// With as many GPUs as ranks.
 inline std::unique_ptr<Collective> OnGpuOfRank(std::shared_ptr<Collective> host,
                                                const CollectiveOptions& options) {
   const int rank = host->rank();

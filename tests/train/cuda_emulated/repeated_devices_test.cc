@@ -1,4 +1,4 @@
-// Steps of several emulated devices that are captured as CUDA graphs, up to where the host sums.
+// Steps of several emulated devices, captured as CUDA graphs up to the host's sums.
 #include <gmock/gmock.h>
 
 #include "tests/train/cuda_emulated/emulated_machine.h"
@@ -14,7 +14,7 @@ class EmulatedDeviceGraphs : public EmulatedMachine {
  protected:
   static size_t Launched() { return emulated::Calls("cudaGraphLaunch"); }
 
-  // `launches`: of a step, by all devices; the first step is enqueued as it is.
+  // `launches`: per step, over all devices; the first step is enqueued without a graph.
   static void ExpectTheSameBits(TrainerOptions options, size_t launches) {
     options.epochs = 2;
     options.cuda_graphs = false;

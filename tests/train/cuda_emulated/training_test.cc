@@ -1,4 +1,4 @@
-// Whole trainings on emulated CUDA devices against those on the CPU.
+// Whole trainings on emulated CUDA devices, compared with those on the CPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

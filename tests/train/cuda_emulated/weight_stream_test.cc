@@ -1,5 +1,5 @@
-// Gradients of weights beside those of inputs, on an emulated machine: the same training, whatever
-// the order in which streams run.
+// Weight gradients beside input gradients, on an emulated machine: the same training in any order
+// of the streams.
 #include "src/base/format.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
@@ -44,7 +44,7 @@ TEST_F(EmulatedWeightStream, OfDenseLayersGivesTheSameBits) {
   const SmallCifar data(32);
   TrainerOptions options = Short(data, "cuda:0");
   ExpectTheSameBits(options);
-  options.type = ValueType::kBf16;  // whose last gradients are f32
+  options.type = ValueType::kBf16;  // its last gradients are f32
   options.optimizer.kind = OptimizerKind::kAdam;
   ExpectTheSameBits(options);
 }

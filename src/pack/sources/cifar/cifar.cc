@@ -13,7 +13,7 @@
 namespace recpack::pack {
 namespace {
 
-// Rows of one read, so that what is read stays in a core's cache until it was copied on.
+// Rows per read, so that they stay in the core's cache until they are copied.
 constexpr uint64_t kRowsARead = 128;
 
 constexpr int64_t kCifar10Classes = 10;
@@ -81,9 +81,9 @@ class CifarSource final : public Source {
   const CifarBatch& batch(size_t i) const { return batches_[i]; }
   BatchRow Locate(size_t split, uint64_t item) const;
 
-  // Those of a row whose bytes, labels first, are `row_bytes`. Throws Error (kCorrupt) where one is
-  // out of range.
-  Labels LabelsOf(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const;
+  // Reads the labels of a row from its bytes, which begin with the labels. Throws Error (kCorrupt)
+  // for a label out of range.
+  Labels ReadLabels(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const;
 
  private:
   void MakeSplits(const std::vector<std::string>& names);
@@ -96,7 +96,7 @@ class CifarSource final : public Source {
   int64_t coarse_count_ = 0;
   std::vector<CifarBatch> batches_;  // train in order, then test
   std::vector<SourceSplit> splits_;
-  std::vector<size_t> split_batches_;  // the first batch of each split, and their number
+  std::vector<size_t> split_batches_;  // first batch of each split, and the number of batches
   uint64_t item_bytes_ = 0;
   std::string fingerprint_;
 };
@@ -115,7 +115,7 @@ class CifarReader final : public ItemReader {
     const BatchRow at = source_.Locate(split, item);
     const CifarBatch& batch = source_.batch(at.batch);
     const ByteView row = batch.memory.empty() ? RowFromFile(batch, at) : RowFromMemory(batch, at);
-    const Labels labels = source_.LabelsOf(batch, at.row, row);
+    const Labels labels = source_.ReadLabels(batch, at.row, row);
     sample.label = labels.fine;
     AddFeatures(sample.features, row.last(kCifarPixels), labels);
   }
@@ -130,12 +130,12 @@ class CifarReader final : public ItemReader {
 
   const CifarSource& source_;
   std::vector<uint8_t> buffer_;
-  size_t batch_ = 0;    // that the buffer is of
-  uint64_t begin_ = 0;  // rows in the buffer
-  uint64_t end_ = 0;    //
+  size_t batch_ = 0;    // batch of the rows in the buffer
+  uint64_t begin_ = 0;  // first row in the buffer
+  uint64_t end_ = 0;    // one past the last
 };
 
-// One row where rows are asked for in random order, a whole buffer where they follow each other.
+// Reads one row for random access, a whole buffer for sequential access.
 ByteView CifarReader::RowFromFile(const CifarBatch& batch, const BatchRow& at) {
   if (at.batch != batch_ || at.row < begin_ || at.row >= end_) {
     const bool follows = at.row == 0 || (at.batch == batch_ && at.row == end_);
@@ -155,7 +155,8 @@ void CifarReader::Fill(const CifarBatch& batch, const BatchRow& at, uint64_t row
     throw Error(
         ErrorKind::kIo,
         format("was {} bytes long when it was opened and is {} now", batch.file_bytes, size),
-        {.path = batch.file->path(), .ordinal = at.row}, "start again when nothing writes to it");
+        {.path = batch.file->path(), .ordinal = at.row},
+        "pack again when no other program writes to it");
   }
   batch_ = at.batch;
   begin_ = at.row;
@@ -227,7 +228,7 @@ void CifarSource::CheckLabel(const CifarBatch& batch, uint64_t row, int64_t labe
               {.path = batch.file->path(), .ordinal = row}, "fetch the archive again");
 }
 
-Labels CifarSource::LabelsOf(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const {
+Labels CifarSource::ReadLabels(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const {
   Labels labels;
   if (layout_.binary) {
     labels.fine = row_bytes[batch.row_bytes - kCifarPixels - 1];

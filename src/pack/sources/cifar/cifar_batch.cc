@@ -42,7 +42,7 @@ std::string ShapeText(const std::vector<uint64_t>& shape) {
   return text;
 }
 
-// Of what has but one extent above 1 every order is the same.
+// If at most one extent exceeds 1, all orders are the same.
 bool IsInCOrder(const PickleArray& array) {
   return array.c_order ||
          std::ranges::count_if(array.shape, [](uint64_t extent) { return extent > 1; }) <= 1;
@@ -61,8 +61,8 @@ const PickleArray& PixelArray(const CifarFile& file, const PickleDocument& docum
            data.offset);
   }
   if (!IsInCOrder(array)) {
-    Refuse(file, ErrorKind::kUnsupported,
-           "its data is not in C order, such as an array that was transposed", save, data.offset);
+    Refuse(file, ErrorKind::kUnsupported, "its data is not in C order (such as a transposed array)",
+           save, data.offset);
   }
   if (!IsImageShape(array.shape)) {
     Refuse(file, ErrorKind::kUnsupported,
@@ -72,7 +72,7 @@ const PickleArray& PixelArray(const CifarFile& file, const PickleDocument& docum
   return array;
 }
 
-// Item `i` of `size` bytes each.
+// Reads item `i`; items have `size` bytes.
 int64_t Integer(const PickleArray& array, ByteView bytes, uint64_t size, uint64_t i) {
   const ByteView item = bytes.subspan(i * size, size);
   const uint8_t most = item[array.big_endian ? 0 : size - 1];
@@ -194,9 +194,10 @@ CifarBatch OpenBinaryBatch(const CifarFile& file, CifarDataset dataset) {
   batch.rows = batch.file_bytes / batch.row_bytes;
   if (batch.file_bytes % batch.row_bytes == 0) return batch;
   Refuse(file, ErrorKind::kCorrupt,
-         format("is {} bytes long, which is no multiple of {}, the bytes of a row",
-                batch.file_bytes, batch.row_bytes),
-         "it is cut off or no CIFAR batch: fetch the archive again", batch.rows * batch.row_bytes);
+         format("is {} bytes long, which is not a multiple of the row size, {}", batch.file_bytes,
+                batch.row_bytes),
+         "it is truncated or not a CIFAR batch: fetch the archive again",
+         batch.rows * batch.row_bytes);
 }
 
 CifarClasses ReadCifarClasses(const CifarFiles& files) {

@@ -1,4 +1,4 @@
-// One batch file of a CIFAR data set: where its rows are.
+// Opens one batch file of a CIFAR data set and locates its rows.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace recpack::pack {
 
-inline constexpr uint64_t kCifarPixels = 3072;  // bytes an image: 32x32, planar RGB
+inline constexpr uint64_t kCifarPixels = 3072;  // bytes per image: 32x32, planar RGB
 
-// Immutable once opened; any number of threads.
+// Immutable and thread-safe once opened.
 struct CifarBatch {
   std::string name;
   std::shared_ptr<const ReadableFile> file;
   uint64_t file_bytes = 0;  // when it was opened
   uint64_t rows = 0;
 
-  // Row i begins at first_row + i * row_bytes and ends with its pixels; what is before them are
-  // its labels, a byte each, in the binary version.
+  // Row i begins at first_row + i * row_bytes and ends with its pixels. In the binary version its
+  // labels, one byte each, precede the pixels.
   uint64_t first_row = 0;
   uint64_t row_bytes = kCifarPixels;
-  ByteView memory;  // what first_row is an offset into; empty: `file`
-  std::shared_ptr<const PickleDocument> document;  // where decoded pixels are, else null
+  ByteView memory;  // data that first_row is an offset into; empty: `file`
+  std::shared_ptr<const PickleDocument> document;  // owns decoded pixels, else null
 
-  // Of pickles: one a row, as they are in the file. coarse_labels is empty for CIFAR-10.
+  // For pickles: one label per row in file order. coarse_labels is empty for CIFAR-10.
   std::vector<int64_t> labels;
   std::vector<int64_t> coarse_labels;
 };
@@ -38,7 +38,7 @@ struct CifarBatch {
 CifarBatch OpenPickleBatch(const CifarFile& file, CifarDataset dataset);
 CifarBatch OpenBinaryBatch(const CifarFile& file, CifarDataset dataset);
 
-// Class names, fine and coarse (empty for CIFAR-10), as far as the meta files are there.
+// Fine and coarse class names (coarse is empty for CIFAR-10); empty without a meta file.
 struct CifarClasses {
   std::vector<std::string> fine;
   std::vector<std::string> coarse;

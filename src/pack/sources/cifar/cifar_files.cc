@@ -17,7 +17,7 @@ namespace {
 
 using HasFile = std::function<bool(std::string_view)>;
 
-// Enough to see the folder and a batch; official archives begin with them.
+// Enough to see the folder and a batch, which come first in the official archives.
 constexpr size_t kMembersToRecognise = 4;
 
 std::span<const CifarLayout> Layouts() {
@@ -65,7 +65,7 @@ std::vector<std::string_view> Batches(const CifarLayout& layout) {
   return names;
 }
 
-// CIFAR-10's names speak for themselves; "train" and "test" only beside a meta file.
+// CIFAR-10's names are unambiguous; "train" and "test" count only beside a meta file.
 bool Matches(const CifarLayout& layout, const HasFile& has) {
   if (layout.dataset == CifarDataset::kCifar100 && !std::ranges::any_of(layout.meta, has)) {
     return false;
@@ -94,7 +94,7 @@ bool IsFolder(const std::string& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
-HasFile FilesOf(const std::string& folder) {
+HasFile FilesIn(const std::string& folder) {
   return [folder](std::string_view name) { return IsFile(Join(folder, name)); };
 }
 
@@ -107,17 +107,17 @@ bool IsCifarName(std::string_view name) {
   });
 }
 
-// Where a data set is: a folder with its files, or an archive.
+// Location of a data set: a folder with its files, or an archive.
 struct Found {
   std::string path;
-  const CifarLayout* layout = nullptr;  // null: an archive that was not looked into
+  const CifarLayout* layout = nullptr;  // null: an archive that was not opened
 };
 
 std::optional<Found> FindInFolder(const std::string& path, CifarDataset dataset) {
-  if (const CifarLayout* layout = Recognise(dataset, FilesOf(path))) return Found{path, layout};
+  if (const CifarLayout* layout = Recognise(dataset, FilesIn(path))) return Found{path, layout};
   for (const CifarLayout& layout : Layouts()) {
     const std::string folder = Join(path, layout.folder);
-    if (Asked(layout, dataset) && Matches(layout, FilesOf(folder))) return Found{folder, &layout};
+    if (Asked(layout, dataset) && Matches(layout, FilesIn(folder))) return Found{folder, &layout};
   }
   for (const CifarLayout& layout : Layouts()) {
     if (!Asked(layout, dataset)) continue;
@@ -131,8 +131,7 @@ std::optional<Found> FindInFolder(const std::string& path, CifarDataset dataset)
 
 Error NotCifar(const std::string& path) {
   return Error(
-      ErrorKind::kInvalidArgument, "is not a CIFAR data set: no batch files are in it",
-      {.path = path},
+      ErrorKind::kInvalidArgument, "is not a CIFAR data set: it has no batch files", {.path = path},
       "give the archive from cs.toronto.edu/~kriz/cifar.html, or the folder it extracts to");
 }
 
@@ -176,7 +175,7 @@ CifarFiles OpenArchive(FileSystem& files, const std::string& path, CifarDataset 
                                              member.size);
     if (members.emplace(name, std::move(file)).second) continue;
     throw Error(ErrorKind::kUnsupported, format("holds several files named {}", name),
-                {.path = path}, "extract it, and give the folder that is meant");
+                {.path = path}, "extract it, and give the folder of one of them");
   }
   const CifarLayout* layout =
       Recognise(dataset, [&](std::string_view name) { return members.contains(name); });

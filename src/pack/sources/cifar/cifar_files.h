@@ -1,4 +1,4 @@
-// The files of a CIFAR data set, in a folder or in an archive.
+// Finds the files of a CIFAR data set in a folder or archive.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace recpack::pack {
 
-// The files of one published version.
+// File names of one published version.
 struct CifarLayout {
   CifarDataset dataset;
   bool binary;  // else pickles
@@ -28,17 +28,17 @@ struct CifarLayout {
 struct CifarFile {
   std::string name;  // "data_batch_1"
   std::shared_ptr<const ReadableFile> file;
-  ByteView memory;  // its content where it was unpacked from an archive, else empty
+  ByteView memory;  // content if it was unpacked from an archive, else empty
 };
 
 struct CifarFiles {
-  const CifarLayout* layout = nullptr;  // lives for ever
-  std::string path;                     // the folder or archive that they are in
+  const CifarLayout* layout = nullptr;  // static
+  std::string path;                     // folder or archive that holds the files
   std::vector<CifarFile> batches;       // train in order, then test
-  std::vector<CifarFile> meta;          // those that are there
+  std::vector<CifarFile> meta;          // those that exist
 };
 
-// Finds and opens them; all batches are there. Errors as OpenCifar().
+// Finds and opens the files; all batches must exist. Throws as OpenCifar().
 CifarFiles OpenCifarFiles(FileSystem& files, const std::string& path, CifarDataset dataset);
 
 }  // namespace recpack::pack

@@ -57,7 +57,7 @@ void PickleMachine::RefuseOpcode(uint8_t opcode) {
   // INST, OBJ, NEWOBJ, NEWOBJ_EX, EXT1-4, PERSID, BINPERSID, sets, and buffers outside the file.
   constexpr std::string_view kKnown = "ioPQ\x81\x82\x83\x84\x8f\x90\x91\x92\x97\x98";
   if (kKnown.find(static_cast<char>(opcode)) == kKnown.npos) {
-    Corrupt(format("0x{:02x} is no pickle opcode", opcode));
+    Corrupt(format("0x{:02x} is not a pickle opcode", opcode));
   }
   stream_.Unsupported(
       opcode_offset_,
@@ -126,24 +126,24 @@ PickleMachine::Items PickleMachine::PopMany(size_t count) {
 }
 
 PickleMachine::Items PickleMachine::PopToMark() {
-  if (marks_.empty()) Corrupt("an opcode takes values up to a mark that is not there");
+  if (marks_.empty()) Corrupt("an opcode takes values up to a missing mark");
   Items items = PopMany(stack_.size() - marks_.back());
   marks_.pop_back();
   return items;
 }
 
-PickleMachine::Node& PickleMachine::NodeOf(const PickleValue& value) {
+PickleMachine::Node& PickleMachine::GetNode(const PickleValue& value) {
   return document_.nodes_[static_cast<size_t>(value.number)];
 }
 
 void PickleMachine::Append(PickleKind kind, Items items) {
   RequireStack(1);
   if (stack_.back().kind != kind) {
-    Corrupt(kind == PickleKind::kList ? "items are appended to what is not a list"
-                                      : "items are set in what is not a dictionary");
+    Corrupt(kind == PickleKind::kList ? "items are appended to something other than a list"
+                                      : "items are set in something other than a dictionary");
   }
   if (kind == PickleKind::kDict && items.size() % 2 != 0) Corrupt("a key has no value");
-  Items& all = NodeOf(stack_.back()).items;
+  Items& all = GetNode(stack_.back()).items;
   if (all.empty()) {
     all = std::move(items);
   } else {
@@ -257,7 +257,7 @@ void PickleMachine::PushLiteral() {
   text = text.substr(1, text.size() - 2);
   uint8_t* decoded = NewDecoded(text.size());
   const auto size = DecodeStringLiteral(text, decoded);
-  if (!size) Corrupt("a string literal has an escape that Python does not write");
+  if (!size) Corrupt("a string literal has an invalid escape");
   PushDecoded(PickleKind::kBytes, decoded, *size);
 }
 
@@ -277,13 +277,13 @@ bool PickleMachine::RunLine(uint8_t opcode) {
   } else if (opcode == 'F') {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) Corrupt("a float is not one");
+    if (error != std::errc() || end != text.data() + text.size()) Corrupt("a float is invalid");
     PushNumber(PickleKind::kFloat, std::bit_cast<int64_t>(value));
   } else if (opcode == 'I' && (text == "00" || text == "01")) {
     PushNumber(PickleKind::kBool, text == "01");
   } else {
     const auto value = ParseDecimal(text);
-    if (!value) Corrupt("an integer is not one of 64 bits");
+    if (!value) Corrupt("an integer is invalid or longer than 64 bits");
     PushNumber(PickleKind::kInt, *value);
   }
   return true;
@@ -333,7 +333,7 @@ bool PickleMachine::RunMemo(uint8_t opcode) {
   const auto line_key = [this] {
     const PickleExtent line = stream_.TakeLine();
     const auto key = ParseDecimal(AsText({line.data, line.size}));
-    if (!key || *key < 0) Corrupt("a memo key is no number");
+    if (!key || *key < 0) Corrupt("a memo key is not a number");
     return static_cast<uint64_t>(*key);
   };
   const auto store = [this](uint64_t key) {
@@ -371,7 +371,7 @@ bool PickleMachine::RunStack(uint8_t opcode) {
       if (marks_.size() == kMaxValues) Corrupt("marks are nested too deeply");
       marks_.push_back(stack_.size());
       return true;
-    case '0':  // POP, of a mark too
+    case '0':  // POP, also of a mark
       if (!marks_.empty() && marks_.back() == stack_.size()) {
         marks_.pop_back();
       } else {

@@ -1,5 +1,5 @@
-// The stack machine behind ParsePickle(): opcodes in pickle.cc, NumPy's globals in pickle_numpy.cc.
-// The opcodes are described in Python's Lib/pickletools.py.
+// Stack machine behind ParsePickle(): opcodes in pickle.cc, NumPy's globals in pickle_numpy.cc.
+// Python's Lib/pickletools.py documents the opcodes.
 #pragma once
 
 #include <unordered_map>
@@ -10,7 +10,7 @@
 
 namespace recpack::pack {
 
-// What is understood, each as data.
+// Recognised globals, each interpreted as data.
 enum class PickleGlobal : uint8_t {
   kReconstruct,  // numpy[._]core.multiarray._reconstruct(ndarray, (0,), 'b')
   kFromBuffer,   // numpy[._]core.numeric._frombuffer(buffer, dtype, shape, order)
@@ -34,11 +34,11 @@ class PickleMachine {
   using Items = std::vector<PickleValue>;
 
   static constexpr size_t kMaxValues = size_t{1} << 22;
-  // Unicode escapes become up to twice as long, as room for them and once more as Latin-1.
+  // Unicode escapes may double in length, as decoded text and once more as Latin-1.
   static constexpr uint64_t kMaxExpansion = 4;
   static constexpr size_t kMaxDimensions = 32;  // NumPy's own limit before version 2
 
-  // Each executes the opcode if it is one of its group.
+  // Each executes the opcode and returns true if it belongs to its group.
   bool RunString(uint8_t opcode);
   bool RunNumber(uint8_t opcode);
   bool RunLine(uint8_t opcode);
@@ -60,7 +60,7 @@ class PickleMachine {
   Items PopToMark();
   Items PopMany(size_t count);
   void RequireStack(size_t count);
-  Node& NodeOf(const PickleValue& value);
+  Node& GetNode(const PickleValue& value);
   void Append(PickleKind kind, Items items);
   void PushDict(Items items);
   void StoreMemo(uint64_t key, PickleValue value);
@@ -79,7 +79,7 @@ class PickleMachine {
   void MakeFromBuffer(const Items& arguments);
   void BuildArray(Node& array, std::span<const PickleValue> state);
   void BuildDtype(Node& dtype, std::span<const PickleValue> state);
-  std::vector<uint64_t> ShapeOf(const PickleValue& tuple);
+  std::vector<uint64_t> ParseShape(const PickleValue& tuple);
   void SetArray(PickleArray& array, const PickleValue& shape, const PickleValue& dtype,
                 const PickleValue& data);
   std::string_view Text(const PickleValue& value);

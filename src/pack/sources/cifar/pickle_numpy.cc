@@ -1,4 +1,4 @@
-// The globals that are understood: NumPy's arrays, types and scalars, and byte strings.
+// Recognised pickle globals: NumPy's arrays, types and scalars, and byte strings.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +32,7 @@ constexpr KnownGlobal kKnownGlobals[] = {
     {"collections", "OrderedDict", PickleGlobal::kOrderedDict},
 };
 
-// Fit for a terminal: what a hostile file calls its globals is shown, not obeyed.
+// Makes a global's name safe to print on a terminal; the file may be hostile.
 std::string Printable(std::string_view text) {
   std::string shown(text.substr(0, 80));
   for (char& c : shown) {
@@ -41,7 +41,7 @@ std::string Printable(std::string_view text) {
   return shown;
 }
 
-// Bytes of one item of a type of numbers, or 0 for any other type.
+// Bytes per item of a numeric type, or 0 for other types.
 uint64_t ItemSize(std::string_view type) {
   if (type.size() != 2 || std::string_view("uifb").find(type[0]) == std::string_view::npos) {
     return 0;
@@ -50,7 +50,7 @@ uint64_t ItemSize(std::string_view type) {
   return size == 1 || size == 2 || size == 4 || size == 8 ? size : 0;
 }
 
-// The bytes that an array of this shape has, or nothing where they do not fit into 64 bits.
+// Size of an array of this shape [bytes]; nullopt if it exceeds 64 bits.
 std::optional<uint64_t> ArrayBytes(std::span<const uint64_t> shape, uint64_t item_size) {
   uint64_t bytes = item_size;
   for (const uint64_t extent : shape) {
@@ -71,7 +71,7 @@ void PickleMachine::PushGlobal(std::string_view module, std::string_view name) {
       opcode_offset_,
       format("refers to the Python global {}.{}, which is not executed", Printable(module),
              Printable(name)),
-      "a CIFAR batch needs NumPy arrays, lists and text only; do not unpickle a file you do not "
+      "a CIFAR batch needs NumPy arrays, lists and text only; do not unpickle files you do not "
       "trust");
 }
 
@@ -96,13 +96,13 @@ void PickleMachine::Reduce() {
   const PickleValue arguments = Pop();
   const PickleValue callable = Pop();
   if (callable.kind != PickleKind::kGlobal || arguments.kind != PickleKind::kTuple) {
-    Corrupt("what is to be applied is not a global with a tuple of arguments");
+    Corrupt("only a global with a tuple of arguments can be applied");
   }
-  const Items& values = NodeOf(arguments).items;
+  const Items& values = GetNode(arguments).items;
   switch (static_cast<PickleGlobal>(callable.number)) {
     case PickleGlobal::kReconstruct:
       PushNode(PickleKind::kArray);
-      NodeOf(stack_.back()).array = std::make_unique<PickleArray>();
+      GetNode(stack_.back()).array = std::make_unique<PickleArray>();
       return;
     case PickleGlobal::kFromBuffer:
       return MakeFromBuffer(values);
@@ -120,7 +120,7 @@ void PickleMachine::Reduce() {
     case PickleGlobal::kNdarray:
       break;
   }
-  Corrupt("a NumPy array is made in a way that NumPy does not write");
+  Corrupt("a NumPy array is made in a way that NumPy does not use");
 }
 
 void PickleMachine::Encode(const Items& arguments) {
@@ -128,13 +128,13 @@ void PickleMachine::Encode(const Items& arguments) {
   const PickleValue& text = arguments[0];
   const std::string_view encoding = Text(arguments[1]);
   if (text.kind != PickleKind::kText || (encoding != "latin1" && encoding != "latin-1")) {
-    stream_.Unsupported(opcode_offset_, "encodes text in another way than as Latin-1", "");
+    stream_.Unsupported(opcode_offset_, "encodes text in an encoding other than Latin-1", "");
   }
   uint8_t* encoded = NewDecoded(text.size);
   std::unique_ptr<uint8_t[]> loaded;
   const uint8_t* utf8 = stream_.Load({text.offset, text.size, text.data}, loaded);
   const auto size = EncodeLatin1({utf8, text.size}, encoded);
-  if (!size) Corrupt("text that should be bytes has characters beyond Latin-1");
+  if (!size) Corrupt("text that is encoded as bytes has characters beyond Latin-1");
   PushDecoded(PickleKind::kBytes, encoded, *size);
 }
 
@@ -142,7 +142,7 @@ void PickleMachine::MakeByteArray(const Items& arguments) {
   if (arguments.empty()) return PushDecoded(PickleKind::kBytes, nullptr, 0);
   if (arguments[0].kind == PickleKind::kText) return Encode(arguments);
   if (arguments[0].kind != PickleKind::kBytes)
-    Corrupt("a bytearray is made from what is not bytes");
+    Corrupt("a bytearray is made from something other than bytes");
   Push(arguments[0]);
 }
 
@@ -153,15 +153,15 @@ void PickleMachine::MakeDtype(const Items& arguments) {
   auto array = std::make_unique<PickleArray>();
   array->big_endian = ordered && type[0] == '>';
   if (ordered) type.remove_prefix(1);
-  if (type.size() > 16) Corrupt("a NumPy type has an absurd name");
+  if (type.size() > 16) Corrupt("the name of a NumPy type is too long");
   array->type = type;
   PushNode(PickleKind::kDtype);
-  NodeOf(stack_.back()).array = std::move(array);
+  GetNode(stack_.back()).array = std::move(array);
 }
 
 const PickleArray& PickleMachine::Dtype(const PickleValue& value) {
   if (value.kind != PickleKind::kDtype) Corrupt("an array's type is not a numpy.dtype");
-  return *NodeOf(value).array;
+  return *GetNode(value).array;
 }
 
 void PickleMachine::MakeScalar(const Items& arguments) {
@@ -179,13 +179,13 @@ void PickleMachine::MakeScalar(const Items& arguments) {
   PushNumber(PickleKind::kInt, static_cast<int64_t>(value));
 }
 
-std::vector<uint64_t> PickleMachine::ShapeOf(const PickleValue& tuple) {
+std::vector<uint64_t> PickleMachine::ParseShape(const PickleValue& tuple) {
   if (tuple.kind != PickleKind::kTuple) Corrupt("an array's shape is not a tuple");
-  const Items& extents = NodeOf(tuple).items;
+  const Items& extents = GetNode(tuple).items;
   if (extents.size() > kMaxDimensions) Corrupt("an array has more dimensions than NumPy allows");
   std::vector<uint64_t> shape;
   for (const PickleValue& extent : extents) {
-    if (extent.kind != PickleKind::kInt || extent.number < 0) Corrupt("a shape is not of numbers");
+    if (extent.kind != PickleKind::kInt || extent.number < 0) Corrupt("a shape is not numeric");
     shape.push_back(static_cast<uint64_t>(extent.number));
   }
   return shape;
@@ -196,13 +196,14 @@ void PickleMachine::SetArray(PickleArray& array, const PickleValue& shape, const
   const PickleArray& type = Dtype(dtype);
   array.type = type.type;
   array.big_endian = type.big_endian;
-  array.shape = ShapeOf(shape);
+  array.shape = ParseShape(shape);
   array.data = data;
   const uint64_t item_size = ItemSize(array.type);
   if (item_size == 0) return;
   const auto bytes = ArrayBytes(array.shape, item_size);
   if (data.kind != PickleKind::kBytes || !bytes || *bytes != data.size) {
-    Corrupt(format("a NumPy array has {} bytes of data, not those of its shape", data.size));
+    Corrupt(
+        format("a NumPy array has {} bytes of data, which does not match its shape", data.size));
   }
 }
 
@@ -210,9 +211,9 @@ void PickleMachine::MakeFromBuffer(const Items& arguments) {
   RequireArguments(arguments, 4, "_frombuffer");
   auto array = std::make_unique<PickleArray>();
   SetArray(*array, arguments[2], arguments[1], arguments[0]);
-  array->c_order = Text(arguments[3]) == "C";  // "F", and "K" with the order of the axes
+  array->c_order = Text(arguments[3]) == "C";  // or "F", or "K" for the order of the axes
   PushNode(PickleKind::kArray);
-  NodeOf(stack_.back()).array = std::move(array);
+  GetNode(stack_.back()).array = std::move(array);
 }
 
 void PickleMachine::Build() {
@@ -220,12 +221,12 @@ void PickleMachine::Build() {
   RequireStack(1);
   const PickleValue& target = stack_.back();
   const auto values = document_.Items(state);
-  if (target.kind == PickleKind::kArray) return BuildArray(NodeOf(target), values);
-  if (target.kind == PickleKind::kDtype) return BuildDtype(NodeOf(target), values);
-  Corrupt("a state is given to what is neither an array nor a NumPy type");
+  if (target.kind == PickleKind::kArray) return BuildArray(GetNode(target), values);
+  if (target.kind == PickleKind::kDtype) return BuildDtype(GetNode(target), values);
+  Corrupt("a state is set on something other than an array or a NumPy type");
 }
 
-// (version, shape, dtype, whether in Fortran order, data)
+// `state`: (version, shape, dtype, is Fortran order, data)
 void PickleMachine::BuildArray(Node& array, std::span<const PickleValue> state) {
   RequireArguments(state, 5, "an array's state");
   SetArray(*array.array, state[1], state[2], state[4]);
@@ -235,7 +236,7 @@ void PickleMachine::BuildArray(Node& array, std::span<const PickleValue> state) 
   array.array->c_order = state[3].number == 0;
 }
 
-// (version, byte order, ...)
+// `state`: (version, byte order, ...)
 void PickleMachine::BuildDtype(Node& dtype, std::span<const PickleValue> state) {
   RequireArguments(state, 2, "a NumPy type's state");
   dtype.array->big_endian = Text(state[1]) == ">";

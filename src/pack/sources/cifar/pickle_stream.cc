@@ -35,10 +35,10 @@ std::unique_ptr<uint8_t[]> PickleStream::ReadPiece(uint64_t offset, uint64_t siz
   auto piece = std::make_unique_for_overwrite<uint8_t[]>(size);
   const size_t got = input_.file->ReadAt(offset, {piece.get(), size});
   if (got == size) return piece;
-  throw Error(ErrorKind::kIo,
-              format("ends at byte {}, though it was {} bytes long when it was opened",
-                     offset + got, size_),
-              {.path = input_.path}, "run again when nothing writes to it");
+  throw Error(
+      ErrorKind::kIo,
+      format("ends at byte {}, but was {} bytes long when it was opened", offset + got, size_),
+      {.path = input_.path}, "pack again when no other program writes to it");
 }
 
 void PickleStream::Refill(uint64_t size) {

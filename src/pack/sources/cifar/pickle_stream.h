@@ -1,4 +1,4 @@
-// The bytes of a pickle in order, from memory or from a file whose bulk is skipped.
+// Reads the bytes of a pickle in order, from memory or from a file.
 #pragma once
 
 #include <deque>
@@ -9,7 +9,7 @@
 
 namespace recpack::pack {
 
-// A stretch of the input; `data` is null where it was left in the file.
+// A range of the input; `data` is null if it was left in the file.
 struct PickleExtent {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -20,15 +20,15 @@ class PickleStream {
  public:
   using Buffers = std::deque<std::unique_ptr<uint8_t[]>>;
 
-  // Pieces that are read are added to `buffers` and stay there, since views into them are given
-  // out. Their sum is at most about twice the size of the input.
+  // `buffers` gets the pieces that are read and keeps them, since views into them are returned.
+  // Their total is at most about twice the size of the input.
   PickleStream(const PickleInput& input, Buffers& buffers);
 
-  // Of the next byte.
+  // Offset of the next byte.
   uint64_t offset() const noexcept { return piece_offset_ + static_cast<uint64_t>(next_ - piece_); }
   uint64_t size() const noexcept { return size_; }
 
-  // Exactly `size` bytes in one piece.
+  // Returns the next `size` bytes as one piece.
   const uint8_t* Take(uint64_t size) {
     if (static_cast<uint64_t>(end_ - next_) < size) Refill(size);
     const uint8_t* from = next_;
@@ -41,13 +41,13 @@ class PickleStream {
     return LoadLittleEndian<T>(Take(sizeof(T)));
   }
 
-  // `size` bytes that may be left where they are.
+  // Returns the next `size` bytes, which may be left in the file.
   PickleExtent TakeExtent(uint64_t size);
 
-  // The bytes up to the next newline, which is taken but not returned.
+  // Returns the bytes up to the next newline, and skips the newline.
   PickleExtent TakeLine();
 
-  // The bytes of an extent, read into `loaded` now if they were left in the file.
+  // Returns the bytes of an extent; reads them into `loaded` if they were left in the file.
   const uint8_t* Load(const PickleExtent& extent, std::unique_ptr<uint8_t[]>& loaded) const;
 
   [[noreturn]] void Corrupt(uint64_t at, const std::string& reason) const;

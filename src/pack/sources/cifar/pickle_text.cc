@@ -5,7 +5,7 @@
 namespace recpack::pack {
 namespace {
 
-// The number that the next `digits` characters spell, or nothing.
+// Parses the next `digits` characters as a number; nullopt if they are not one.
 std::optional<uint32_t> ParseDigits(std::string_view text, size_t digits, int base) {
   if (text.size() < digits) return {};
   uint32_t value = 0;
@@ -38,7 +38,7 @@ uint8_t* AppendUtf8(uint32_t point, uint8_t* out) {
 
 struct Escape {
   uint8_t byte = 0;
-  size_t taken = 0;  // characters after the backslash
+  size_t taken = 0;  // characters after the backslash that were read
 };
 
 std::optional<Escape> ParseEscape(std::string_view after) {
@@ -95,7 +95,7 @@ std::optional<size_t> EncodeLatin1(ByteView utf8, uint8_t* out) {
       *out++ = utf8[i];
       continue;
     }
-    // Two bytes, of which the first is 110000xx: code points 0x80 to 0xFF.
+    // Two bytes, the first of them 110000xx: code points 0x80 to 0xFF.
     if ((utf8[i] != 0xC2 && utf8[i] != 0xC3) || i + 1 == utf8.size()) return {};
     const uint8_t second = utf8[i + 1];
     if ((second & 0xC0) != 0x80) return {};

@@ -1,4 +1,4 @@
-// The encoded strings of pickles, decoded.
+// Decodes the encoded strings of pickles.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace recpack::pack {
 
-// Each writes into `out` and returns the bytes written, or nothing where `text` is not valid. `out`
-// needs room for as many bytes as `text` has, RawUnicodeEscape for twice as many.
+// Each function writes to `out` and returns the number of bytes, or nullopt if `text` is invalid.
+// `out` needs room for as many bytes as `text` has; DecodeRawUnicodeEscape() needs twice as many.
 
-// The body of a Python 2 string literal, without its quotes: \\ \' \" \n \r \t \a \b \f \v \xHH and
-// octal escapes.
+// Decodes the body of a Python 2 string literal, without its quotes: \\ \' \" \n \r \t \a \b \f \v
+// \xHH and octal escapes.
 std::optional<size_t> DecodeStringLiteral(std::string_view text, uint8_t* out);
 
-// Protocol 0's unicode, Latin-1 with \uXXXX and \UXXXXXXXX, as UTF-8.
+// Decodes protocol 0's unicode, Latin-1 with \uXXXX and \UXXXXXXXX, to UTF-8.
 std::optional<size_t> DecodeRawUnicodeEscape(std::string_view text, uint8_t* out);
 
-// UTF-8 whose code points are all below 256, a byte each: str.encode('latin1').
+// Encodes UTF-8 with code points below 256 as one byte each, as str.encode('latin1') does.
 std::optional<size_t> EncodeLatin1(ByteView utf8, uint8_t* out);
 
-// A decimal integer that fills all of `text`, with the L that Python 2 writes after long ones.
+// Parses a decimal integer that spans all of `text`, optionally with Python 2's L suffix.
 std::optional<int64_t> ParseDecimal(std::string_view text);
 
 }  // namespace recpack::pack

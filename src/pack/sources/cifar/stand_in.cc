@@ -15,8 +15,8 @@
 namespace recpack::pack {
 namespace {
 
-constexpr uint64_t kMaxRows = 500000;    // a protocol 2 string has less than 2 GiB
-constexpr size_t kItemsAnAppend = 1000;  // as Python writes lists
+constexpr uint64_t kMaxRows = 500000;    // a protocol 2 string is shorter than 2 GiB
+constexpr size_t kItemsAnAppend = 1000;  // Python's batch size for writing lists
 constexpr uint32_t kStream = 0x57414e44;
 
 struct Batch {
@@ -24,12 +24,12 @@ struct Batch {
   std::string title;
 };
 
-// Appends opcodes of pickle protocol 2, as Python 2 wrote them.
+// Writes opcodes of pickle protocol 2 as Python 2 does.
 class PickleWriter {
  public:
   PickleWriter() { Raw("\x80\x02}("); }  // a dictionary
 
-  // A literal, which may hold zero bytes.
+  // Appends a literal, which may contain zero bytes.
   template <size_t N>
   void Raw(const char (&opcodes)[N]) {
     Append({opcodes, N - 1});
@@ -61,7 +61,8 @@ class PickleWriter {
     }
   }
 
-  // numpy.ndarray of uint8; room for rows * 3072 bytes, valid until the next call.
+  // Appends a numpy.ndarray of uint8 and returns room for its rows * 3072 bytes, valid until the
+  // next call.
   std::span<uint8_t> Pixels(uint32_t rows) {
     Raw("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85U\1b\x87R(K\1");
     Number(rows);
@@ -133,7 +134,7 @@ void CheckNothingIsThere(FileSystem& files, const std::string& folder) {
   for (const Batch& batch : Batches()) names.push_back(batch.name);
   for (const std::string& name : names) {
     if (!files.Exists(folder + "/" + name)) continue;
-    throw Error(ErrorKind::kInvalidArgument, format("holds {} already", name), {.path = folder},
+    throw Error(ErrorKind::kInvalidArgument, format("already holds {}", name), {.path = folder},
                 "give an empty folder for the stand-in");
   }
 }
@@ -144,8 +145,8 @@ void WriteCifarStandIn(const std::string& folder, const StandInOptions& options)
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   if (options.rows_per_batch == 0 || options.rows_per_batch > kMaxRows) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("{} rows a batch cannot be written", options.rows_per_batch), {},
-                format("give 1 to {}", kMaxRows));
+                format("invalid number of rows per batch: {}", options.rows_per_batch), {},
+                format("give a number from 1 to {}", kMaxRows));
   }
   CheckNothingIsThere(files, folder);
   MakeFolder(folder);

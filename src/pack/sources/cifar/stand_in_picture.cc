@@ -11,7 +11,8 @@ constexpr int kSide = 32;
 enum class Form : uint8_t { kEllipse, kBox, kTriangle };
 enum class Paint : uint8_t { kBody, kDark, kLight };
 
-// Ellipse: centre x, y, radius x, y. Box: left, top, right, bottom. Triangle: three corners.
+// Parameters: ellipse: centre x, y, radius x, y; box: left, top, right, bottom; triangle: three
+// corners.
 struct Shape {
   Form form;
   Paint paint;
@@ -22,7 +23,7 @@ struct Colour {
   int red, green, blue;
 };
 
-// Shapes are painted in order, in a square of 32; empty ones are not reached.
+// A drawing in a square of 32; shapes are painted in order up to the first empty one.
 struct Sketch {
   Colour above, below;  // background, from top to bottom
   Colour body;
@@ -155,7 +156,7 @@ Colour Painted(const Colour& body, Paint paint) {
   return {(body.red + 2 * 245) / 3, (body.green + 2 * 245) / 3, (body.blue + 2 * 240) / 3};
 }
 
-// Where a pixel's centre is in the sketch's square: moved, scaled, perhaps mirrored.
+// Maps a pixel's centre to the square of the sketch: shifted, scaled, perhaps mirrored.
 struct Placement {
   explicit Placement(KeyedRandom& random)
       : move_x(static_cast<float>(Between(random, -4, 4))),

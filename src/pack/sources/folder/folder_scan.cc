@@ -38,10 +38,10 @@ bool FoldersAreSplits(const FolderTree& tree, const std::vector<std::string>& fo
   throw Error(ErrorKind::kInvalidArgument,
               format("holds both train and {}: splits or classes?", other),
               {.path = tree.FullPath("")},
-              "move what is no split away, or say which with --layout splits or --layout classes");
+              "move what is not a split away, or use --layout splits or --layout classes");
 }
 
-// A part of the table that is scanned by one thread: a class of a split, or a split's own files.
+// A unit of work for one thread: a class of a split, or the files directly in a split.
 struct Unit {
   size_t split = 0;
   std::string path = {};  // relative to the root
@@ -72,7 +72,7 @@ class UnitScanner {
     Add(path, listing);
     if (!recursive) return;
     if (std::ranges::count(ancestors_, listing.identity)) {
-      throw Error(ErrorKind::kInvalidArgument, "is a link to a folder that holds the link",
+      throw Error(ErrorKind::kInvalidArgument, "is a link to a folder that contains the link",
                   {.path = tree_.FullPath(path)}, "remove the link");
     }
     ancestors_.push_back(listing.identity);
@@ -156,7 +156,7 @@ class Scanner {
     SortAndUnite(table_.classes);
   }
 
-  int32_t LabelOf(const Unit& unit) const {
+  int32_t FindLabel(const Unit& unit) const {
     if (!unit.labelled) return -1;
     return static_cast<int32_t>(std::ranges::lower_bound(table_.classes, unit.class_name) -
                                 table_.classes.begin());
@@ -165,7 +165,7 @@ class Scanner {
   void ScanUnits() {
     std::vector<Chunk> chunks(units_.size());
     ParallelFor(units_.size(), options_.threads, [&](size_t, size_t i) {
-      chunks[i] = UnitScanner(tree_, LabelOf(units_[i])).Run(units_[i].path, units_[i].labelled);
+      chunks[i] = UnitScanner(tree_, FindLabel(units_[i])).Run(units_[i].path, units_[i].labelled);
     });
     size_t items = 0, name_bytes = 0;
     for (const Chunk& chunk : chunks) {
@@ -174,7 +174,7 @@ class Scanner {
     }
     if (items == 0) {
       throw Error(ErrorKind::kInvalidArgument, "holds no files", {.path = tree_.FullPath("")},
-                  "hidden files do not count; name a folder of files, or of class folders");
+                  "hidden files are ignored; name a folder of files, or of class folders");
     }
     CheckClasses(chunks);
     table_.items.reserve(items);
@@ -186,17 +186,17 @@ class Scanner {
   void CheckClasses(const std::vector<Chunk>& chunks) const {
     std::vector<bool> has_files(table_.classes.size(), false);
     for (size_t i = 0; i < chunks.size(); ++i) {
-      if (units_[i].labelled && !chunks[i].items.empty()) has_files[LabelOf(units_[i])] = true;
+      if (units_[i].labelled && !chunks[i].items.empty()) has_files[FindLabel(units_[i])] = true;
     }
     for (size_t i = 0; i < chunks.size(); ++i) {
-      if (!units_[i].labelled || has_files[LabelOf(units_[i])]) continue;
+      if (!units_[i].labelled || has_files[FindLabel(units_[i])]) continue;
       throw Error(ErrorKind::kInvalidArgument,
                   format("the class folder {} holds no files", units_[i].class_name),
                   {.path = tree_.FullPath(units_[i].path)}, "remove it, or put its files there");
     }
   }
 
-  // Units come split by split.
+  // Call split by split.
   void Append(size_t split, Chunk chunk) {
     SourceSplit& info = table_.splits[split];
     if (info.items == 0) table_.first_items[split] = table_.items.size();

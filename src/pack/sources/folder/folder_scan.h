@@ -1,4 +1,4 @@
-// Finds the splits, classes and files of a folder of class folders.
+// Scans a folder for splits, classes and files.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace recpack::pack {
 
-// 24 bytes, for there may be many millions.
+// Kept at 24 bytes, since a data set may have many millions.
 struct FolderItem {
   uint64_t size = 0;
-  uint64_t name = 0;    // where its name begins in FolderTable::names
+  uint64_t name = 0;    // offset of its name in FolderTable::names
   uint32_t folder = 0;  // into FolderTable::folders
 };
 static_assert(sizeof(FolderItem) == 24);  // docs/sources.md says so
 
 struct FolderPlace {
-  std::string path;    // relative to the root, with a slash at its end unless empty
-  int32_t label = -1;  // of the class that the folder belongs to; -1: none
+  std::string path;    // relative to the root; ends with a slash unless empty
+  int32_t label = -1;  // class of the folder; -1: none
 };
 
 struct FolderTable {
   std::vector<SourceSplit> splits;
-  std::vector<uint64_t> first_items;  // of each split, in `items`
+  std::vector<uint64_t> first_items;  // of each split, into `items`
   std::vector<FolderItem> items;      // by split, class, path
   std::string names;                  // each ends with a zero byte
   std::vector<FolderPlace> folders;

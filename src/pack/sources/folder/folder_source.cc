@@ -12,7 +12,7 @@
 namespace recpack::pack {
 namespace {
 
-// Names, keys and framing of the features around the file's bytes, about.
+// Approximate size of names, keys and framing around the file's bytes.
 constexpr uint64_t kRecordOverhead = 180;
 
 class FolderSource final : public Source {
@@ -30,7 +30,7 @@ class FolderSource final : public Source {
 
   std::string ItemName(size_t split, uint64_t item) const override {
     std::string name;
-    PathOf(Item(split, item), name);
+    GetPath(Item(split, item), name);
     return name;
   }
 
@@ -38,10 +38,10 @@ class FolderSource final : public Source {
     return Item(split, item).size + kRecordOverhead;
   }
 
-  // Classes.
+  // Groups are the classes.
   std::vector<ItemGroup> Groups(size_t split) const override {
     std::vector<ItemGroup> groups;
-    int32_t label = -2;  // of the last group; no folder has it
+    int32_t label = -2;  // of the last group; no folder has this label
     for (uint64_t i = 0; i < table_.splits[split].items; ++i) {
       const int32_t own = table_.folders[Item(split, i).folder].label;
       if (own != label) {
@@ -61,8 +61,8 @@ class FolderSource final : public Source {
     return table_.items[table_.first_items[split] + item];
   }
 
-  // Relative to the root.
-  void PathOf(const FolderItem& item, std::string& path) const {
+  // Sets `path` to the file's path relative to the root.
+  void GetPath(const FolderItem& item, std::string& path) const {
     path = table_.folders[item.folder].path;
     path += table_.names.data() + item.name;
   }
@@ -86,7 +86,7 @@ class FolderReader final : public ItemReader {
 
   void Read(size_t split, uint64_t item, Sample& sample) override {
     const FolderItem& file = source_.Item(split, item);
-    source_.PathOf(file, path_);
+    source_.GetPath(file, path_);
     full_path_ = source_.tree().FullPath(path_);
     const ByteView bytes =
         ReadItemFile(source_.tree().descriptor(), path_, file.size, full_path_, buffer_);
@@ -119,7 +119,7 @@ std::string FolderSource::Fingerprint() const {
     hash.Update(AsBytes(text));
     for (uint64_t i = 0; i < table_.splits[split].items; ++i) {
       const FolderItem& item = Item(split, i);
-      PathOf(item, text);
+      GetPath(item, text);
       text += '\0';
       text.append(reinterpret_cast<const char*>(&item.size), sizeof item.size);
       hash.Update(AsBytes(text));

@@ -1,4 +1,4 @@
-// ImageNet (ILSVRC 2012) as it is handed out, as a source of items (docs/sources.md).
+// Source for ImageNet (ILSVRC 2012) in its official format (docs/sources.md).
 #pragma once
 
 #include <memory>
@@ -11,36 +11,36 @@ namespace recpack::pack {
 
 struct ImagenetOptions {
   // ILSVRC2012_img_train.tar (a tar of nNNNNNNNN.tar), ILSVRC2012_img_val.tar, a folder that holds
-  // one of these or both, or a folder of ILSVRC2012_val_*.JPEG files.
+  // one or both of these, or a folder of ILSVRC2012_val_*.JPEG files.
   std::string path = {};
 
-  // The development kit, where the labels of the validation images are:
-  // ILSVRC2012_devkit_t12.tar.gz or its folder. Empty: looked for beside the images.
+  // The development kit with the labels of the validation images: ILSVRC2012_devkit_t12.tar.gz or
+  // its folder. Empty: looked for beside the images.
   std::string devkit = {};
 
-  // Instead of the kit: a text file with the WordNet id of validation image N in line N.
+  // Replaces the kit: a text file with the WordNet id of validation image N in line N.
   std::string labels = {};
 
   ImageOptions image = {};
 
-  // As TarOptions has them.
+  // Same as in TarOptions.
   std::string work_folder = {};
   int threads = 0;
 };
 
-// Splits train and validation, whichever is there, with the features of a folder source. Labels are
-// the places of the WordNet ids in sorted order, 0 to 999, as torchvision numbers them (the kit's
-// own ids, from 1, are another order); class/text is the WordNet id. Items are sorted by class and
-// name.
+// Opens the splits train and validation, or the one that exists, with the features of a folder
+// source. Labels are the positions of the WordNet ids in sorted order, 0 to 999, as in torchvision
+// (the kit's own ids, from 1, are in another order); class/text is the WordNet id. Items are sorted
+// by class and name.
 //
-// Memory: 32 bytes and the file's name.
+// Memory: 32 bytes and the file name per item.
 //
-// Throws Error: kNotFound where images or the labels of validation images are missing; kCorrupt for
-// damaged archives, kits and label files; kInvalidArgument for something else than ImageNet. Read()
-// as the folder's and the tar's.
+// Throws Error: kNotFound if the images or the labels of validation images are missing; kCorrupt
+// for damaged archives, kits and label files; kInvalidArgument if it is not ImageNet. Read() throws
+// as for folders and tar archives.
 std::unique_ptr<Source> OpenImagenet(const ImagenetOptions& options);
 
-// Whether it has the name of an official archive, or holds such files.
+// Tells whether `path` has the name of an official archive, or holds such files.
 bool LooksLikeImagenet(const std::string& path);
 
 }  // namespace recpack::pack

@@ -19,7 +19,7 @@ constexpr std::string_view kDevkit = "ILSVRC2012_devkit_t12";
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// The number in ILSVRC2012_val_00000293.JPEG.
+// Returns 293 for ILSVRC2012_val_00000293.JPEG.
 std::optional<uint64_t> ValidationNumber(std::string_view path) {
   std::string_view name = BaseName(path);
   if (!name.starts_with(kValidationPrefix)) return {};
@@ -90,11 +90,11 @@ void Append(ImagenetSplit& all, ImagenetSplit part) {
 
 [[noreturn]] void FailNotTrain(const std::string& path, const std::string& member) {
   throw Error(ErrorKind::kInvalidArgument,
-              format("its member {} is no archive of a class (n01440764.tar)", member),
+              format("its member {} is not an archive of a class (n01440764.tar)", member),
               {.path = path}, "is it the official archive of training images?");
 }
 
-// The archives in the archive of training images, in parallel.
+// Indexes the archives in the archive of training images, in parallel.
 ImagenetSplit IndexClasses(const ReadableFile& file, const TarVolumes::Volume& volume, int threads,
                            std::vector<std::string>& classes) {
   const std::string& path = volume.path;
@@ -125,7 +125,7 @@ ImagenetSplit IndexClasses(const ReadableFile& file, const TarVolumes::Volume& v
   return all;
 }
 
-// Labels of validation images in the numbering that is used.
+// Maps the labels of validation images to the numbers of the classes in use.
 class Relabel {
  public:
   Relabel(const ImagenetLabels& labels, std::vector<std::string>& classes) : labels_(labels) {
@@ -138,11 +138,11 @@ class Relabel {
   }
 
   uint32_t operator()(uint64_t image) const {
-    const uint32_t label = labels_.LabelOf(image);
+    const uint32_t label = labels_.Label(image);
     if (numbers_[label] >= 0) return static_cast<uint32_t>(numbers_[label]);
     throw Error(ErrorKind::kCorrupt,
-                format("validation image {} is of class {}, of which there are no training images",
-                       image, labels_.classes[label]),
+                format("validation image {} has the class {}, which has no training images", image,
+                       labels_.classes[label]),
                 {.path = labels_.path});
   }
 
@@ -191,9 +191,10 @@ ImagenetSplit IndexImagenetValidation(TarVolumes& volumes, size_t volume,
   const auto add = [&](const TarMember& member) {
     const auto number = ValidationNumber(member.name);
     if (!number) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  format("its member {} is no {}NNNNNNNN.JPEG", member.name, kValidationPrefix),
-                  {.path = path}, "is it the official archive of validation images?");
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          format("its member {} is not named {}NNNNNNNN.JPEG", member.name, kValidationPrefix),
+          {.path = path}, "is it the official archive of validation images?");
     }
     images.push_back({std::string(BaseName(member.name)),
                       {.offset = member.offset, .size = member.size, .label = relabel(*number)}});

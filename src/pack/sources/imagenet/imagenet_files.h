@@ -1,4 +1,4 @@
-// Finds ImageNet's files and the images in them.
+// Finds and indexes the images in ImageNet's files.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace recpack::pack {
 
-// What is there of it; empty: not there.
+// Paths of the parts; empty if missing.
 struct ImagenetFiles {
   std::string train_archive;
   std::string validation_archive;
@@ -20,13 +20,13 @@ struct ImagenetFiles {
   std::string devkit;
 };
 
-// `path` as ImagenetOptions has it; nothing where it is not ImageNet. Archives are told by name.
+// Finds the parts by name; `path` as in ImagenetOptions. All are empty if it is not ImageNet.
 ImagenetFiles FindImagenet(const std::string& path);
 
 struct ImagenetItem {
   uint64_t offset = 0;  // in the file of its archive
   uint64_t size = 0;
-  uint64_t name = 0;  // where its name begins in ImagenetSplit::names
+  uint64_t name = 0;  // offset of its name in ImagenetSplit::names
   uint32_t label = 0;
 };
 static_assert(sizeof(ImagenetItem) == 32);  // docs/sources.md says so
@@ -41,11 +41,12 @@ struct ImagenetSplit {
   std::string_view Name(const ImagenetItem& item) const { return names.c_str() + item.name; }
 };
 
-// The images of the archive of archives, which is `volumes[volume]`. Fills `classes`, sorted.
+// Indexes the archive of archives `volumes[volume]`. Fills `classes`, sorted.
 ImagenetSplit IndexImagenetTrain(TarVolumes& volumes, size_t volume, int threads,
                                  std::vector<std::string>& classes);
 
-// The flat images, labelled and numbered in `classes`; these are taken from `labels` if empty.
+// Indexes the flat images; labels are positions in `classes`, which is taken from `labels` if
+// empty.
 ImagenetSplit IndexImagenetValidation(TarVolumes& volumes, size_t volume,
                                       const ImagenetLabels& labels,
                                       std::vector<std::string>& classes);

@@ -53,8 +53,8 @@ DevkitFiles FromArchive(const std::string& path) {
               {.path = path});
 }
 
-// The kit's own ids, from 1, and what they are called: the synsets without children are the
-// classes.
+// Reads the kit's own ids, from 1, with their WordNet ids. The classes are the synsets without
+// children.
 std::map<int64_t, std::string> ReadSynsets(ByteView meta) {
   const MatStruct synsets = ReadMatStruct(meta, "synsets");
   const size_t id = synsets.FieldIndex("ILSVRC2012_ID");
@@ -73,7 +73,7 @@ std::map<int64_t, std::string> ReadSynsets(ByteView meta) {
   return classes;
 }
 
-uint32_t IndexOf(const std::vector<std::string>& sorted, const std::string& name) {
+uint32_t FindIndex(const std::vector<std::string>& sorted, const std::string& name) {
   return static_cast<uint32_t>(std::ranges::lower_bound(sorted, name) - sorted.begin());
 }
 
@@ -84,7 +84,7 @@ std::vector<std::string> Lines(ByteView text) {
   return lines;
 }
 
-ImagenetLabels LabelsOf(const DevkitFiles& files, const std::string& path) {
+ImagenetLabels MakeLabels(const DevkitFiles& files, const std::string& path) {
   ImagenetLabels labels = {.path = path, .classes = {}, .labels = {}};
   const auto synsets = ReadSynsets(files.meta);
   for (const auto& [id, name] : synsets) labels.classes.push_back(name);
@@ -93,10 +93,10 @@ ImagenetLabels LabelsOf(const DevkitFiles& files, const std::string& path) {
     const auto id = ParseInt64(line);
     const auto found = id ? synsets.find(*id) : synsets.end();
     if (found == synsets.end()) {
-      throw Error(ErrorKind::kCorrupt, format("{} line {}: '{}' is no class of meta.mat",
+      throw Error(ErrorKind::kCorrupt, format("{} line {}: class '{}' is not in meta.mat",
                                               kTruthName, labels.labels.size() + 1, line));
     }
-    labels.labels.push_back(IndexOf(labels.classes, found->second));
+    labels.labels.push_back(FindIndex(labels.classes, found->second));
   }
   return labels;
 }
@@ -108,17 +108,17 @@ bool IsWordnetId(const std::string& text) {
 
 }  // namespace
 
-uint32_t ImagenetLabels::LabelOf(uint64_t image) const {
+uint32_t ImagenetLabels::Label(uint64_t image) const {
   if (image >= 1 && image <= labels.size()) return labels[image - 1];
   throw Error(ErrorKind::kCorrupt,
-              format("has {} labels, none for validation image {}", labels.size(), image),
+              format("has {} labels and none for validation image {}", labels.size(), image),
               {.path = path});
 }
 
 ImagenetLabels ReadImagenetDevkit(const std::string& path) {
   const DevkitFiles files = IsFolder(path) ? FromFolder(path) : FromArchive(path);
   try {
-    return LabelsOf(files, path);
+    return MakeLabels(files, path);
   } catch (const Error& error) {
     throw error.At({.path = path});
   }
@@ -128,12 +128,12 @@ ImagenetLabels ReadImagenetLabelList(const std::string& path) {
   const std::vector<std::string> lines = Lines(ReadWholeFile(PosixFiles(), path, kMaxFileBytes));
   for (size_t i = 0; i < lines.size(); ++i) {
     if (IsWordnetId(lines[i])) continue;
-    throw Error(ErrorKind::kCorrupt, format("line {}: '{}' is no WordNet id", i + 1, lines[i]),
-                {.path = path}, "write one id, as n01440764, in each line");
+    throw Error(ErrorKind::kCorrupt, format("line {}: not a WordNet id: '{}'", i + 1, lines[i]),
+                {.path = path}, "write one id per line, such as n01440764");
   }
   ImagenetLabels labels = {.path = path, .classes = lines, .labels = {}};
   SortAndUnite(labels.classes);
-  for (const std::string& line : lines) labels.labels.push_back(IndexOf(labels.classes, line));
+  for (const std::string& line : lines) labels.labels.push_back(FindIndex(labels.classes, line));
   return labels;
 }
 

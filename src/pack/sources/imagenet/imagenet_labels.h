@@ -1,4 +1,4 @@
-// Which class each of ImageNet's validation images is of.
+// Reads the labels of ImageNet's validation images.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace recpack::pack {
 struct ImagenetLabels {
   std::string path;                  // for messages
   std::vector<std::string> classes;  // WordNet ids, sorted
-  std::vector<uint32_t> labels;      // of image N at N - 1: into `classes`
+  std::vector<uint32_t> labels;      // labels[N - 1] of image N is an index into `classes`
 
-  // Throws Error (kCorrupt) where there is none.
-  uint32_t LabelOf(uint64_t image) const;
+  // Throws Error (kCorrupt) if the image has no label.
+  uint32_t Label(uint64_t image) const;
 };
 
-// From the development kit: an archive, or its folder, the folder around that or its data folder.
+// Reads the development kit: an archive, its folder, the folder around that, or its data folder.
 // Throws Error: kNotFound, kCorrupt, kUnsupported.
 ImagenetLabels ReadImagenetDevkit(const std::string& path);
 
-// From a file with a WordNet id a line; the classes are those in it. Throws Error: kNotFound,
-// kCorrupt.
+// Reads a file with one WordNet id per line; the classes are the ids in it. Throws Error:
+// kNotFound, kCorrupt.
 ImagenetLabels ReadImagenetLabelList(const std::string& path);
 
 }  // namespace recpack::pack

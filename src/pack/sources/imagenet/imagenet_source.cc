@@ -12,18 +12,18 @@
 namespace recpack::pack {
 namespace {
 
-constexpr uint64_t kRecordOverhead = 200;  // around the file's bytes, about
+constexpr uint64_t kRecordOverhead = 200;  // approximate size of a record without the file [bytes]
 
 ImagenetFiles FindOrThrow(const ImagenetOptions& options) {
   if (!PosixFiles().Exists(options.path)) {
-    throw Error(ErrorKind::kNotFound, "is not there", {.path = options.path});
+    throw Error(ErrorKind::kNotFound, "no such file or folder", {.path = options.path});
   }
   ImagenetFiles files = FindImagenet(options.path);
   const bool any_validation = !files.validation_archive.empty() || !files.validation_folder.empty();
   if (files.train_archive.empty() && !any_validation) {
     throw Error(ErrorKind::kInvalidArgument,
-                "is neither ILSVRC2012_img_train.tar nor ILSVRC2012_img_val.tar, nor holds them or "
-                "ILSVRC2012_val_*.JPEG",
+                "is not ILSVRC2012_img_train.tar or ILSVRC2012_img_val.tar, and holds neither them "
+                "nor ILSVRC2012_val_*.JPEG",
                 {.path = options.path}, "class folders are packed as a folder");
   }
   return files;
@@ -33,7 +33,7 @@ ImagenetLabels ReadLabels(const ImagenetOptions& options, const ImagenetFiles& f
   if (!options.labels.empty()) return ReadImagenetLabelList(options.labels);
   if (!options.devkit.empty()) return ReadImagenetDevkit(options.devkit);
   if (!files.devkit.empty()) return ReadImagenetDevkit(files.devkit);
-  throw Error(ErrorKind::kNotFound, "the labels of the validation images are not there",
+  throw Error(ErrorKind::kNotFound, "the labels of the validation images are missing",
               {.path = options.path},
               "put ILSVRC2012_devkit_t12.tar.gz beside the images, or name it with --devkit, or a "
               "file of ids with --labels");
@@ -76,7 +76,7 @@ class ImagenetSource final : public Source {
   const ImageOptions& image_options() const { return image_options_; }
   ImageCounters& counters() const { return counters_; }
 
-  // As in the unpacked data set: training images lie in a folder of their class.
+  // Same as in the extracted data set: training images are in a folder of their class.
   void FileName(size_t split, const ImagenetItem& item, std::string& name) const {
     name.clear();
     if (splits_[split].name == "train") name = classes_[item.label] + "/";
@@ -85,7 +85,7 @@ class ImagenetSource final : public Source {
 
  private:
   ImagenetSource(const ImagenetOptions& options, const ImagenetFiles& files)
-      : image_options_(options.image), volumes_(ArchivesOf(files), options.work_folder) {
+      : image_options_(options.image), volumes_(ArchivePaths(files), options.work_folder) {
     ImageFields check(image_options_, counters_);
     if (!files.train_archive.empty()) {
       AddSplit("train", IndexImagenetTrain(volumes_, 0, options.threads, classes_));
@@ -101,7 +101,7 @@ class ImagenetSource final : public Source {
     }
   }
 
-  static std::vector<std::string> ArchivesOf(const ImagenetFiles& files) {
+  static std::vector<std::string> ArchivePaths(const ImagenetFiles& files) {
     std::vector<std::string> archives;
     for (const std::string& path : {files.train_archive, files.validation_archive}) {
       if (!path.empty()) archives.push_back(path);

@@ -32,7 +32,7 @@ enum DataType : uint32_t {
 enum ArrayClass : uint8_t { kStructClass = 2, kCharClass = 4, kDoubleClass = 6, kLastNumber = 15 };
 
 [[noreturn]] void FailCorrupt(const char* why) {
-  throw Error(ErrorKind::kCorrupt, format("is no sound MAT-file: {}", why));
+  throw Error(ErrorKind::kCorrupt, format("is not a valid MAT-file: {}", why));
 }
 
 struct Element {
@@ -40,7 +40,7 @@ struct Element {
   ByteView data;
 };
 
-// A sequence of data elements.
+// Iterates over a sequence of data elements.
 class Elements {
  public:
   explicit Elements(ByteView bytes) : bytes_(bytes) {}
@@ -52,7 +52,7 @@ class Elements {
     if (first >> 16 != 0) return Small(first & 0xffff, first >> 16);
     const uint32_t size = LoadLittleEndian<uint32_t>(Take(4).data());
     const Element element = {first, Take(size)};
-    // Padded to 8 bytes, but for compressed ones; the last one's padding may be missing.
+    // Padded to 8 bytes unless compressed; the padding of the last one may be missing.
     if (first != kCompressed) Take(std::min<size_t>((8 - size % 8) % 8, bytes_.size()));
     return element;
   }
@@ -70,7 +70,7 @@ class Elements {
   }
 
   ByteView Take(size_t size) {
-    if (size > bytes_.size()) FailCorrupt("an element ends behind its parent");
+    if (size > bytes_.size()) FailCorrupt("an element ends after its parent");
     const ByteView taken = bytes_.first(size);
     bytes_ = bytes_.subspan(size);
     return taken;
@@ -121,15 +121,15 @@ std::vector<double> Numbers(const Element& element) {
       AppendNumbers<uint64_t>(element.data, numbers);
       break;
     default:
-      FailCorrupt("numbers are of an unknown type");
+      FailCorrupt("numbers have an unknown type");
   }
   return numbers;
 }
 
-// The parts that every array begins with.
+// The common first parts of an array.
 struct ArrayHead {
   uint8_t array_class = 0;
-  uint64_t count = 1;  // of elements: the product of the dimensions
+  uint64_t count = 1;  // elements: the product of the dimensions
   std::string_view name;
 };
 
@@ -183,13 +183,13 @@ std::optional<MatStruct> ReadIfWanted(ByteView matrix, std::string_view variable
   Elements parts(matrix);
   const ArrayHead head = ReadHead(parts);
   if (head.name != variable) return {};
-  if (head.array_class != kStructClass) FailCorrupt("the variable is no structure array");
+  if (head.array_class != kStructClass) FailCorrupt("the variable is not a structure array");
   MatStruct array;
   array.fields = ReadFieldNames(parts);
   array.elements = head.count;
-  // Every cell takes eight bytes at least, so that a wrong count runs into the end early.
+  // Every cell takes at least eight bytes, so a wrong count soon reaches the end.
   for (uint64_t i = 0; i < head.count * array.fields.size(); ++i) {
-    array.cells.push_back(ReadCell(parts.Next(kMatrix, "a field is no array")));
+    array.cells.push_back(ReadCell(parts.Next(kMatrix, "a field is not an array")));
   }
   return array;
 }
@@ -217,7 +217,7 @@ MatStruct ReadMatStruct(ByteView file, std::string_view variable) {
   if (file.size() < kHeaderBytes) FailCorrupt("it is too short");
   const std::string_view version = AsText(file.subspan(kHeaderBytes - 4, 4));
   if (version != std::string_view("\x00\x01IM", 4)) {
-    throw Error(ErrorKind::kUnsupported, "is no little-endian MAT-file of level 5");
+    throw Error(ErrorKind::kUnsupported, "is not a little-endian MAT-file of level 5");
   }
   Elements elements(file.subspan(kHeaderBytes));
   while (!elements.done()) {

@@ -1,4 +1,4 @@
-// Reads what is needed of MATLAB's level 5 MAT-files ("MAT-File Format", The MathWorks, version 5).
+// Reads structure arrays from MAT-files of level 5 ("MAT-File Format", The MathWorks, version 5).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace recpack::pack {
 
-// One field of one element: a text, numbers, or neither where it is of another class.
+// One field of one element: text or numbers; both are empty for other classes.
 struct MatCell {
   std::string text;
   std::vector<double> numbers;
@@ -21,16 +21,16 @@ struct MatStruct {
   size_t elements = 0;
   std::vector<MatCell> cells;  // elements x fields
 
-  // The place of a field; throws Error (kCorrupt) if there is none of that name.
+  // Returns the index of a field; throws Error (kCorrupt) if it does not exist.
   size_t FieldIndex(std::string_view field) const;
   const MatCell& Cell(size_t element, size_t field) const {
     return cells[element * fields.size() + field];
   }
 };
 
-// The structure array called `variable`. Compressed variables may inflate to 64 MiB. Throws Error
-// without a path: kCorrupt, kUnsupported for other versions and byte orders, kNotFound where there
-// is no such variable.
+// Reads the structure array `variable`. Compressed variables may inflate to 64 MiB. Throws Error
+// without a path: kCorrupt, kUnsupported for other versions and byte orders, kNotFound if the
+// variable does not exist.
 MatStruct ReadMatStruct(ByteView file, std::string_view variable);
 
 }  // namespace recpack::pack

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/pack/item/field_values.h"
 #include "src/shards/json/json_digits.h"
@@ -18,7 +18,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 [[noreturn]] void FailCorrupt(const std::string& why) { throw Error(ErrorKind::kCorrupt, why); }
 
-// The end of the line, or of the CSV row: a line end within quotes is none.
+// Returns the end of the line or CSV row; a line end within quotes does not end a row.
 size_t EndOfRow(std::string_view text, size_t begin, bool quotes, uint32_t& lines) {
   bool quoted = false;
   for (size_t i = begin; i < text.size(); ++i) {
@@ -27,11 +27,11 @@ size_t EndOfRow(std::string_view text, size_t begin, bool quotes, uint32_t& line
     ++lines;
     if (!quoted) return i;
   }
-  if (quoted) FailCorrupt("a quote does not end");
+  if (quoted) FailCorrupt("a quote is not closed");
   return text.size();
 }
 
-// Cells of a CSV row (RFC 4180).
+// Iterates over the cells of a CSV row (RFC 4180).
 class CsvCells {
  public:
   CsvCells(std::string_view row, char separator) : row_(row), separator_(separator) {}
@@ -52,20 +52,20 @@ class CsvCells {
   void Plain(std::string& cell) {
     const size_t end = std::min(row_.find(separator_), row_.size());
     cell = row_.substr(0, end);
-    if (cell.find('"') != std::string::npos) FailCorrupt("a quote within a cell without quotes");
+    if (cell.find('"') != std::string::npos) FailCorrupt("a quote in a cell that is not quoted");
     row_.remove_prefix(end);
   }
 
   void Quoted(std::string& cell) {
     for (;;) {
       const size_t end = row_.find('"', 1);
-      if (end == std::string_view::npos) FailCorrupt("a quote does not end");
+      if (end == std::string_view::npos) FailCorrupt("a quote is not closed");
       cell += row_.substr(1, end - 1);
       row_.remove_prefix(end + 1);
       if (!row_.starts_with('"')) break;
       cell += '"';
     }
-    if (!row_.empty() && row_[0] != separator_) FailCorrupt("text behind a quoted cell");
+    if (!row_.empty() && row_[0] != separator_) FailCorrupt("text after a quoted cell");
   }
 
   std::string_view row_;
@@ -86,7 +86,7 @@ void AddJsonValue(const Json& value, ListCell& cell) {
     type = ListType::kInt64;
     cell.texts.push_back(value.get<bool>() ? "1" : "0");
   } else {
-    cell.texts.push_back(TextOfDigits(value));
+    cell.texts.push_back(DumpDigits(value));
     if (IsNumberOfDigits(value)) type = NarrowestType(cell.texts.back());
   }
   cell.type = std::max(cell.type, type);
@@ -105,8 +105,8 @@ void ReadJsonCell(const Json& value, ListCell& cell) {
 Json ParseObject(std::string_view row) {
   Json object = ParseJsonDigits(row);
   if (object.is_discarded())
-    FailCorrupt(format("is no JSON, or nested deeper than {} levels", kMostJsonLevels));
-  if (!object.is_object()) FailCorrupt("is no JSON object");
+    FailCorrupt(format("is not JSON, or is nested deeper than {} levels", kMostJsonLevels));
+  if (!object.is_object()) FailCorrupt("is not a JSON object");
   return object;
 }
 
@@ -178,7 +178,7 @@ void ListFormat::ParseCsv(std::string_view row, std::vector<ListCell>& cells) co
     cell.texts.push_back(std::move(text));
   }
   if (count != cells.size()) {
-    FailCorrupt(format("has {} cells, the header has {}", count, cells.size()));
+    FailCorrupt(format("has {} cells, but the header has {}", count, cells.size()));
   }
 }
 

@@ -1,4 +1,4 @@
-// Takes CSV files and JSON lines apart into rows, and rows into values.
+// Parses the rows of CSV files and JSON lines.
 #pragma once
 
 #include <optional>
@@ -14,32 +14,32 @@ namespace recpack::pack {
 // A value, or the values of a JSON list, as text.
 struct ListCell {
   bool present = false;
-  ListType type = ListType::kInt64;  // the narrowest that holds them all
+  ListType type = ListType::kInt64;  // the narrowest that represents all values
   std::vector<std::string> texts;
 };
 
-// Where a row lies in its list.
+// Location of a row in its list.
 struct ListRow {
   uint64_t offset = 0;  // bytes
   uint32_t bytes = 0;   // without the line end
-  uint32_t line = 0;    // of its first character, from 1
+  uint32_t line = 0;    // line of its first character, from 1
 };
 
-// The columns and how a row is read. Immutable once all rows were passed to Learn().
+// The columns of a list, and the parser of its rows. Immutable once all rows were learned.
 class ListFormat {
  public:
-  // `separator`: of a CSV file; 0: JSON lines.
+  // `separator` of a CSV file; 0: JSON lines.
   explicit ListFormat(char separator) : separator_(separator) {}
 
-  // The next row of `text` from `position` on, which moves behind it; blank lines are passed over.
-  // Nothing at the end. Throws Error (kCorrupt) for a quote that does not end.
+  // Finds the next row of `text` at `position` and advances `position` past it; skips blank lines.
+  // Returns nullopt at the end. Throws Error (kCorrupt) for an unterminated quote.
   std::optional<ListRow> NextRow(std::string_view text, uint64_t& position, uint32_t& line) const;
 
-  // Takes a CSV's first row as the names of the columns. Throws Error (kCorrupt).
+  // Takes the first row of a CSV as column names. Throws Error (kCorrupt).
   void LearnHeader(std::string_view row);
 
-  // Reads a row; columns of JSON objects that are new are added if `learn`, else passed over. Cells
-  // are by column. Throws Error (kCorrupt) without a place.
+  // Parses a row into cells, one per column. With `learn`, new keys of JSON objects become columns;
+  // else they are ignored. Throws Error (kCorrupt) without a place.
   void Parse(std::string_view row, std::vector<ListCell>& cells, bool learn);
   void Parse(std::string_view row, std::vector<ListCell>& cells) const;
 

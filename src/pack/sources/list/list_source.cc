@@ -13,7 +13,7 @@
 namespace recpack::pack {
 namespace {
 
-constexpr uint64_t kRecordOverhead = 180;  // around the file's bytes and the row's, about
+constexpr uint64_t kRecordOverhead = 180;  // approximate, without the bytes of file and row
 
 class ListSource final : public Source {
  public:
@@ -49,7 +49,7 @@ class ListSource final : public Source {
 
   const ListItem& Item(size_t split, uint64_t item) const { return table_.items[split][item]; }
 
-  // Reads a row again. Throws Error (kCorrupt) where the list changed so that it is none now.
+  // Reads a row again. Throws Error (kCorrupt) if the list has changed and the row is invalid.
   void ReadRow(const ListRow& row, std::string& text, std::vector<ListCell>& cells) const {
     text.resize(row.bytes);
     const std::span<uint8_t> room(reinterpret_cast<uint8_t*>(text.data()), text.size());
@@ -108,13 +108,13 @@ class ListReader final : public ItemReader {
     const ListCell& cell = cells_[*table.label_column];
     if (!cell.present) return;
     numbers_.clear();
-    for (const std::string& text : cell.texts) numbers_.push_back(LabelOf(text));
+    for (const std::string& text : cell.texts) numbers_.push_back(FindLabel(text));
     sample.features.AddInt64List(kImageClassLabel, numbers_);
     if (numbers_.size() == 1) sample.label = numbers_[0];
     if (!table.classes.empty()) AddTexts(kImageClassText, cell, sample);
   }
 
-  int64_t LabelOf(const std::string& text) const {
+  int64_t FindLabel(const std::string& text) const {
     const auto& classes = source_.table().classes;
     if (classes.empty()) return Whole(text);
     const auto found = std::ranges::lower_bound(classes, text);
@@ -141,7 +141,7 @@ class ListReader final : public ItemReader {
     }
   }
 
-  // The builder views the texts, which live in cells_.
+  // The builder stores views of the texts, which are owned by cells_.
   void AddTexts(std::string_view name, const ListCell& cell, Sample& sample) {
     views_.clear();
     for (const std::string& text : cell.texts) views_.push_back(AsBytes(text));

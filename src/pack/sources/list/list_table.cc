@@ -21,13 +21,13 @@ namespace {
 constexpr size_t kRowsATask = 4096;
 constexpr std::array<const char*, 3> kTypeNames = {"int64", "float", "bytes"};
 
-std::string FolderOf(const std::string& path) {
+std::string ParentFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-char SeparatorOf(const std::string& path) {
+char FindSeparator(const std::string& path) {
   if (path.ends_with(".jsonl") || path.ends_with(".ndjson")) return 0;
   return path.ends_with(".tsv") ? '\t' : ',';
 }
@@ -39,14 +39,14 @@ bool IsSplitName(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, allowed);
 }
 
-// train, validation and test first, then by name.
+// Sort key: train, validation and test first, then by name.
 std::pair<int, std::string> SplitOrder(const std::string& name) {
   constexpr std::string_view kFirst[] = {"train", "val", "validation", "test"};
   const auto found = std::ranges::find(kFirst, name);
   return {static_cast<int>(found - std::begin(kFirst)), name};
 }
 
-// Reads the list once and fills the table.
+// Reads the list once to fill the table.
 class ListScan {
  public:
   ListScan(ListTable& table, const ListOptions& options) : table_(table), options_(options) {}
@@ -57,7 +57,7 @@ class ListScan {
     ReadRows(text);
     if (rows_.empty()) {
       throw Error(ErrorKind::kInvalidArgument, "lists no files", {.path = options_.path},
-                  "write a header, then a row a file (docs/sources.md)");
+                  "write a header, then one row per file (docs/sources.md)");
     }
     ApplyTypes();
     ChooseColumns();
@@ -75,11 +75,11 @@ class ListScan {
   struct Seen {
     bool any = false;
     ListType type = ListType::kInt64;
-    uint32_t line = 0;       // of the first value of that type
+    uint32_t line = 0;       // first line with a value of that type
     bool fractions = false;  // some numbers are not whole
-    std::string too_large;   // the first whole number that is no int64
+    std::string too_large;   // first whole number that exceeds int64
     uint32_t too_large_line = 0;
-    std::string beyond_float;  // the first number of which float keeps nothing
+    std::string beyond_float;  // first number that is 0 or infinite as a float
     uint32_t beyond_float_line = 0;
   };
 
@@ -122,7 +122,7 @@ class ListScan {
       if (table_.format.is_json() && seen_[i].any && is_text != was_text) {
         throw Error(ErrorKind::kInvalidArgument,
                     format("{} is {} here and {} above", table_.format.columns()[i],
-                           is_text ? "a text" : "a number", was_text ? "a text" : "a number"));
+                           is_text ? "text" : "a number", was_text ? "text" : "a number"));
       }
       if (!seen_[i].any || cells[i].type > seen_[i].type) {
         seen_[i].any = true;
@@ -148,9 +148,8 @@ class ListScan {
     }
   }
 
-  // Fractions are rounded to float as usual. What else float cannot keep is told: whole numbers
-  // beyond 64 bits, which are ids more often than quantities, and numbers that it would make 0 or
-  // infinite.
+  // Rounding fractions to float is expected. Other losses are errors: whole numbers beyond 64 bits,
+  // which are more often ids than quantities, and numbers that become 0 or infinite.
   void CheckNumbers(size_t column) const {
     const Seen& seen = seen_[column];
     const std::string& name = table_.format.columns()[column];
@@ -185,7 +184,7 @@ class ListScan {
         throw AtLine(Error(ErrorKind::kInvalidArgument,
                            format("column {} has values that are not {}", column,
                                   kTypeNames[static_cast<size_t>(type)]),
-                           {}, "mend them, or give the column a wider type"),
+                           {}, "correct them, or give the column a wider type"),
                      options_.path, seen_[Column(column)].line);
       }
       known = type;
@@ -201,7 +200,7 @@ class ListScan {
                 {.path = options_.path}, format("its columns are:{}", columns));
   }
 
-  // The first of some names, separated by ';'.
+  // Finds the first of several names, separated by ';'.
   std::optional<size_t> FindAny(const std::string& names) const {
     for (const std::string& name : SplitText(names, ';')) {
       if (const auto found = table_.format.Find(name)) return found;
@@ -250,14 +249,14 @@ class ListScan {
                                         kImageClassLabel, kImageClassText, kImageFilename}) {
       if (name != used) continue;
       throw Error(ErrorKind::kInvalidArgument,
-                  format("a column cannot be called {}: that feature is made of the file", name),
+                  format("a column cannot be called {}: that feature is made from the file", name),
                   {.path = options_.path}, "map it to another name");
     }
   }
 
   void CheckLabelType() const {
     if (!table_.label_column || table_.types[*table_.label_column] != ListType::kFloat) return;
-    throw Error(ErrorKind::kInvalidArgument, "labels are neither whole numbers nor texts",
+    throw Error(ErrorKind::kInvalidArgument, "labels are neither whole numbers nor text",
                 {.path = options_.path});
   }
 
@@ -273,7 +272,7 @@ class ListScan {
     for (const ListItem& item : rows_) {
       AtRow(item.row.line, [&] {
         table_.format.Parse(text.substr(item.row.offset, item.row.bytes), cells);
-        const std::string split = SplitOf(cells);
+        const std::string split = ParseSplit(cells);
         const auto number = static_cast<uint32_t>(splits.size());
         split_of_.push_back(splits.try_emplace(SplitOrder(split), number).first->second);
       });
@@ -299,12 +298,12 @@ class ListScan {
     table_.items.resize(splits.size());
   }
 
-  std::string SplitOf(const std::vector<ListCell>& cells) const {
+  std::string ParseSplit(const std::vector<ListCell>& cells) const {
     if (!table_.split_column) return "train";
     const ListCell& cell = cells[*table_.split_column];
     if (cell.texts.size() == 1 && IsSplitName(cell.texts[0])) return cell.texts[0];
     throw Error(ErrorKind::kCorrupt,
-                format("'{}' cannot be a split's name", cell.texts.empty() ? "" : cell.texts[0]),
+                format("invalid name of a split: '{}'", cell.texts.empty() ? "" : cell.texts[0]),
                 {}, "use letters, digits and _");
   }
 
@@ -329,7 +328,7 @@ class ListScan {
   const ListOptions& options_;
   std::vector<ListItem> rows_;
   std::vector<uint32_t> split_of_;  // by row
-  std::vector<Seen> seen_;          // types of values, by column
+  std::vector<Seen> seen_;          // value types, by column
 };
 
 }  // namespace
@@ -337,8 +336,8 @@ class ListScan {
 ListTable::ListTable(const ListOptions& options)
     : list_path(options.path),
       list(PosixFiles().OpenForReading(options.path)),
-      folder(FolderOf(options.path)),
-      format(SeparatorOf(options.path)) {
+      folder(ParentFolder(options.path)),
+      format(FindSeparator(options.path)) {
   ListScan(*this, options).Run();
 }
 
@@ -355,7 +354,7 @@ std::vector<std::pair<std::string, ListType>> ParseListTypes(std::string_view te
     if (column.empty() || name == kTypeNames.end() || again) {
       throw Error(ErrorKind::kInvalidArgument,
                   recpack::format("cannot read the columns '{}': '{}' is {}", text, part,
-                                  again ? "there twice" : "not COLUMN=TYPE"),
+                                  again ? "given twice" : "not COLUMN=TYPE"),
                   {}, "write them as zip=bytes,score=float; types are int64, float and bytes");
     }
     types.emplace_back(column, static_cast<ListType>(name - kTypeNames.begin()));

@@ -1,4 +1,4 @@
-// What a list holds: its rows by split, its columns and what becomes of them.
+// Table of a list: its rows by split, its columns and their features.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace recpack::pack {
 
 struct ListItem {
   ListRow row;
-  uint64_t file_size = 0;  // bytes; 0 also where the file is not there
+  uint64_t file_size = 0;  // bytes; 0 also if the file does not exist
 };
 static_assert(sizeof(ListItem) == 24);  // docs/sources.md says so
 
@@ -32,20 +32,20 @@ struct ListTable {
 
   std::string list_path;
   std::unique_ptr<ReadableFile> list;
-  FolderTree folder;  // that file names are relative to
+  FolderTree folder;  // file names are relative to it
   ListFormat format;
   std::vector<ListType> types;  // of columns
   size_t path_column = 0;
   std::optional<size_t> label_column;
   std::optional<size_t> split_column;
-  std::vector<ListFeature> features;  // but for path, label and split
-  std::vector<std::string> classes;   // sorted texts of labels; empty: labels are numbers, or none
+  std::vector<ListFeature> features;  // of columns other than path, label and split
+  std::vector<std::string> classes;   // sorted label texts; empty: numeric labels, or none
   bool sorted_by_class = false;
   std::vector<SourceSplit> splits;
   std::vector<std::vector<ListItem>> items;  // by split
 };
 
-// The error with the list and the line in its place.
+// Returns the error with the list and line as its place.
 Error AtLine(const Error& error, const std::string& list_path, uint32_t line);
 
 }  // namespace recpack::pack

@@ -13,7 +13,7 @@
 namespace recpack::pack {
 namespace {
 
-constexpr size_t kMostFirstLine = size_t{1} << 20;  // bytes that are read to recognise a file
+constexpr size_t kMostFirstLine = size_t{1} << 20;  // bytes read to recognise a file
 
 bool HasReviewsName(std::string_view name) {
   for (const std::string_view packed : {".gz", ".zst", ".xz", ".bz2"}) {
@@ -25,7 +25,7 @@ bool HasReviewsName(std::string_view name) {
   return name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".ndjson");
 }
 
-// Ends the reading of a file whose first line is known.
+// Thrown to stop reading after the first line.
 struct Enough {};
 
 bool BeginsWithReview(const ReadableFile& file) {
@@ -69,7 +69,7 @@ bool LooksLikeReviews(const std::string& path) {
   if (!HasReviewsName(path) || !IsFile(path)) return false;
   try {
     return BeginsWithReview(*PosixFiles().OpenForReading(path));
-  } catch (const Error&) {  // whoever opens it says what is wrong
+  } catch (const Error&) {  // opening the file will report the error
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Which files hold the reviews.
+// Finds the files that hold the reviews.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace recpack::pack {
 struct ReviewFile {
   std::string path;
   std::string name;           // without its folder
-  uint64_t first_review = 0;  // number of the first line of it that is not blank
+  uint64_t first_review = 0;  // number of its first non-blank line, over all files
 };
 
-// The files that `path` (a file, folder or pattern) means, in the order of their reviews. Throws
-// Error (kNotFound).
+// Finds the files named by `path` (a file, folder or pattern), in the order of their reviews.
+// Throws Error (kNotFound).
 std::vector<ReviewFile> FindReviewFiles(const std::string& path);
 
 }  // namespace recpack::pack

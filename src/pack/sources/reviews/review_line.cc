@@ -3,7 +3,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 
 namespace recpack::pack {
 namespace {
@@ -11,23 +11,23 @@ namespace {
 using Object = nlohmann::json;
 
 constexpr const char* kReasons[] = {
-    "nothing is wrong",
+    "no fault",
     "is longer than 64 MiB",
-    "is no JSON in UTF-8",
-    "is no JSON object",
+    "is not JSON in UTF-8",
+    "is not a JSON object",
     "has no reviewerID",
     "has no asin",
     "has no reviewText",
     "has no overall",
-    "has a reviewerID that is no text",
-    "has an asin that is no text",
-    "has a reviewText that is no text",
-    "has an overall that is no number",
+    "has a reviewerID that is not text",
+    "has an asin that is not text",
+    "has a reviewText that is not text",
+    "has an overall that is not a number",
     "has an overall that is not from 0 to 10",
 };
 static_assert(std::size(kReasons) == static_cast<size_t>(ReviewFault::kRatingOutOfRange) + 1);
 
-// Moves the text out of the object. An empty one is missing unless it may be empty.
+// Moves the text out of the object. An empty text counts as missing unless `may_be_empty`.
 ReviewFault TakeText(Object& object, const char* key, bool may_be_empty, ReviewFault missing,
                      ReviewFault no_text, std::string& text) {
   const auto found = object.find(key);

@@ -1,4 +1,4 @@
-// One review: a JSON object in a line of the public Amazon form (docs/format/reviews.md).
+// Parses one review, a line of JSON in the public Amazon format (docs/format/reviews.md).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace recpack::pack {
 
-// Why a line is no review.
+// Reason why a line is not a review.
 enum class ReviewFault : uint8_t {
   kNone,
   kTooLong,
@@ -26,7 +26,7 @@ enum class ReviewFault : uint8_t {
 
 inline constexpr uint32_t kMostLineBytes = uint32_t{64} << 20;
 
-// As the user is told: "has no reviewerID".
+// Text for messages, such as "has no reviewerID".
 const char* FaultReason(ReviewFault fault);
 
 struct ReviewLine {
@@ -36,7 +36,7 @@ struct ReviewLine {
   float rating = 0;  // overall
 };
 
-// Reads a line into `review`, whose content counts where nothing is wrong.
+// Parses a line into `review`, which is valid if kNone is returned.
 ReviewFault ParseReview(std::string_view line, ReviewLine& review);
 
 }  // namespace recpack::pack

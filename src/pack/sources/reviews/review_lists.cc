@@ -10,7 +10,7 @@ void ReviewLists::Count(uint32_t owner, uint64_t tokens) {
   owners_[owner].tokens += tokens;
 }
 
-// An end moves from the first review of its owner to the one behind the last as they are added.
+// While reviews are added, `end` moves from an owner's first review to one past its last.
 void ReviewLists::Start() {
   uint64_t begin = 0;
   for (Owner& owner : owners_) begin += std::exchange(owner.end, begin);
@@ -19,13 +19,13 @@ void ReviewLists::Start() {
 
 void ReviewLists::Add(uint32_t owner, uint32_t review) { reviews_[owners_[owner].end++] = review; }
 
-std::span<const uint32_t> ReviewLists::Of(uint32_t owner) const {
+std::span<const uint32_t> ReviewLists::Reviews(uint32_t owner) const {
   if (owner >= owners_.size()) return {};
   const uint64_t begin = owner == 0 ? 0 : owners_[owner - 1].end;
   return std::span(reviews_).subspan(begin, owners_[owner].end - begin);
 }
 
-uint64_t ReviewLists::TokensOf(uint32_t owner) const {
+uint64_t ReviewLists::TokenCount(uint32_t owner) const {
   return owner < owners_.size() ? owners_[owner].tokens : 0;
 }
 

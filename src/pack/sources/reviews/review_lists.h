@@ -1,4 +1,4 @@
-// Which reviews each user wrote, or each item got.
+// Lists the reviews of each user or item.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace recpack::pack {
 
-// Memory: 4 bytes a review and 16 an owner. Immutable once filled; any number of threads.
+// Memory: 4 bytes a review and 16 an owner (user or item). Immutable and thread-safe once filled.
 class ReviewLists {
  public:
-  // In two rounds over the same reviews: Count() all, then Start(), then Add() all.
+  // Filled in two passes over the same reviews: Count() all, then Start(), then Add() all.
   void Count(uint32_t owner, uint64_t tokens);
   void Start();
   void Add(uint32_t owner, uint32_t review);
 
-  // In the order in which they were added.
-  std::span<const uint32_t> Of(uint32_t owner) const;
+  // Reviews of the owner in the order in which they were added.
+  std::span<const uint32_t> Reviews(uint32_t owner) const;
 
-  uint64_t TokensOf(uint32_t owner) const;
+  uint64_t TokenCount(uint32_t owner) const;
 
  private:
   struct Owner {
-    uint64_t end = 0;  // of its reviews in reviews_, which begin where the owner's before it end
+    uint64_t end = 0;  // of its reviews in reviews_, which begin at the end of the previous owner
     uint64_t tokens = 0;
   };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recpack/base/bytes.h"
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
@@ -19,23 +20,23 @@ constexpr size_t kTokensAWrite = size_t{1} << 16;
 constexpr uint32_t kMostTokens = uint32_t{1} << 24;
 constexpr uint64_t kMostVocabulary = uint64_t{1} << 31;
 
-ByteView BytesOf(const std::vector<uint32_t>& numbers) {
+ByteView NumberBytes(const std::vector<uint32_t>& numbers) {
   return {reinterpret_cast<const uint8_t*>(numbers.data()), numbers.size() * sizeof(uint32_t)};
 }
 
-// As Protocol Buffers write it.
+// Size of a value as a varint of Protocol Buffers.
 uint64_t VarintBytes(uint64_t value) {
   uint64_t bytes = 1;
   for (; value >= 0x80; value >>= 7) ++bytes;
   return bytes;
 }
 
-// Keeps the tokens of reviews in a file, and counts them.
+// Counts the tokens of reviews and keeps them in a file.
 class TokenKeeper {
  public:
   TokenKeeper(SpoolFile& spool, uint32_t most) : spool_(spool), most_(most) {}
 
-  // All tokens count, the first ones are kept.
+  // Counts all tokens and keeps the first ones.
   void Take(std::string_view text, Review& review) {
     review.place = kept_ + pending_.size();
     ReviewTokens tokens(text);
@@ -51,7 +52,7 @@ class TokenKeeper {
   }
 
   void Flush() {
-    spool_.Append(BytesOf(pending_));
+    spool_.Append(NumberBytes(pending_));
     kept_ += pending_.size();
     pending_.clear();
   }
@@ -68,7 +69,7 @@ class TokenKeeper {
   uint64_t kept_ = 0;  // in the file
 };
 
-// Reads the files once and fills the table.
+// Reads the files once to fill the table.
 class ReviewScan {
  public:
   ReviewScan(ReviewTable& table, const ReviewsOptions& options)
@@ -91,13 +92,13 @@ class ReviewScan {
   void CheckOptions() const {
     if (options_.max_tokens == 0 || options_.max_tokens > kMostTokens) {
       throw Error(ErrorKind::kInvalidArgument,
-                  format("records of {} tokens cannot be made", options_.max_tokens), {},
-                  format("give 1 to {}", kMostTokens));
+                  format("invalid number of tokens per record: {}", options_.max_tokens), {},
+                  format("give a number from 1 to {}", kMostTokens));
     }
     if (options_.vocabulary == 0 || options_.vocabulary > kMostVocabulary) {
       throw Error(ErrorKind::kInvalidArgument,
-                  format("a vocabulary of {} tokens cannot be made", options_.vocabulary), {},
-                  format("give 1 to {}", kMostVocabulary));
+                  format("invalid size of the vocabulary: {}", options_.vocabulary), {},
+                  format("give a number from 1 to {}", kMostVocabulary));
     }
   }
 
@@ -121,13 +122,13 @@ class ReviewScan {
     if (TrimSpace(text).empty() && !line.too_long) return;
     if (table_.reviews.size() == UINT32_MAX) {
       throw Error(ErrorKind::kUnsupported, "holds more than 4 billion reviews",
-                  {.path = options_.path}, "pack parts of it one by one");
+                  {.path = options_.path}, "pack parts of it separately");
     }
     const ReviewFault fault = line.too_long ? ReviewFault::kTooLong : ParseReview(text, parsed_);
     Review review{.line = line.number};
     size_t split = kTrainReviews;
     if (fault == ReviewFault::kNone) {
-      split = SplitOfReview(options_.seed, parsed_.user, parsed_.item);
+      split = AssignSplit(options_.seed, parsed_.user, parsed_.item);
       TakeReview(split, review);
     } else {
       review.place = line.offset;
@@ -137,7 +138,7 @@ class ReviewScan {
     table_.reviews.push_back(review);
   }
 
-  // The text of a review for evaluation is not looked at.
+  // Does not read the text of a review for evaluation.
   void TakeReview(size_t split, Review& review) {
     review.user = users_.Number(parsed_.user);
     review.item = items_.Number(parsed_.item);
@@ -153,8 +154,8 @@ class ReviewScan {
     const Review& first = table_.reviews[0];
     throw Error(ErrorKind::kCorrupt,
                 format("holds no reviews: the first line {}", FaultReason(first.fault())),
-                {.path = format("{}:{}", table_.FileOf(0).path, first.line), .offset = first.place},
-                "write a JSON object a line (docs/format/reviews.md)");
+                {.path = format("{}:{}", table_.File(0).path, first.line), .offset = first.place},
+                "write one JSON object per line (docs/format/reviews.md)");
   }
 
   void CountRepeated() {
@@ -192,7 +193,7 @@ class ReviewScan {
                                       : Vocabulary(options_.vocabulary_file);
     uint64_t bytes = 0, all = 0;
     for (size_t i = 0; i < counts.size(); ++i) {
-      table_.token_ids.push_back(vocabulary.IdOf(tokens_.numbers()[i]));
+      table_.token_ids.push_back(vocabulary.Id(tokens_.numbers()[i]));
       bytes += counts[i] * VarintBytes(table_.token_ids.back());
       all += counts[i];
     }
@@ -212,12 +213,24 @@ class ReviewScan {
 
 }  // namespace
 
+size_t AssignSplit(uint64_t seed, std::string_view user, std::string_view item) {
+  uint8_t head[16];  // includes the user's length, since names may contain any bytes
+  StoreLittleEndian(head, seed);
+  StoreLittleEndian(head + 8, uint64_t{user.size()});
+  Sha256 hash;
+  hash.Update(head);
+  hash.Update(AsBytes(user));
+  hash.Update(AsBytes(item));
+  const uint64_t tenth = LoadLittleEndian<uint64_t>(hash.Finish().data()) % 10;
+  return tenth < 8 ? kTrainReviews : tenth - 7;
+}
+
 ReviewTable::ReviewTable(const ReviewsOptions& options)
     : files(FindReviewFiles(options.path)), tokens(options.work_folder) {
   ReviewScan(*this, options).Run();
 }
 
-const ReviewFile& ReviewTable::FileOf(uint32_t review) const {
+const ReviewFile& ReviewTable::File(uint32_t review) const {
   const auto next = std::ranges::upper_bound(files, review, {}, &ReviewFile::first_review);
   return *(next - 1);
 }

@@ -1,4 +1,4 @@
-// Cuts the text of a review into tokens (docs/format/reviews.md).
+// Splits the text of a review into tokens (docs/format/reviews.md).
 #pragma once
 
 #include <optional>
@@ -7,18 +7,18 @@
 
 namespace recpack::pack {
 
-// Whether the byte belongs to a token: a letter, a digit, an apostrophe, or one of 0x80 and above.
+// Tells whether the byte is part of a token: a letter, digit, apostrophe, or byte from 0x80.
 bool IsTokenByte(char byte) noexcept;
 
-// ASCII letters in lower case, everything else as it is.
+// Converts ASCII letters to lower case and leaves other bytes unchanged.
 char LowerCase(char byte) noexcept;
 
-// The tokens of one text, which must outlive it. Any bytes. One thread at a time.
+// Iterates over the tokens of a text, which must outlive it. Accepts any bytes. Not thread-safe.
 class ReviewTokens {
  public:
   explicit ReviewTokens(std::string_view text) : rest_(text) {}
 
-  // The next token, valid until the next call; nothing at the end.
+  // Returns the next token, valid until the next call; nullopt at the end.
   std::optional<std::string_view> Next();
 
  private:

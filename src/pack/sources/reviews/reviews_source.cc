@@ -9,7 +9,7 @@
 namespace recpack::pack {
 namespace {
 
-constexpr uint64_t kRecordBytes = 100;  // without token ids, about
+constexpr uint64_t kRecordBytes = 100;  // approximate, without token ids
 
 class ReviewsSource final : public Source {
  public:
@@ -27,7 +27,7 @@ class ReviewsSource final : public Source {
 
   std::string ItemName(size_t split, uint64_t item) const override {
     const uint32_t number = table_.splits[split][item];
-    return format("{}:{}", table_.FileOf(number).name, table_.reviews[number].line);
+    return format("{}:{}", table_.File(number).name, table_.reviews[number].line);
   }
 
   uint64_t ItemBytes(size_t split, uint64_t item) const override {
@@ -35,8 +35,8 @@ class ReviewsSource final : public Source {
     if (!review.is_review()) return kRecordBytes;
     const uint64_t own = split == kTrainReviews ? review.tokens : 0;
     const uint64_t tokens =
-        std::min<uint64_t>(table_.of_users.TokensOf(review.user) - own, max_tokens_) +
-        std::min<uint64_t>(table_.of_items.TokensOf(review.item) - own, max_tokens_);
+        std::min<uint64_t>(table_.of_users.TokenCount(review.user) - own, max_tokens_) +
+        std::min<uint64_t>(table_.of_items.TokenCount(review.item) - own, max_tokens_);
     return kRecordBytes + static_cast<uint64_t>(static_cast<double>(tokens) * table_.mean_id_bytes);
   }
 
@@ -54,8 +54,8 @@ class ReviewsSource final : public Source {
   std::vector<std::string> Notices() const override {
     if (table_.repeated == 0) return {};
     return {
-        format("reviews of a user and an item that have another one above: {}; all are packed, "
-               "none of a pair shows in the lists of another",
+        format("{} reviews have the same user and item as an earlier one; all are packed, but "
+               "their token lists leave each other out",
                table_.repeated)};
   }
 
@@ -78,15 +78,15 @@ class ReviewsReader final : public ItemReader {
     const uint32_t number = table_.splits[split][item];
     const Review& review = table_.reviews[number];
     if (!review.is_review()) Fail(number);
-    AddTokens("user_tokens", table_.of_users.Of(review.user), review, sample);
-    AddTokens("item_tokens", table_.of_items.Of(review.item), review, sample);
+    AddTokens("user_tokens", table_.of_users.Reviews(review.user), review, sample);
+    AddTokens("item_tokens", table_.of_items.Reviews(review.item), review, sample);
     sample.features.AddInt64("user", review.user);
     sample.features.AddInt64("item", review.item);
     sample.features.AddFloat("rating", review.rating);
   }
 
  private:
-  // Of the reviews in turn, until there are enough.
+  // Appends tokens of the reviews in turn, up to the maximum.
   void AddTokens(std::string_view name, std::span<const uint32_t> reviews, const Review& predicted,
                  Sample& sample) {
     ids_.clear();
@@ -103,7 +103,7 @@ class ReviewsReader final : public ItemReader {
     const std::span<uint8_t> room(reinterpret_cast<uint8_t*>(numbers_.data()),
                                   numbers_.size() * sizeof(uint32_t));
     if (table_.tokens.ReadAt(review.place * sizeof(uint32_t), room) != room.size()) {
-      throw Error(ErrorKind::kIo, "the temporary file of tokens became shorter",
+      throw Error(ErrorKind::kIo, "the temporary file of tokens was truncated",
                   {.path = table_.tokens.path()});
     }
     for (const uint32_t number : numbers_) ids_.push_back(table_.token_ids[number]);
@@ -113,7 +113,7 @@ class ReviewsReader final : public ItemReader {
     const Review& line = table_.reviews[number];
     throw Error(
         ErrorKind::kCorrupt, FaultReason(line.fault()),
-        {.path = format("{}:{}", table_.FileOf(number).path, line.line), .offset = line.place});
+        {.path = format("{}:{}", table_.File(number).path, line.line), .offset = line.place});
   }
 
   const ReviewTable& table_;

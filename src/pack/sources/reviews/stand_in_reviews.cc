@@ -13,9 +13,9 @@ namespace {
 
 constexpr uint64_t kMostRecords = 1'000'000'000;
 constexpr uint32_t kSigns = 4;
-constexpr size_t kPiece = size_t{1} << 16;  // bytes of a write
+constexpr size_t kPiece = size_t{1} << 16;  // bytes per write
 
-// Streams of the keyed numbers.
+// Streams of the keyed random numbers.
 constexpr uint32_t kUsers = 0x72767573;  // "rvus"
 constexpr uint32_t kItems = 0x72766974;
 constexpr uint32_t kPairs = 0x72767061;
@@ -24,30 +24,30 @@ constexpr uint32_t kWords = 0x72767764;
 class ReviewMaker {
  public:
   ReviewMaker(uint64_t records, uint64_t seed)
-      : seed_(seed), people_(PeopleOf(records)), pairs_(seed, kPairs, people_ * people_) {}
+      : seed_(seed), people_(CountPeople(records)), pairs_(seed, kPairs, people_ * people_) {}
 
   void AppendLine(uint64_t record, std::string& out) const {
     const uint64_t pair = pairs_(record);
     const uint64_t user = pair / people_, item = pair % people_;
-    const uint32_t tastes = SignsOf(kUsers, user), traits = SignsOf(kItems, item);
+    const uint32_t tastes = Signs(kUsers, user), traits = Signs(kItems, item);
     out += format(R"({{"reviewerID": "U{:09}", "asin": "I{:09}", "reviewText": ")", user, item);
     AppendWords(record, tastes, traits, out);
-    out += format(R"(", "overall": {}.0}})", RatingOf(tastes, traits)) + "\n";
+    out += format(R"(", "overall": {}.0}})", Rating(tastes, traits)) + "\n";
   }
 
  private:
-  static uint64_t PeopleOf(uint64_t records) {
+  static uint64_t CountPeople(uint64_t records) {
     uint64_t people = (records + 9) / 10;
     while (people * people < records) ++people;
     return people;
   }
 
-  // Bit k is set where sign k is +1.
-  uint32_t SignsOf(uint32_t stream, uint64_t number) const {
+  // Returns the signs as bits: bit k is set if sign k is +1.
+  uint32_t Signs(uint32_t stream, uint64_t number) const {
     return KeyedRandom(seed_, stream, number).NextBelow(1U << kSigns);
   }
 
-  static int RatingOf(uint32_t tastes, uint32_t traits) {
+  static int Rating(uint32_t tastes, uint32_t traits) {
     int sum = 0;
     for (uint32_t k = 0; k < kSigns; ++k) sum += ((tastes ^ traits) >> k & 1) == 0 ? 1 : -1;
     return 3 + sum / 2;
@@ -71,7 +71,7 @@ class ReviewMaker {
   }
 
   uint64_t seed_;
-  uint64_t people_;  // users, and as many items
+  uint64_t people_;  // number of users, and of items
   KeyedPermutation pairs_;
 };
 
@@ -80,12 +80,13 @@ class ReviewMaker {
 void WriteReviewsStandIn(const std::string& folder, const ReviewsStandInOptions& options) {
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   if (options.records == 0 || options.records > kMostRecords) {
-    throw Error(ErrorKind::kInvalidArgument, format("{} reviews cannot be made", options.records),
-                {}, format("give 1 to {}", kMostRecords));
+    throw Error(ErrorKind::kInvalidArgument,
+                format("invalid number of reviews: {}", options.records), {},
+                format("give a number from 1 to {}", kMostRecords));
   }
   const std::string path = folder + "/" + kStandInReviewsName;
   if (files.Exists(path)) {
-    throw Error(ErrorKind::kInvalidArgument, "is there already", {.path = path},
+    throw Error(ErrorKind::kInvalidArgument, "already exists", {.path = path},
                 "give an empty folder for the stand-in");
   }
   MakeFolder(folder);

@@ -19,7 +19,7 @@ bool IsToken(std::string_view text) {
   });
 }
 
-// Reads a vocabulary line by line.
+// Parses a vocabulary line by line.
 class VocabularyFile {
  public:
   VocabularyFile(const std::string& path, TextNumbers& tokens) : path_(path), tokens_(tokens) {}
@@ -33,7 +33,7 @@ class VocabularyFile {
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (line_ < kFirstToken) {
-      throw Error(ErrorKind::kCorrupt, "is no vocabulary: it ends too early", {.path = path_},
+      throw Error(ErrorKind::kCorrupt, "not a vocabulary: it ends too early", {.path = path_},
                   kAdvice);
     }
   }
@@ -46,9 +46,9 @@ class VocabularyFile {
     if (id < kFirstToken) {
       if (line != kNoTokens[id]) Fail(format("'{}' should be {}", line, kNoTokens[id]));
     } else if (!IsToken(line)) {
-      Fail(format("'{}' is no token", line));
+      Fail(format("not a token: '{}'", line));
     } else if (tokens_.Number(line) != id - kFirstToken) {
-      Fail(format("'{}' is there twice", line));
+      Fail(format("'{}' occurs twice", line));
     }
   }
 
@@ -79,7 +79,7 @@ Vocabulary::Vocabulary(const TextNumbers& tokens, const std::vector<uint64_t>& c
 
 Vocabulary::Vocabulary(const std::string& path) { VocabularyFile(path, tokens_).Read(); }
 
-uint32_t Vocabulary::IdOf(std::string_view token) const {
+uint32_t Vocabulary::Id(std::string_view token) const {
   const auto number = tokens_.Find(token);
   return number ? kFirstToken + *number : kUnknownToken;
 }

@@ -16,14 +16,14 @@
 namespace recpack::pack {
 namespace {
 
-// Read at once: little after a skip, for a header is all that is wanted there; more and more while
-// members are so small that they are passed over in the buffer.
+// Size of a read: small after a skip, when only a header is needed, and growing while members are
+// so small that they are skipped within the buffer.
 constexpr size_t kMinReadBytes = size_t{1} << 12;
 constexpr size_t kMaxReadBytes = size_t{1} << 16;
 constexpr uint64_t kTarBlock = 512;
 constexpr const char* kFetchAgain = "fetch it again and compare its checksum";
 
-// One for all threads, never freed; null where the system has none.
+// Shared by all threads and never freed; null if the system has no UTF-8 locale.
 locale_t Utf8() {
   static const locale_t kUtf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{});
   return kUtf8;
@@ -129,11 +129,11 @@ class TarIndexer {
     if (member.empty()) Fail(ErrorKind::kCorrupt, "has a member without a name", offset, "");
     if (Escapes(member)) {
       Fail(ErrorKind::kCorrupt, format("its member {} would lie outside of the archive", member),
-           offset, "make the archive anew, with relative names");
+           offset, "create the archive again, with relative names");
     }
     if (archive_entry_sparse_count(entry) > 0) {
       Fail(ErrorKind::kUnsupported, format("its member {} is stored as a sparse file", member),
-           offset, "make the archive anew, without --sparse");
+           offset, "create the archive again, without --sparse");
     }
     if (size > end_ - std::min(end_, offset)) {
       Fail(ErrorKind::kCorrupt,
@@ -144,7 +144,7 @@ class TarIndexer {
     return {.name = std::string(member), .offset = offset, .size = size};
   }
 
-  // An archive that was cut between two members looks like a shorter one, but for its end mark.
+  // Only the end mark tells a complete archive from one cut between two members.
   void CheckEnd() {
     uint64_t position = members_end_;
     for (; position < end_; position += kTarBlock) {
@@ -183,14 +183,14 @@ class TarIndexer {
   uint64_t position_;  // of the next read
   uint64_t end_;
   uint64_t begin_;
-  uint64_t members_end_;  // of the members seen so far, with padding
+  uint64_t members_end_;  // end of the members seen so far, including padding
   const std::string& name_;
   ByteBuffer buffer_;
   size_t next_read_ = kMinReadBytes;
   Utf8Names utf8_names_;
   bool any_entry_ = false;
   TarSummary summary_;
-  std::exception_ptr read_error_;  // carried past libarchive's C frames
+  std::exception_ptr read_error_;  // held across libarchive's C frames
   std::unique_ptr<archive, decltype(&archive_read_free)> archive_;
 };
 

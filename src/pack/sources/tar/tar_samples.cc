@@ -14,7 +14,7 @@ struct KeyAndExtension {
   std::string extension;
 };
 
-// As WebDataset splits names; nothing for what it passes over.
+// Splits a name as WebDataset does; nullopt for names that it ignores.
 std::optional<KeyAndExtension> SplitName(std::string_view name) {
   for (size_t at = 0; at < name.size();) {
     const size_t end = std::min(name.find('/', at), name.size());
@@ -35,14 +35,14 @@ std::optional<KeyAndExtension> SplitName(std::string_view name) {
 
 }  // namespace
 
-uint32_t ExtensionNumbers::NumberOf(std::string_view text) {
+uint32_t ExtensionNumbers::Number(std::string_view text) {
   if (texts_.size() >= kMostExtensions && !numbers_.contains(std::string(text))) {
     throw Error(
         ErrorKind::kInvalidArgument,
-        format("has more than {} extensions, such as {} and {}: what stands behind the first "
-               "dot of a name is the field that the member is of",
+        format("has more than {} extensions, such as {} and {}: the part of a name after the "
+               "first dot is the member's field",
                kMostExtensions, texts_.front(), text),
-        {}, "make the archive anew with names of one dot");
+        {}, "create the archive again with one dot per name");
   }
   const auto [found, added] =
       numbers_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
@@ -57,9 +57,9 @@ std::span<const TarSampleMember> TarSamples::Members(size_t sample) const {
   return std::span(members).subspan(begin, end - begin);
 }
 
-uint32_t TarSamples::NumberOf(std::string_view extension, const std::string& path) {
+uint32_t TarSamples::ExtensionNumber(std::string_view extension, const std::string& path) {
   try {
-    return extensions.NumberOf(extension);
+    return extensions.Number(extension);
   } catch (const Error& error) {
     throw error.At({.path = path});
   }
@@ -76,11 +76,11 @@ void TarSamples::Add(uint32_t volume, const std::string& path, const TarMember& 
     keys.append(name->key);
     keys += '\0';
   }
-  const uint32_t extension = NumberOf(name->extension, path);
+  const uint32_t extension = ExtensionNumber(name->extension, path);
   const auto others = Members(samples.size() - 1);
   if (std::ranges::count(others, extension, &TarSampleMember::extension) > 0) {
-    throw Error(ErrorKind::kCorrupt, format("the member {} is there twice", member.name),
-                {.path = path, .offset = member.offset}, "make the archive anew");
+    throw Error(ErrorKind::kCorrupt, format("the member {} occurs twice", member.name),
+                {.path = path, .offset = member.offset}, "create the archive again");
   }
   members.push_back({.offset = member.offset, .size = member.size, .extension = extension});
 }
@@ -89,7 +89,7 @@ void TarSamples::Append(const TarSamples& later) {
   const uint64_t first_member = members.size();
   const uint64_t first_key = keys.size();
   for (TarSampleMember member : later.members) {
-    member.extension = extensions.NumberOf(later.extensions.Text(member.extension));
+    member.extension = extensions.Number(later.extensions.Text(member.extension));
     members.push_back(member);
   }
   for (TarSample sample : later.samples) {

@@ -1,4 +1,4 @@
-// Groups the members of archives to samples.
+// Groups the members of archives into samples.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace recpack::pack {
 
-// Extensions, and so fields and members of a sample, that archives may have.
+// Maximum number of distinct extensions, and so of fields and of members per sample.
 inline constexpr size_t kMostExtensions = 1000;
 
-// Gives equal texts equal small numbers. Throws Error (kInvalidArgument), without a place, beyond
-// kMostExtensions.
+// Assigns small numbers to extensions. Throws Error (kInvalidArgument) without a place for more
+// than kMostExtensions.
 class ExtensionNumbers {
  public:
-  uint32_t NumberOf(std::string_view text);
+  uint32_t Number(std::string_view text);
   const std::string& Text(uint32_t number) const { return texts_[number]; }
   size_t size() const { return texts_.size(); }
 
@@ -31,13 +31,13 @@ class ExtensionNumbers {
 struct TarSampleMember {
   uint64_t offset = 0;     // in the file of its volume
   uint64_t size = 0;       // bytes
-  uint32_t extension = 0;  // into TarSamples::extensions
+  uint32_t extension = 0;  // number in TarSamples::extensions
 };
 static_assert(sizeof(TarSampleMember) == 24);  // docs/sources.md says so
 
 struct TarSample {
   uint64_t first_member = 0;
-  uint64_t key = 0;  // where it begins in TarSamples::keys
+  uint64_t key = 0;  // offset of its key in TarSamples::keys
   uint32_t volume = 0;
 };
 static_assert(sizeof(TarSample) == 24);
@@ -48,20 +48,20 @@ struct TarSamples {
   std::string keys;  // each ends with a zero byte
   ExtensionNumbers extensions;
   uint64_t links = 0;
-  uint64_t without_extension = 0;  // members, and those with __NAME__ in their path
+  uint64_t without_extension = 0;  // members, including those with __NAME__ in their path
 
   std::string_view Key(size_t sample) const { return keys.c_str() + samples[sample].key; }
   std::span<const TarSampleMember> Members(size_t sample) const;
 
-  // Adds a member of `volume` called `path` in errors. Throws Error (kCorrupt) for a member that
-  // its sample has already.
+  // Adds a member of `volume`; errors carry `path`. Throws Error (kCorrupt) if the sample already
+  // has a member with this extension.
   void Add(uint32_t volume, const std::string& path, const TarMember& member);
 
-  // Appends what was found in later volumes.
+  // Appends the samples of later volumes.
   void Append(const TarSamples& later);
 
  private:
-  uint32_t NumberOf(std::string_view extension, const std::string& path);
+  uint32_t ExtensionNumber(std::string_view extension, const std::string& path);
 };
 
 }  // namespace recpack::pack

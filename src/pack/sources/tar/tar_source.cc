@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kKeyFeature = "__key__";
 constexpr std::string_view kClassExtension = "cls";
-constexpr uint64_t kRecordOverhead = 40;   // of a record, about
-constexpr uint64_t kFeatureOverhead = 24;  // of a feature, about
-// Members that lie this close together are read in one go.
+constexpr uint64_t kRecordOverhead = 40;   // per record, approximately
+constexpr uint64_t kFeatureOverhead = 24;  // per feature, approximately
+// Members that are this close together are read at once.
 constexpr uint64_t kMaxGap = 4096;
 constexpr uint64_t kMaxSampleBytes = (uint64_t{1} << 32) - (uint64_t{1} << 20);
 
@@ -41,7 +41,7 @@ std::vector<std::string> TarPaths(const std::string& path) {
     }
   }
   if (paths.empty()) throw Error(ErrorKind::kNotFound, "holds no tar archives", {.path = path});
-  PathsOnce once;  // parts of a pattern may overlap
+  PathsOnce once;  // the parts of a pattern may overlap
   std::erase_if(paths, [&](const std::string& archive) { return !once.Add(archive); });
   return paths;
 }
@@ -56,11 +56,11 @@ std::vector<std::string> AllTarPaths(const TarOptions& options) {
   return paths;
 }
 
-// What becomes of a member, by its extension; resolved once for all samples.
+// How members with some extension are packed; resolved once for all samples.
 struct FieldUse {
   enum class Kind { kBytes, kNumber, kImage, kLabel, kCheckedImage } kind = Kind::kBytes;
   std::string name;                  // of the feature
-  std::vector<uint32_t> extensions;  // the first that a sample has is taken
+  std::vector<uint32_t> extensions;  // the first that a sample has is used
 };
 
 class TarSource final : public Source {
@@ -96,7 +96,7 @@ class TarSource final : public Source {
     return bytes;
   }
 
-  // Archives.
+  // Groups are the archives.
   std::vector<ItemGroup> Groups(size_t) const override {
     std::vector<ItemGroup> groups;
     uint32_t last = 0;
@@ -123,7 +123,7 @@ class TarSource final : public Source {
   std::unique_ptr<ItemReader> NewReader() const override;
   std::vector<std::string> Notices() const override;
 
-  // The member that a use takes, or null.
+  // Returns the sample's member for a use, or null.
   static const TarSampleMember* Find(const FieldUse& use,
                                      std::span<const TarSampleMember> members) {
     for (const uint32_t extension : use.extensions) {
@@ -158,7 +158,7 @@ class TarSource final : public Source {
     }
     if (samples_.samples.empty()) {
       throw Error(ErrorKind::kInvalidArgument, "holds no samples", {.path = options_.path},
-                  "a member's name must have an extension");
+                  "names of members must have an extension");
     }
   }
 
@@ -178,7 +178,7 @@ class TarSource final : public Source {
     for (const FieldRule& rule : options_.fields) {
       FieldUse use = {.name = rule.target, .extensions = {}};
       for (const std::string& extension : FieldsOf(rule)) {
-        use.extensions.push_back(samples_.extensions.NumberOf(extension));
+        use.extensions.push_back(samples_.extensions.Number(extension));
         if (extension == kClassExtension) use.kind = FieldUse::Kind::kNumber;
       }
       if (rule.target == "image") use.kind = FieldUse::Kind::kImage;
@@ -220,7 +220,7 @@ class TarReader final : public ItemReader {
   }
 
  private:
-  // Reads the members that are used, neighbours together.
+  // Reads the members that are used; neighbours at once.
   void Load(uint64_t item) {
     const auto members = source_.samples().Members(item);
     taken_.clear();
@@ -234,7 +234,7 @@ class TarReader final : public ItemReader {
     uint64_t room_bytes = 0;
     for (const TarSampleMember* member : needed_) room_bytes += member->size + kMaxGap;
     if (room_bytes > kMaxSampleBytes) {
-      throw Error(ErrorKind::kUnsupported, "is larger than a record may be (4 GiB)",
+      throw Error(ErrorKind::kUnsupported, "is larger than the limit of a record (4 GiB)",
                   {.path = source_.ItemName(0, item)});
     }
     const auto room = buffer_.Room(room_bytes);
@@ -242,7 +242,7 @@ class TarReader final : public ItemReader {
     for (size_t i = 0; i < needed_.size();) i = LoadRun(i, item, room, used);
   }
 
-  // Members needed_[i], ... that lie close together; returns the first that does not.
+  // Reads needed_[i], ... up to the first that is not close; returns its index.
   size_t LoadRun(size_t i, uint64_t item, std::span<uint8_t> room, size_t& used) {
     const uint64_t begin = needed_[i]->offset;
     uint64_t end = begin;
@@ -260,14 +260,14 @@ class TarReader final : public ItemReader {
     return last;
   }
 
-  ByteView ViewOf(const TarSampleMember& member) const {
+  ByteView View(const TarSampleMember& member) const {
     const auto found = std::ranges::find(needed_, &member);
     return views_[static_cast<size_t>(found - needed_.begin())];
   }
 
   void Add(size_t number, const TarSampleMember& member, const std::string& name, Sample& sample) {
     const FieldUse& use = source_.uses()[number];
-    const ByteView bytes = ViewOf(member);
+    const ByteView bytes = View(member);
     switch (use.kind) {
       case FieldUse::Kind::kBytes:
         sample.features.AddBytes(use.name, bytes);
@@ -304,15 +304,15 @@ class TarReader final : public ItemReader {
   static int64_t LabelIn(ByteView bytes, const std::string& name) {
     const auto label = ParseInt64(TrimSpace(AsText(bytes)));
     if (label) return *label;
-    throw Error(ErrorKind::kCorrupt, "its label is no whole number", {.path = name},
+    throw Error(ErrorKind::kCorrupt, "its label is not a whole number", {.path = name},
                 "map `label` to a member that holds a number");
   }
 
   const TarSource& source_;
   TarVolumeReader files_;
-  std::vector<ImageFields> images_;  // one a use: what it rewrites lives on while others work
+  std::vector<ImageFields> images_;  // one per use, since each owns the image that it rewrote
   ReadBuffer buffer_;
-  std::vector<const TarSampleMember*> taken_;   // of each use; null: the sample has none
+  std::vector<const TarSampleMember*> taken_;   // for each use; null: the sample has none
   std::vector<const TarSampleMember*> needed_;  // by offset
   std::vector<ByteView> views_;                 // of needed_
 };
@@ -340,7 +340,7 @@ std::string TarSource::Fingerprint() const {
 std::vector<std::string> TarSource::Notices() const {
   std::vector<std::string> notices;
   if (samples_.without_extension > 0) {
-    notices.push_back(format("{} members without an extension, or called __*__, left out",
+    notices.push_back(format("{} members without an extension, or named __*__, left out",
                              samples_.without_extension));
   }
   if (samples_.links > 0) notices.push_back(format("{} links left out", samples_.links));

@@ -21,7 +21,7 @@ void TarVolumes::Open(size_t i, const std::function<void(const ReadableFile&)>& 
   volume.range = {.begin = 0, .bytes = file->Size()};
   if (!IsCompressed(*file)) return use(*file);
   if (!unpack_) {
-    throw Error(ErrorKind::kUnsupported, "is compressed, which has no random access",
+    throw Error(ErrorKind::kUnsupported, "is compressed, which does not allow random access",
                 {.path = volume.path},
                 "pack it: recpack pack SRC OUT --from tar; or unpack the archive");
   }

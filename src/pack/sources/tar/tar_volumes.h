@@ -1,4 +1,4 @@
-// A set of archives, compressed ones unpacked, and reading from them at any place.
+// Random access to a set of archives; compressed ones are unpacked first.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace recpack::pack {
 
-// Open() from several threads, each with another index; reading begins when all are open.
+// Open() may be called from several threads with different indexes; reading starts when all are
+// open.
 class TarVolumes {
  public:
   struct Volume {
     std::string path;
     TarRange range;                    // of the archive in its file or spool
-    const SpoolFile* spool = nullptr;  // where it is unpacked to; null: the file itself
+    const SpoolFile* spool = nullptr;  // its unpacked content; null: read the file itself
   };
 
-  // `work_folder` as SpoolFile has it. Without `unpack`, compressed archives are refused.
+  // `work_folder` is passed to SpoolFile. Without `unpack`, compressed archives are refused.
   TarVolumes(std::vector<std::string> paths, std::string work_folder, bool unpack = true);
 
   size_t size() const { return volumes_.size(); }
   const Volume& operator[](size_t i) const { return volumes_[i]; }
 
-  // Without its folder.
+  // File name without its folder.
   std::string Name(size_t i) const;
 
-  // Finds out its size, or unpacks it, and calls `use` with the file it can be read from.
+  // Finds the size of the archive, or unpacks it, and calls `use` with the file to read it from.
   void Open(size_t i, const std::function<void(const ReadableFile&)>& use);
 
  private:
@@ -40,13 +41,13 @@ class TarVolumes {
   bool unpack_;
 };
 
-// Reads from the archives of one TarVolumes, which must outlive it, with few files open. One a
-// reader; one thread at a time.
+// Reads from the archives of a TarVolumes, which must outlive it; limits the number of open files.
+// One per reader; not thread-safe.
 class TarVolumeReader {
  public:
   explicit TarVolumeReader(const TarVolumes& volumes) : volumes_(volumes) {}
 
-  // Fills `out` from `offset`. Throws Error: kCorrupt where the archive changed, kNotFound, kIo.
+  // Fills `out` from `offset`. Throws Error: kCorrupt if the archive has changed, kNotFound, kIo.
   void Read(size_t volume, uint64_t offset, std::span<uint8_t> out);
 
  private:

@@ -17,7 +17,7 @@ RecordFilter::Condition RecordFilter::Read(std::string_view text) {
   const bool negated = equals != std::string_view::npos && equals > 0 && text[equals - 1] == '!';
   const std::string_view feature = text.substr(0, negated ? equals - 1 : equals);
   if (equals == std::string_view::npos || feature.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no filter", text), {},
+    throw Error(ErrorKind::kInvalidArgument, format("not a filter: '{}'", text), {},
                 "write it as FEATURE=VALUE or FEATURE!=VALUE");
   }
   const std::string_view value = text.substr(equals + 1);

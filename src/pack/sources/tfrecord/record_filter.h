@@ -1,4 +1,4 @@
-// Which records to keep.
+// Filters records by feature values.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace recpack::pack {
 
-// Immutable; any number of threads.
+// Immutable and thread-safe.
 class RecordFilter {
  public:
-  // Conditions as TfrecordOptions::filters has them. Throws Error (kInvalidArgument).
+  // Parses conditions as in TfrecordOptions::filters. Throws Error (kInvalidArgument).
   explicit RecordFilter(const std::vector<std::string>& conditions);
 
   bool empty() const { return conditions_.empty(); }
@@ -24,7 +24,7 @@ class RecordFilter {
   struct Condition {
     std::string feature;
     std::string text;
-    std::optional<int64_t> whole;  // of the text, where it is a number
+    std::optional<int64_t> whole;  // value of the text if it is a number
     std::optional<float> number;
     bool negated = false;
   };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kPlainLabel = "label";
 
-// Features that AddImage() writes.
+// Tells whether AddImage() writes the feature.
 bool IsOfImage(std::string_view name) {
   return name == kImageEncoded || name == kImageFormat || name == kImageHeight ||
          name == kImageWidth;
@@ -100,7 +100,7 @@ void RecordRebuilder::CopyAll(const ExampleView& example, const std::string& nam
 void RecordRebuilder::AddImage(const FeatureView& feature, const std::string& name,
                                Sample& sample) {
   if (feature.bytes_values().size() != 1) {
-    throw Error(ErrorKind::kUnsupported, format("{} is no single image", feature.name()),
+    throw Error(ErrorKind::kUnsupported, format("{} is not a single image", feature.name()),
                 {.path = name});
   }
   const ByteView bytes = feature.bytes_values()[0];
@@ -113,7 +113,7 @@ void RecordRebuilder::AddImage(const FeatureView& feature, const std::string& na
 void RecordRebuilder::AddLabel(std::string_view target, const FeatureView& feature,
                                const std::string& name, Sample& sample) {
   if (feature.kind() != FeatureKind::kInt64) {
-    throw Error(ErrorKind::kUnsupported, format("{} holds no numbers", feature.name()),
+    throw Error(ErrorKind::kUnsupported, format("{} has no numbers", feature.name()),
                 {.path = name}, "map `label` to an int64 feature");
   }
   labels_.assign(feature.int64_values().begin(), feature.int64_values().end());

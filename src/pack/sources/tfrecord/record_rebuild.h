@@ -1,4 +1,4 @@
-// Makes records anew, with other features.
+// Rebuilds records with other features.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace recpack::pack {
 
-// Whether the options ask for records that differ from those read.
+// Tells whether the options change the records.
 bool ChangesRecords(const TfrecordOptions& options);
 
-// The feature that holds the label, where nothing is mapped: image/class/label, else label; null if
-// there is none with numbers.
+// Returns the label feature if none is mapped: image/class/label, else label; null if neither has
+// numbers.
 const FeatureView* FindLabel(const ExampleView& example);
 
-// One a reader; one thread at a time.
+// One per reader; not thread-safe.
 class RecordRebuilder {
  public:
-  // Both are not owned and must outlive it.
+  // The arguments are not owned and must outlive it.
   RecordRebuilder(const TfrecordOptions& options, ImageCounters& counters);
 
-  // Fills features and label of `sample`, which view the parsed record and this object. `name` is
-  // the record's in errors. Throws Error: kNotFound where a mapped feature is missing, kCorrupt,
+  // Fills features and label of `sample`, which hold views of the parsed record and this object.
+  // Errors carry `name`. Throws Error: kNotFound if a mapped feature is missing, kCorrupt,
   // kUnsupported.
   void Rebuild(const ExampleView& example, const std::string& name, Sample& sample);
 
@@ -40,7 +40,7 @@ class RecordRebuilder {
   const TfrecordOptions& options_;
   ImageFields images_;
   bool images_change_;
-  std::vector<std::vector<std::string>> sources_;  // of each rule of the field map
+  std::vector<std::vector<std::string>> sources_;  // for each rule of the field map
   std::vector<int64_t> labels_;
 };
 

@@ -9,7 +9,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
-#include "src/shards/layout/listed_shards.h"
+#include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
 
 namespace recpack::pack {
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kBlockRecords = 64;
 
-// Writes records back to back into a spool as frames.
+// Writes records as consecutive frames to a spool file.
 class FrameSpooler {
  public:
   explicit FrameSpooler(SpoolFile& spool) : spool_(spool) {}
@@ -43,7 +43,7 @@ class FrameSpooler {
   ByteBuffer frames_;
 };
 
-// The index beside the shards. A missing or broken one only costs a scan.
+// Opens the index of a split. If it is missing or damaged, the shards are scanned.
 std::optional<Index> OpenIndex(const std::string& path) {
   if (path.empty() || !PosixFiles().Exists(path)) return {};
   try {
@@ -53,7 +53,7 @@ std::optional<Index> OpenIndex(const std::string& path) {
   }
 }
 
-// With the record's place in errors.
+// Parses a record; errors carry its place.
 void ParseAt(const Record& record, const std::string& path, ExampleView& example) {
   try {
     example.Parse(record.payload);
@@ -64,11 +64,11 @@ void ParseAt(const Record& record, const std::string& path, ExampleView& example
   }
 }
 
-// Whether the index, which lies in `folder`, speaks of this very file at this place. Throws Error
-// (kCorrupt) where it gives another size and no manifest, by which the shard is listed, says which
+// Tells whether the index, which lies in `folder`, describes this file at this position. Throws
+// Error (kCorrupt) if the index gives another size and no manifest that lists the shard says which
 // is right.
-bool IsShardOf(const Index& index, const std::string& folder, size_t number,
-               const RecordShard& shard, bool is_listed) {
+bool DescribesShard(const Index& index, const std::string& folder, size_t number,
+                    const RecordShard& shard, bool is_listed) {
   if (number >= index.shard_count()) return false;
   const ShardSummary summary = index.shard(number);
   if (folder != FolderOf(shard.path) ||
@@ -87,7 +87,7 @@ void RecordPlaces::Add(uint32_t length) {
   end_ += kFrameBytes + length;
 }
 
-uint64_t RecordPlaces::OffsetOf(uint64_t ordinal) const {
+uint64_t RecordPlaces::Offset(uint64_t ordinal) const {
   const uint64_t block = ordinal / kBlockRecords;
   uint64_t offset = blocks_[block];
   for (uint64_t i = block * kBlockRecords; i < ordinal; ++i) offset += kFrameBytes + lengths_[i];
@@ -103,7 +103,7 @@ RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
     for (size_t i = 0; i < split.shards.size(); ++i) tasks.emplace_back(shards_.size(), i);
     shards_.emplace_back(split.shards.size());
     indexes.push_back({.index = OpenIndex(split.index), .folder = FolderOf(split.index)});
-    sources_.push_back(SourceOf(indexes.back()));
+    sources_.push_back(OpenSource(indexes.back()));
   }
   ParallelFor(tasks.size(), options.threads, [&](size_t, size_t task) {
     const auto [split, i] = tasks[task];
@@ -126,9 +126,9 @@ RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
   }
 }
 
-std::optional<RecordSource> RecordShards::SourceOf(const SplitIndex& known) const {
+std::optional<RandomAccessReader> RecordShards::OpenSource(const SplitIndex& known) const {
   if (!in_order_ || !known.index) return {};
-  return RecordSource(*known.index, known.folder);
+  return RandomAccessReader(*known.index, known.folder);
 }
 
 void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t number,
@@ -138,7 +138,7 @@ void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t numb
   shard.compression = RecordReader(std::move(file), {}).compression();
   const bool compressed = shard.compression != Compression::kNone;
   std::optional<ShardEntries> entries;
-  if (known.index && IsShardOf(*known.index, known.folder, number, shard, is_listed)) {
+  if (known.index && DescribesShard(*known.index, known.folder, number, shard, is_listed)) {
     entries = known.index->Entries(number);
     if (in_order_ && !entries->flush_points.empty()) {
       shard.first_id = known.index->shard(number).first_record;
@@ -184,7 +184,7 @@ RecordPlace RecordShards::Find(size_t split, uint64_t item) const {
   const auto shard = static_cast<size_t>(after - shards.begin()) - 1;
   return {.split = split,
           .shard = shard,
-          .ordinal = shards[shard].OrdinalOf(item - shards[shard].first_item)};
+          .ordinal = shards[shard].Ordinal(item - shards[shard].first_item)};
 }
 
 ByteView RecordShardReader::ReadStretch(const RecordPlace& place, uint64_t id) {
@@ -197,9 +197,9 @@ ByteView RecordShardReader::ReadStretch(const RecordPlace& place, uint64_t id) {
 }
 
 ByteView RecordShardReader::Read(const RecordPlace& place) {
-  const RecordShard& shard = shards_.ShardOf(place);
+  const RecordShard& shard = shards_.Shard(place);
   if (shard.first_id) return ReadStretch(place, *shard.first_id + place.ordinal);
-  const uint64_t offset = shard.places.OffsetOf(place.ordinal);
+  const uint64_t offset = shard.places.Offset(place.ordinal);
   const uint32_t length = shard.places.length(place.ordinal);
   const auto room = buffer_.Room(kFrameBytes + length);
   const size_t number = place.split << 32 | place.shard;
@@ -210,7 +210,7 @@ ByteView RecordShardReader::Read(const RecordPlace& place) {
   const bool length_holds = FrameHeaderHolds(room.data()) && FrameLength(room.data()) == length;
   if (length_holds && FramePayloadHolds(payload)) return payload;
   throw Error(ErrorKind::kCorrupt,
-              format("the CRC of the {} does not hold", length_holds ? "payload" : "length"),
+              format("the CRC of the {} does not match", length_holds ? "payload" : "length"),
               {.path = shard.path, .offset = offset, .ordinal = place.ordinal},
               "repair the shards first");
 }

@@ -1,4 +1,4 @@
-// Shards whose records can be read in any order.
+// Random access to the records of TFRecord shards.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@
 
 namespace recpack::pack {
 
-// Where the records of one shard lie. 4 bytes a record and 8 for every 64.
+// Offsets of the records of a shard. Memory: 4 bytes a record and 8 for every 64.
 class RecordPlaces {
  public:
-  // `begin`: offset of the first frame.
+  // Sets the offset of the first frame.
   void Begin(uint64_t begin) { end_ = begin; }
   void Add(uint32_t length);
 
   uint64_t size() const { return lengths_.size(); }
   uint32_t length(uint64_t ordinal) const { return lengths_[ordinal]; }
-  uint64_t OffsetOf(uint64_t ordinal) const;
+  uint64_t Offset(uint64_t ordinal) const;
 
  private:
   std::vector<uint32_t> lengths_;
@@ -41,17 +41,17 @@ struct RecordShard {
   std::string path;
   uint64_t file_bytes = 0;
   Compression compression = Compression::kNone;
-  const SpoolFile* spool = nullptr;  // where it is unpacked to; null: the file itself
-  std::optional<uint64_t> first_id;  // in the source of its split, which inflates it in stretches
+  const SpoolFile* spool = nullptr;  // its unpacked content; null: read the file itself
+  std::optional<uint64_t> first_id;  // in the source of its split, which inflates it piecewise
   RecordPlaces places;
-  std::optional<std::vector<uint32_t>> kept;  // ordinals that passed the filter; empty: all
+  std::optional<std::vector<uint32_t>> kept;  // ordinals that passed the filter; nullopt: all
   uint64_t first_item = 0;                    // in its split
 
   uint64_t items() const { return kept ? kept->size() : places.size(); }
-  uint64_t OrdinalOf(uint64_t item) const { return kept ? (*kept)[item] : item; }
+  uint64_t Ordinal(uint64_t item) const { return kept ? (*kept)[item] : item; }
 };
 
-// An item's shard and its ordinal in it.
+// Shard of an item, and its ordinal in the shard.
 struct RecordPlace {
   size_t split = 0;
   size_t shard = 0;
@@ -59,58 +59,58 @@ struct RecordPlace {
 };
 
 struct RecordShardsOptions {
-  std::string work_folder;  // of spool files
-  // Records will be read in their order, by and large: compressed shards whose flush points the
-  // index tells are then not unpacked ahead, but inflated stretch by stretch.
+  std::string work_folder;  // for spool files
+  // Records will be read mostly in order: compressed shards with flush points in the index are then
+  // inflated piece by piece instead of being unpacked first.
   bool in_order = true;
-  int threads = 0;  // that open shards; 0: AvailableThreads()
+  int threads = 0;  // threads that open shards; 0: AvailableThreads()
 };
 
-// All shards of a layout. Immutable once made; any number of threads.
+// All shards of a layout. Immutable and thread-safe once constructed.
 class RecordShards {
  public:
-  // Reads indexes, scans or unpacks shards, in parallel. Throws Error.
+  // Reads indexes, and scans or unpacks shards, in parallel. Throws Error.
   RecordShards(const Layout& layout, const RecordFilter& filter,
                const RecordShardsOptions& options);
 
   const std::vector<SourceSplit>& splits() const { return splits_; }
-  // The records of a split by the index beside it; null where there is none.
-  const RecordSource* source(size_t split) const {
+  // Reads a split through its index; null if there is none.
+  const RandomAccessReader* source(size_t split) const {
     return sources_[split] ? &*sources_[split] : nullptr;
   }
   const std::vector<std::vector<RecordShard>>& shards() const { return shards_; }  // by split
   RecordPlace Find(size_t split, uint64_t item) const;
-  const RecordShard& ShardOf(const RecordPlace& place) const {
+  const RecordShard& Shard(const RecordPlace& place) const {
     return shards_[place.split][place.shard];
   }
 
  private:
-  // The index beside the shards of a split, where there is one.
+  // The index of a split, if it has one.
   struct SplitIndex {
     std::optional<Index> index;
     std::string folder;
   };
 
-  std::optional<RecordSource> SourceOf(const SplitIndex& known) const;
-  // The shard is at `number` in the index, if it is in it.
+  std::optional<RandomAccessReader> OpenSource(const SplitIndex& known) const;
+  // `number`: position of the shard in the index, if it is listed.
   void Open(RecordShard& shard, const SplitIndex& known, size_t number, const RecordFilter& filter,
             bool is_listed);
   void ReadThrough(RecordShard& shard, const RecordFilter& filter, bool unpack);
 
   std::vector<SourceSplit> splits_;
-  std::vector<std::optional<RecordSource>> sources_;  // by split
+  std::vector<std::optional<RandomAccessReader>> sources_;  // by split
   std::vector<std::vector<RecordShard>> shards_;
   const bool in_order_;
   SpoolPool spools_;
 };
 
-// Reads records and checks their CRCs. One a reader; one thread at a time.
+// Reads records and checks their CRCs. One per reader; not thread-safe.
 class RecordShardReader {
  public:
   // `shards` is not owned and must outlive the reader.
   explicit RecordShardReader(const RecordShards& shards) : shards_(shards) {}
 
-  // The payload lives until the next call. Throws Error: kCorrupt with the record's place, kIo.
+  // The payload is valid until the next call. Throws Error: kCorrupt with the record's place, kIo.
   ByteView Read(const RecordPlace& place);
 
  private:
@@ -119,7 +119,7 @@ class RecordShardReader {
   const RecordShards& shards_;
   OpenFiles files_;
   ReadBuffer buffer_;
-  std::map<size_t, RecordSource> sources_;  // by split
+  std::map<size_t, RandomAccessReader> sources_;  // by split
   OwnedRecord record_;
 };
 

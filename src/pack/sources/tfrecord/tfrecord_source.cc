@@ -28,12 +28,12 @@ class TfrecordSource final : public Source {
 
   std::string ItemName(size_t split, uint64_t item) const override {
     const RecordPlace place = shards_.Find(split, item);
-    return format("{} record {}", shards_.ShardOf(place).path, place.ordinal);
+    return format("{} record {}", shards_.Shard(place).path, place.ordinal);
   }
 
   uint64_t ItemBytes(size_t split, uint64_t item) const override {
     const RecordPlace place = shards_.Find(split, item);
-    return shards_.ShardOf(place).places.length(place.ordinal);
+    return shards_.Shard(place).places.length(place.ordinal);
   }
 
   std::string Fingerprint() const override;
@@ -64,7 +64,7 @@ class TfrecordSource final : public Source {
     for (const SourceSplit& split : shards_.splits()) items += split.items;
     if (items > 0) return;
     throw Error(ErrorKind::kInvalidArgument,
-                options.filters.empty() ? "holds no records" : "holds no record that passes",
+                options.filters.empty() ? "has no records" : "has no record that passes",
                 {.path = options.path});
   }
 
@@ -73,7 +73,7 @@ class TfrecordSource final : public Source {
   std::vector<std::string> class_names_;
   std::vector<ManifestFile> files_;  // in folder_
   std::string folder_;
-  std::vector<std::string> notices_;  // of the files' names
+  std::vector<std::string> notices_;  // about the files' names
   mutable ImageCounters counters_;
   mutable std::atomic<uint64_t> no_examples_{0};
 };
@@ -91,7 +91,7 @@ class TfrecordReader final : public ItemReader {
     const ByteView payload = records_.Read(place);
     if (!changes_) {
       sample.payload = payload;
-      sample.label = LabelOf(payload);
+      sample.label = ReadLabel(payload);
       return;
     }
     const std::string name = source_.ItemName(split, item);
@@ -104,8 +104,8 @@ class TfrecordReader final : public ItemReader {
   }
 
  private:
-  // What is no Example is passed on all the same, and counted.
-  int64_t LabelOf(ByteView payload) {
+  // Records that are not Examples are counted and passed on unchanged.
+  int64_t ReadLabel(ByteView payload) {
     try {
       example_.Parse(payload);
     } catch (const Error&) {
@@ -135,7 +135,7 @@ std::string TfrecordSource::Fingerprint() const {
       const std::string name = std::filesystem::path(shard.path).filename();
       hash.Update(AsBytes(format("{}\n{}\n", name, shard.file_bytes)));
       for (uint64_t i = 0; i < shard.items(); ++i) {
-        const uint64_t ordinal = shard.OrdinalOf(i);
+        const uint64_t ordinal = shard.Ordinal(i);
         const uint64_t numbers[] = {ordinal, shard.places.length(ordinal)};
         hash.Update({reinterpret_cast<const uint8_t*>(numbers), sizeof numbers});
       }
@@ -155,7 +155,7 @@ std::vector<SideFile> TfrecordSource::SideFiles() const {
 std::vector<std::string> TfrecordSource::Notices() const {
   std::vector<std::string> notices = notices_;
   if (no_examples_ > 0) {
-    notices.push_back(format("{} records hold no tf.train.Example and were passed on as they are",
+    notices.push_back(format("{} records are not tf.train.Examples and were passed on unchanged",
                              no_examples_.load()));
   }
   counters_.AddNotices(notices);
@@ -190,7 +190,7 @@ std::optional<std::string> OneBasedLabelNotice(const std::map<int64_t, uint64_t>
   const int64_t last = class_counts.rbegin()->first;
   if (static_cast<uint64_t>(last) != class_counts.size()) return {};
   return format(
-      "all labels are 1 to {}: labels of most trainers begin with 0; --label-offset 1 takes one "
+      "all labels are 1 to {}, but most trainers expect labels from 0; --label-offset 1 takes one "
       "off",
       last);
 }

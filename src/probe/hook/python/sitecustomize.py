@@ -1,11 +1,10 @@
-"""Python imports this when it starts: it hooks the input of trainings and gives way to the
-sitecustomize that it hides."""
+"""Starts the hook when Python starts, then runs the sitecustomize that this one hides."""
 import os
 import sys
 
 
 def _chain(folder):
-    """Runs the sitecustomize that would have been run, as if this one were not there."""
+    """Runs the sitecustomize that Python would have found without this one."""
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec
     spec = PathFinder.find_spec('sitecustomize', [p for p in sys.path if p != folder])
@@ -13,7 +12,7 @@ def _chain(folder):
         return
     module = module_from_spec(spec)
     sys.modules['sitecustomize'] = module
-    spec.loader.exec_module(module)  # what it raises is told by `site`, as ever
+    spec.loader.exec_module(module)  # `site` reports what it raises, as usual
 
 
 def _start():
@@ -21,7 +20,7 @@ def _start():
     try:
         import recprobe_hook
         recprobe_hook.start()
-    except Exception:  # no fault of the program's
+    except Exception:  # a fault of the hook must not stop the program
         pass
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or '.') != folder]
     _chain(folder)

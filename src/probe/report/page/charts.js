@@ -1,4 +1,4 @@
-// Figures over time: drawn anew at each width, read by pointer and by arrow keys, and as a table.
+// Charts over time: redrawn at each width, readable by pointer, arrow keys and as a table.
 
 function table(caption, head, rows, numeric = () => true) {
   const cell = (tag, text, i, scope) =>
@@ -19,10 +19,10 @@ function table(caption, head, rows, numeric = () => true) {
 }
 
 // `spec`: title, note, unit, begin, end, layers ({name, colour, values}), kind ('stack', 'lines',
-// 'heat'), most (of the axis; else what the values need), height, line ({value, name}).
+// 'heat'), most (end of the axis; default: from the values), height, line ({value, name}).
 function timeFigure(spec) {
   const {begin, end, layers, unit} = spec;
-  const listed = layers.length <= 16 ? layers : [];  // more are read from the table
+  const listed = layers.length <= 16 ? layers : [];  // the table lists more
   const name = id('figure');
   const last = begin.length - 1;
   const from = begin[0], span = Math.max(end[last] - from, 1e-9);

@@ -1,5 +1,5 @@
 'use strict';
-// Elements, numbers as people read them. Text of the report reaches the page as text only.
+// Creates elements and formats numbers. Text of the report is inserted as text only, never as HTML.
 let ids = 0;
 const id = (name) => `${name}-${++ids}`;
 
@@ -19,7 +19,7 @@ function make(tag, options = {}, ...children) {
   return element;
 }
 
-// To about three digits.
+// Rounds to about three digits.
 function digits(value) {
   const size = Math.abs(value);
   if (size >= 100 || Number.isInteger(value))
@@ -54,7 +54,7 @@ function shown(value, unit) {
   return FORMATS[unit] ? FORMATS[unit](value) : `${digits(value)} ${unit}`;
 }
 
-// Over time, of what was seen.
+// Mean over time, of the values that were seen.
 function mean(values, begin, end) {
   let sum = 0, time = 0;
   values.forEach((value, i) => {
@@ -65,7 +65,7 @@ function mean(values, begin, end) {
   return time > 0 ? sum / time : null;
 }
 
-// Round numbers from 0 to at least `most`.
+// Returns round numbers from 0 to at least `most`.
 function ticks(most, count = 4) {
   const rough = (most > 0 ? most : 1) / count;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,7 +1,7 @@
-// What a figure over time looks like at one width, as SVG.
+// Draws a chart over time at one width, as SVG.
 const LEFT = 58, RIGHT = 8, BOTTOM = 20;  // pixels around the plot
 
-// 1.5 and not 1.50; the number alone where the key names the unit.
+// Formats 1.5, not 1.50; without the unit if the key names it.
 const tickText = (value, unit) =>
     FORMATS[unit] ? shown(value, unit) : `${Number(value.toPrecision(3))}`;
 
@@ -108,7 +108,7 @@ const SHADES = 20;
 
 function drawHeat(svg, {begin, end, layers}, {x, height}) {
   const row = height / layers.length;
-  const shades = new Map();  // a path each: a large machine has more cells than a page can hold
+  const shades = new Map();  // one path per shade: a large machine has too many cells for one each
   layers.forEach((layer, at) => {
     if (layers.length <= 24 || at % 8 === 0) {
       svg.append(

@@ -1,10 +1,10 @@
-// What the program's threads and processes did, as tables.
+// Tables of the program's threads and processes.
 
-// What nobody could read is no 0; the reason stands among what could not be seen.
+// A value that could not be read is shown as such, not as 0; its reason is listed as not seen.
 const known = (value, show) => value === null ? 'not seen' : show(value);
 const bytesASecond = (value) => prefixed(value, 'B/s');
 
-// The letters of /proc.
+// State letters of /proc.
 const STATES = {
   R: 'runs',
   S: 'sleeps',

@@ -1,4 +1,4 @@
-// The page: one section after the other, from the report within it.
+// Builds the page, section by section, from the report embedded in it.
 const report = JSON.parse(document.getElementById('data').textContent);
 const main = document.getElementById('report');
 const contents = make('ul');
@@ -50,7 +50,7 @@ function listed(title, lines) {
   ];
 }
 
-// Where there is no share of waits.
+// Shown if the share of input waits is unknown.
 function unknown(found) {
   const {period} = found;
   const seen = found.steps ? `${digits(found.steps)} steps were seen, ${
@@ -91,8 +91,8 @@ function verdict() {
           null,
       share ? scaleOf(share) : unknown(found), listed('Evidence', found.evidence),
       found.cure ? make('p', {class: 'next'}, make('strong', {}, 'Next: '), found.cure) : null,
-      listed('Hints of older rules, which decide nothing', found.hints),
-      listed('What stands against it', against));
+      listed('Hints from rules of thumb (not used for the verdict)', found.hints),
+      listed('Caveats and missing data', against));
   document.getElementById('verdict').style.setProperty(
       '--mood', `var(--${MOODS[found.verdict] ?? 'none'})`);
 }

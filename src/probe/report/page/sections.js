@@ -1,4 +1,4 @@
-// Figures of the sections: steps, devices, processors, the loader's stages.
+// Charts of the sections: steps, devices, processors, the loader's stages.
 
 const deviceOf = (steps) => steps.device === null ?
     `process ${steps.process}` :
@@ -29,7 +29,7 @@ function stepFigure(steps) {
 }
 
 const COLOURS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-// Series of a group of the timeline as figures: one for each unit of each thing that they are of.
+// Charts for a group of the timeline: one per device (or other owner) and unit.
 function figuresOf(group, title) {
   const {timeline} = report, found = new Map();
   for (const series of timeline[group] ?? []) {

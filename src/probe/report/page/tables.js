@@ -1,4 +1,4 @@
-// What is no figure over time: the verdict's scale, the mean step, stages, kernels and copies.
+// Tables and bars: the verdict's scale, the mean step, stages, kernels and copies.
 const PARTS = [
   ['input_wait', 'waits for input', 'wait'], ['copies', 'copies to the device', 'copies'],
   ['device_copies', 'copies on devices', 'a'], ['exchange', 'exchange', 'exchange'],
@@ -12,7 +12,7 @@ const meter = (share, colour) => make('span', {class: 'meter', 'aria-hidden': 't
                                         }
                                       }));
 
-// The interval on the bands of the verdict.
+// Draws the interval on the scale of the verdict's bands.
 function scaleOf(estimate) {
   const most = Math.min(1, Math.max(0.3, estimate.high * 1.25));
   const width = 860, name = id('scale');
@@ -63,7 +63,7 @@ function scaleOf(estimate) {
   return svg;
 }
 
-// One step on average, as one bar.
+// Draws the mean step as one bar.
 function meanStep(parts) {
   const name = id('mean-step'), width = 860;
   const there = PARTS.filter(([key]) => (parts[key] ?? 0) > 0.0005);

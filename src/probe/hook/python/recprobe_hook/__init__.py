@@ -1,11 +1,11 @@
-"""Tells a watcher when a training waits for its input and when it steps.
+"""Records when a training waits for its input and when it steps.
 
-`start` runs when the interpreter starts and imports little; what is known of a library is imported
-once the program has imported that library. Nothing here may raise into the program.
+`start` runs when the interpreter starts and imports little; the module for a library is imported
+after the program has imported that library. Nothing here may raise into the program.
 """
 import os
 
-# What is hooked: module of the program -> module of this package, whose `patch(module)` does it.
+# Modules of the program and the module of this package whose `patch(module)` hooks each.
 TARGETS = {
     'torch.utils.data.dataloader': 'pytorch',
     'torch.utils.data._utils.worker': 'pytorch_workers',
@@ -24,10 +24,10 @@ TARGETS = {
 
 
 def start():
-    """Where RECPACK_EVENTS names a folder and RECPACK_PYTHON_HOOK is not 0."""
+    """Starts the hook if RECPACK_EVENTS names a folder and RECPACK_PYTHON_HOOK is not 0."""
     folder = os.environ.get('RECPACK_EVENTS')
     if not folder or os.environ.get('RECPACK_PYTHON_HOOK') == '0':
         return
     from . import events, imports
     events.start(folder)
-    imports.start(__name__, TARGETS, events.tell)
+    imports.start(__name__, TARGETS, events.notice)

@@ -1,7 +1,7 @@
-"""The process's event file, as docs/format/events.md of Recpack has it, and what it cannot tell.
+"""Writes the process's event file (docs/format/events.md of Recpack) and its notices.
 
-A write does not let go of the interpreter lock: with a busy thread beside it, the program would
-otherwise wait for that thread at each record.
+Writes keep the interpreter lock: if they released it, the program would have to wait for a busy
+thread at each record.
 """
 import os
 import struct
@@ -16,14 +16,14 @@ _HEAD = struct.Struct('<BBHIII')
 _TAIL = struct.Struct('<qqQ')
 record = struct.Struct('<16sqqQ').pack  # head, begin, end, value
 now = time.monotonic_ns  # CLOCK_MONOTONIC
-ran = time.thread_time_ns  # processor time of the calling thread
+ran = time.thread_time_ns  # CPU time of the calling thread
 
-# Numbers of names are the places here, from 1.
+# Numbers of names: positions in _NAMES, from 1.
 (DATA_LOADER, START, TF_DATA, GRAIN, QUEUE, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
  LOCK, STORAGE, DECOMPRESS, DECODE, AUGMENT, FUNCTION, BATCH_WORK, OTHER_WORK,
  IDLE, RANK) = range(1, 21)
 WAITS = range(DATA_LOADER, EVALUATION + 1)
-WORK = range(STORAGE, IDLE + 1)  # of threads that make the input
+WORK = range(STORAGE, IDLE + 1)  # kinds of work of input threads
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'queue', 'evaluation',
           'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
           'input: storage', 'input: decompression', 'input: decode', 'input: augment',
@@ -50,21 +50,21 @@ def _os_write(file, data, size):
 
 
 class _State:
-    """Of this process; a forked child begins anew."""
+    """State of this process. A forked child resets it."""
     folder = ''
     file = -1
     named = False
     lost = False
     write = None
-    lock = _thread.allocate_lock()  # of the beginning
-    told = set()
+    lock = _thread.allocate_lock()  # guards the first write
+    notices = set()
 
 
 _state = _State()
 
 
 def start(folder):
-    """Opens the file at once: that it is there says that the process is hooked."""
+    """Opens the file at once, as its existence shows that the process is hooked."""
     _state.folder = folder
     if hasattr(os, 'register_at_fork'):
         os.register_at_fork(after_in_child=_after_fork)
@@ -80,7 +80,7 @@ def _after_fork():
     _state.file = -1
     _state.named = _state.lost = False
     _state.lock = _thread.allocate_lock()
-    _state.told = set()
+    _state.notices = set()
 
 
 def _path(ending):
@@ -99,7 +99,7 @@ def _open():
 
 
 def _out_of_the_way(file):
-    """A high number: a program that closes what it does not know, and opens a file, gets another."""
+    """Moves the file to a high descriptor, as programs may close and reuse unknown low ones."""
     try:
         import fcntl
         high = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 500)
@@ -115,8 +115,8 @@ def _put(data):
 
 
 def _lose():
-    """A part of a record may be there: what follows could not be read. Says so by an empty file, for
-    which there is room where there is none for bytes."""
+    """Stops writing, as records after a partial one could not be read. Creates an empty file to
+    report it, which works even on a full disk."""
     _state.lost = True
     try:
         os.close(os.open(_path('lost'), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -142,14 +142,14 @@ def _begin():
 
 
 def write(records):
-    """Whole records, in one write. What cannot be written is lost, and all that follows."""
+    """Writes whole records in one call. After a failed write, all later records are lost."""
     if not _state.named:
         with _state.lock:
             if not _state.named:
                 _begin()
     if not _state.lost:
         written = _state.write(_state.file, records, len(records))
-        if written < 0:  # a signal may have come between, and nothing was written
+        if written < 0:  # a signal may have interrupted it before anything was written
             written = _os_write(_state.file, records, len(records))
         if written != len(records):
             _lose()
@@ -160,7 +160,7 @@ def record_head(kind, flags, lane, name):
 
 
 class Lane:
-    """Records of one thread."""
+    """Record heads of one thread."""
 
     def __init__(self, thread):
         self.steps = {name: record_head(STEP, 0, thread, name)
@@ -170,11 +170,12 @@ class Lane:
         self.background = record_head(RANGE, 0, thread, BACKGROUND)
 
 
-def tell(text):
-    """A notice for who reads the events: what the hook cannot see, or where it failed. Each once."""
-    if text in _state.told or not _state.folder:
+def notice(text):
+    """Writes a line for the reader of the events: what the hook cannot see, or where it failed.
+    Writes each text once."""
+    if text in _state.notices or not _state.folder:
         return
-    _state.told.add(text)
+    _state.notices.add(text)
     try:
         file = os.open(_path('notice'), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
                        0o600)

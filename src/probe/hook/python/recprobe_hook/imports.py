@@ -1,13 +1,13 @@
-"""Calls of a function of ours after the program has imported a module."""
+"""Calls a patch function after the program has imported a module."""
 import sys
 
 
 class Finder:
-    """The first of sys.meta_path: finds as the others do, and has the patch run afterwards."""
+    """First finder in sys.meta_path: delegates to the others and patches after the import."""
 
-    def __init__(self, patches, tell):
+    def __init__(self, patches, notice):
         self.patches = patches
-        self.tell = tell
+        self.notice = notice
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.patches:
@@ -21,7 +21,7 @@ class Finder:
         return None
 
     def arm(self, loader, name):
-        """The loader stays the same object: what asks it for sources or data still can."""
+        """Patches the loader in place, so that it still provides sources and data."""
         try:
             execute = loader.exec_module
 
@@ -32,25 +32,26 @@ class Finder:
 
             loader.exec_module = exec_module
         except Exception as error:
-            self.tell('%s is not hooked: its loader cannot be watched (%r)' % (name, error))
+            self.notice('%s is not hooked: its loader cannot be patched (%r)' % (name, error))
 
     def patch(self, name, module):
         try:
             self.patches[name](module)
         except Exception as error:
-            self.tell('%s is not hooked: %r' % (name, error))
+            self.notice('%s is not hooked: %r' % (name, error))
 
 
-def _by_name(package, ours):
+def _by_name(package, name):
     def patch(module):
         import importlib
-        importlib.import_module(package + '.' + ours).patch(module)
+        importlib.import_module(package + '.' + name).patch(module)
     return patch
 
 
-def start(package, targets, tell):
-    finder = Finder({name: _by_name(package, ours) for name, ours in targets.items()}, tell)
+def start(package, targets, notice):
+    patches = {target: _by_name(package, name) for target, name in targets.items()}
+    finder = Finder(patches, notice)
     sys.meta_path.insert(0, finder)
-    for name in targets:  # a .pth file may have imported it before us
+    for name in targets:  # a .pth file may have imported it earlier
         if name in sys.modules:
             finder.patch(name, sys.modules[name])

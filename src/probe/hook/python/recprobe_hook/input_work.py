@@ -1,9 +1,9 @@
-"""What the threads that make a training's input do: those of Python, seen from their stacks.
+"""Samples the Python stacks of input threads to find what kind of work they do.
 
-A thread of the hook's own looks 20 times a second at the main thread of a worker process of PyTorch's
-DataLoader, or at the threads of a training process in which a library's input runs (a function that
-tf.data calls, a DataLoader that another thread iterates). Where a stack is in native code, its
-innermost frame of Python tells.
+A thread of the hook samples 20 times a second: in a worker process of PyTorch's DataLoader its main
+thread; in a training process the threads that run a library's input (a function that tf.data calls,
+a DataLoader that another thread iterates). If a stack is in native code, its innermost Python frame
+counts.
 """
 import os
 import sys
@@ -14,10 +14,10 @@ from . import events
 from .events import now, record, write
 
 _PERIOD = 0.05  # s
-_LOOKS = 20  # of which one record of a kind tells
-_FIRST = 4  # looks, of the first record: programs are short
+_SAMPLES = 20  # samples per record
+_FIRST = 4  # samples of the first record, as programs may be short
 
-# Innermost frames of these modules, or of what is in them.
+# Kinds of work by the module of the innermost frame, or the package that contains it.
 _KINDS = {
     'torch.utils.data._utils.collate': events.BATCH_WORK,
     'PIL.ImageOps': events.AUGMENT, 'PIL.ImageEnhance': events.AUGMENT,
@@ -35,9 +35,9 @@ _KINDS = {
     'requests': events.STORAGE, 'http': events.STORAGE, 'ssl': events.STORAGE,
     'aiohttp': events.STORAGE,
 }
-# Of PIL.Image, which decodes when pixels are first asked for (in ImageFile).
+# Functions of PIL.Image that do not decode, which happens at the first access to pixels.
 _OPERATIONS = {'resize', 'crop', 'transpose', 'rotate', 'transform', 'filter', 'thumbnail'}
-# Whose frames call the program's code for input. None of what is further out is input.
+# Packages that call the program's input code. Frames outside them are not input.
 _CALLERS = ('torch.utils.data', 'torchdata', 'tensorflow', 'grain')
 _WAITING = {'threading', 'queue', 'selectors', 'multiprocessing', 'multiprocess', 'concurrent'}
 _LIBRARY = os.path.dirname(os.__file__)
@@ -48,7 +48,7 @@ def _is_in(module, packages):
 
 
 def _kind_of_module(module, function):
-    """None where it is nobody known."""
+    """Returns None for an unknown module."""
     if module == 'PIL.Image' and function in _OPERATIONS:
         return events.AUGMENT
     while module:
@@ -59,12 +59,13 @@ def _kind_of_module(module, function):
     return None
 
 
-def _is_programs(path):
+def _is_program(path):
     return not ('-packages' in path or path.startswith((_LIBRARY, '<frozen')))
 
 
 def kind_of(frame):
-    """What the thread with this innermost frame does for the input; None: nothing, or it waits."""
+    """Returns the kind of input work of the thread with this innermost frame; None: none, or it
+    waits."""
     kind = None
     waits = False
     while frame is not None:
@@ -75,7 +76,7 @@ def kind_of(frame):
             return kind if kind is not None or waits else events.OTHER_WORK
         if kind is None and module.partition('.')[0] in _WAITING:
             waits = True
-        elif kind is None and _is_programs(frame.f_code.co_filename):
+        elif kind is None and _is_program(frame.f_code.co_filename):
             kind = events.FUNCTION
         frame = frame.f_back
     return None
@@ -86,26 +87,26 @@ class _State:
 
 
 def watch_worker():
-    """The calling thread, of a process that makes batches for another one."""
+    """Samples the calling thread, in a process that makes batches for another one."""
     worker = _thread.get_ident()
     _start(lambda thread: thread == worker, events.IDLE)
 
 
 def watch_trainer():
-    """All threads but the calling one, which trains."""
+    """Samples all threads except the calling one, which trains."""
     trainer = _thread.get_ident()
     _start(lambda thread: thread != trainer, None)
 
 
 def _start(watched, otherwise):
-    """`otherwise`: the kind of what is no work; None: it is not told."""
+    """`otherwise`: the kind to record for threads without work; None: do not record them."""
     if _State.started:
         return
     _State.started = True
     try:
-        _thread.start_new_thread(_look_on, (watched, otherwise))
+        _thread.start_new_thread(_sample, (watched, otherwise))
     except RuntimeError as error:
-        events.tell('Where the input spends its time is not seen: %r' % error)
+        events.notice('Where the input spends its time is not measured: %r' % error)
 
 
 def ends():
@@ -116,32 +117,32 @@ after_fork = ends
 
 
 def _kinds(own, watched):
-    """Of each thread that is watched. No frame outlives the call: it would keep what the program lets
-    go of, and this thread would be the one to destroy it."""
+    """Returns the kind of each watched thread. No frame may outlive the call: it would keep the
+    program's objects alive, and this thread would destroy them."""
     return [kind_of(frame) for thread, frame in sys._current_frames().items()
             if thread != own and watched(thread)]
 
 
-def _look_on(watched, otherwise):
+def _sample(watched, otherwise):
     own = _thread.get_ident()
     lane = _thread.get_native_id()
     heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
-    looks = _FIRST
+    samples = _FIRST
     try:
         while _State.started:
             begin = last = now()
             spent = dict.fromkeys(heads, 0)
-            for _ in range(looks):
+            for _ in range(samples):
                 time.sleep(_PERIOD)
-                time_of_look = now()
+                sampled = now()
                 for kind in _kinds(own, watched):
                     kind = kind or otherwise
-                    if kind is not None:  # who holds the lock delays the look at it
-                        spent[kind] += time_of_look - last
-                last = time_of_look
-            looks = _LOOKS
+                    if kind is not None:  # by time: a thread with the lock delays its sample
+                        spent[kind] += sampled - last
+                last = sampled
+            samples = _SAMPLES
             length = max(1, last - begin)
             write(b''.join(record(heads[kind], begin, last, time_of_kind * 1_000_000 // length)
                            for kind, time_of_kind in spent.items() if time_of_kind))
     except Exception as error:
-        events.tell('Where the input spends its time is no longer seen: %r' % error)
+        events.notice('Where the input spends its time is no longer measured: %r' % error)

@@ -1,9 +1,9 @@
-"""How often the interpreter lock is taken when a thread asks for it.
+"""Measures how often the interpreter lock is held when a thread requests it.
 
-A thread of the hook's own sleeps, and finds out how much later than it should it goes on: waking up
-takes the lock. It asks 20 times a second, so that another thread gives the lock away 20 times more
-in a second; under contention it does so 200 times already. Time in which the thread wanted a
-processor and got none (/proc/self/task/TID/schedstat) is no wait for the lock.
+A thread of the hook sleeps and measures how late it wakes up, as waking up takes the lock. It does
+so 20 times a second, which makes other threads release the lock 20 times more; under contention
+they do so 200 times a second anyway. Time in which the thread waited for a processor
+(/proc/self/task/TID/schedstat) does not count.
 """
 import os
 import time
@@ -13,12 +13,13 @@ from . import events
 from .events import now, record, write
 
 _PERIOD = 50_000_000  # ns
-_PROBES = 20  # of which one record tells
-_HELD = 1_000_000  # ns: as much later, and a thread had the lock and did not let go of it
+_PROBES = 20  # per record
+_HELD = 1_000_000  # ns: least delay that shows that another thread held the lock
 
 
 class _Queue:
-    """What the calling thread has waited for a processor, in ns. Reading it keeps the lock."""
+    """Reads how long the calling thread has waited for a processor [ns], without releasing the
+    lock."""
 
     def __init__(self):
         import ctypes
@@ -39,26 +40,26 @@ class _State:
 
 
 def start():
-    """Once in a process that trains. Where it cannot be told what a wait is for, nobody asks."""
+    """Starts the measurement, once in a process that trains. Does not measure without schedstat."""
     if _State.started:
         return
     _State.started = True
     try:
-        _thread.start_new_thread(_ask, ())
+        _thread.start_new_thread(_measure, ())
     except RuntimeError as error:
-        events.tell('The interpreter lock is not watched: %r' % error)
+        events.notice('The interpreter lock is not watched: %r' % error)
 
 
 def after_fork():
     _State.started = False
 
 
-def _ask():
+def _measure():
     try:
         queue = _Queue()
         queue.waited()
     except Exception as error:
-        events.tell('The interpreter lock is not watched: %r' % error)
+        events.notice('The interpreter lock is not watched: %r' % error)
         return
     head = events.record_head(events.RANGE, 0, _thread.get_native_id(), events.LOCK)
     try:
@@ -68,7 +69,7 @@ def _ask():
                 held += _wait_is_long(queue)
             write(record(head, begin, now(), held * 1_000_000 // _PROBES))
     except Exception as error:
-        events.tell('The interpreter lock is no longer watched: %r' % error)
+        events.notice('The interpreter lock is no longer watched: %r' % error)
 
 
 def _wait_is_long(queue):

@@ -1,4 +1,4 @@
-"""Keras' fit: its callbacks tell when a step ends, and when it evaluates."""
+"""Hooks Keras' callbacks to record the steps and evaluations of fit()."""
 import functools
 
 from . import events
@@ -9,11 +9,11 @@ def patch(module):
     owner = getattr(module, 'CallbackList', None)
     if owner is None:
         return
-    for name, tell in _CALLS.items():
-        _before(owner, name, tell)
+    for name, call in _CALLS.items():
+        _call_before(owner, name, call)
 
 
-def _before(owner, name, tell):
+def _call_before(owner, name, call):
     original = owner.__dict__.get(name)
     if original is None or hasattr(original, '_recprobe'):
         return
@@ -21,9 +21,9 @@ def _before(owner, name, tell):
     @functools.wraps(original)
     def wrapper(self, *args, **kwargs):
         try:
-            tell()
+            call()
         except Exception as error:
-            events.tell('%s of Keras was not told: %r' % (name, error))
+            events.notice('%s of Keras was not recorded: %r' % (name, error))
         return original(self, *args, **kwargs)
 
     wrapper._recprobe = True

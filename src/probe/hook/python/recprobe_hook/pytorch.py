@@ -1,4 +1,4 @@
-"""PyTorch's DataLoader, torchdata's StatefulDataLoader and the steps of optimizers."""
+"""Hooks PyTorch's DataLoader, torchdata's StatefulDataLoader and the steps of optimizers."""
 import sys
 from importlib.util import find_spec
 
@@ -27,10 +27,10 @@ def patch(module):
             time_method(item, '__iter__', start)  # workers are started in it
 
 
-def _marking(made):
+def _marking(init):
     def __init__(self, *args, **kwargs):
         marks.optimizer_made = True
-        return made(self, *args, **kwargs)
+        return init(self, *args, **kwargs)
 
     return __init__
 
@@ -39,8 +39,8 @@ def _watch_optimizers(module):
     if not replace(module.Optimizer, '__init__', _marking):
         return
     if not hasattr(module, 'register_optimizer_step_post_hook'):
-        events.tell('Optimizer steps are not seen: this PyTorch has no hooks for optimizers; 2.0 has. '
-                    'A step is from one batch to the next.')
+        events.notice('Optimizer steps are not seen: this PyTorch has no hooks for optimizers; 2.0 '
+                      'has. A step is from one batch to the next.')
         marks.hidden_optimizer = True
     elif find_spec('torch.compiler') is None:
         module.register_optimizer_step_post_hook(_stepped)
@@ -49,7 +49,7 @@ def _watch_optimizers(module):
 
 
 def _stepped_or_compiling(optimizer, args, kwargs):
-    # torch.compile reads this: the branch is all that it keeps, without breaking the graph.
+    # torch.compile traces this function: it keeps only this branch, which does not break the graph.
     if sys.modules['torch'].compiler.is_compiling():
         marks.optimizer_stepped = marks.compiled_step = True
     else:
@@ -58,8 +58,8 @@ def _stepped_or_compiling(optimizer, args, kwargs):
 
 def _stepped(optimizer, args, kwargs):
     try:
-        # DeepSpeed steps one optimizer once for each of its groups, which it gives it in turn.
+        # DeepSpeed steps one optimizer once per parameter group, which it sets in turn.
         groups = getattr(optimizer, 'param_groups', None)
         trainer().optimizer_stepped((id(optimizer), id(groups[0]) if groups else 0))
     except Exception as error:
-        events.tell('A step was not told: %r' % error)
+        events.notice('A step was not recorded: %r' % error)

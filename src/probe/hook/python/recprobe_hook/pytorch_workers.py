@@ -1,4 +1,4 @@
-"""Worker processes of PyTorch's DataLoader: what their main thread does."""
+"""Samples the main thread of PyTorch's DataLoader workers."""
 import functools
 
 from . import input_work

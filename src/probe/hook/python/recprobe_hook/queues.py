@@ -1,7 +1,7 @@
-"""Queues between a thread that fetches batches and the one that trains, which waits for them there.
+"""Times waits at queues between a thread that fetches batches and the one that trains.
 
-Only those into which a thread puts something that has fetched batches, or has taken them from such
-a queue: what else a program has queues for is no input.
+Only queues filled by a thread that has fetched batches, or has taken them from such a queue, count
+as input.
 """
 import sys
 

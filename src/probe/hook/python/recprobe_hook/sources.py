@@ -1,15 +1,15 @@
-"""Whether a batch is for the training or for an evaluation.
+"""Tells batches of the training from those of evaluations.
 
-A source is what gives batches: a data set, or where that is not known an iterator, together with
-whether gradients are recorded, as an evaluation on the training's data is another source.
+A source of batches is a data set (if unknown, an iterator) together with whether gradients are
+recorded: an evaluation on the training's data is a different source.
 """
 import sys
 import weakref
 
-# Frames of these lie between the program's loop and us.
+# Packages whose frames lie between the program's loop and the hook.
 _BETWEEN = {__name__.partition('.')[0], 'torch', 'torchdata', 'tensorflow', 'grain'}
 _MOST = 256  # sources that are remembered
-_RUN = 64  # batches for one step, of which more are not told apart
+_RUN = 64  # most batches of one step that are kept apart
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _TAKES_OVER = 16  # batches
 
@@ -29,8 +29,8 @@ class Source:
 
 
 def _loop():
-    """The place in the program that asks for a batch, through generators; None where it is a
-    library's, through which all batches may come."""
+    """Returns the place in the program that requests a batch, looking through generators; None if
+    it is in a library, as all batches may come through that place."""
     frame = sys._getframe(1)
     while frame is not None and (
             frame.f_globals.get('__name__', '').partition('.')[0] in _BETWEEN or
@@ -42,7 +42,7 @@ def _loop():
 
 
 def reference(thing):
-    """Tells whether something at the same address is the same; None where it cannot be told."""
+    """Returns a weak reference, to recognize the object later; None if its type allows none."""
     try:
         return weakref.ref(thing)
     except TypeError:
@@ -50,7 +50,7 @@ def reference(thing):
 
 
 class Sources:
-    """Of one thread."""
+    """Sources of one thread."""
 
     def __init__(self):
         self.clear()
@@ -58,14 +58,14 @@ class Sources:
     def clear(self):
         self.known = {}
         self.loops = {}
-        self.leader = None  # whose batches make the steps, where no optimizer is seen
+        self.leader = None  # the source whose batches make the steps, if no optimizer is seen
         self.established = False  # some source is known to be the training's
-        self.run = []  # the sources of the batches since the last step,
-        self.begins = []  # and when each was asked for
+        self.run = []  # sources of the batches since the last step
+        self.begins = []  # times at which these were requested
         self.boundary = 0
 
     def find(self, thing, gradients, by_loop):
-        """`by_loop`: what is new in the loop of something old is the same source."""
+        """`by_loop`: a new object in the loop of an old one is the same source."""
         key = (id(thing), gradients)
         refers, source = self.known.get(key, (None, None))
         if source is not None and (refers is None or refers() is thing):
@@ -84,7 +84,7 @@ class Sources:
         if loop is None:
             return Source(gradients)
         users = self.loops.setdefault((loop, gradients), [])
-        for user in users:  # those that are in use are taken side by side with this one
+        for user in users:  # reuses one that is no longer in use
             if user[1].exhausted or (user[0] is not None and user[0]() is None):
                 user[0] = refers
                 user[1].exhausted = False
@@ -96,7 +96,8 @@ class Sources:
         self.boundary += 1
 
     def took(self, source, by_optimizer, begin):
-        """A batch that was asked for at `begin`. Returns True where it shows that this source is an evaluation's."""
+        """Notes a batch that was requested at `begin`. Returns True if it shows that this source is
+        an evaluation's."""
         source.exhausted = False
         if by_optimizer:
             if len(self.run) < _RUN:
@@ -130,9 +131,10 @@ class Sources:
         source.evaluation = False
 
     def optimized(self):
-        """The optimizer has used the batches of this run: the last one's source, and those of which
-        as many were taken, are the training's. Returns when the first of their batches was asked for,
-        where others came before: an evaluation's, which nothing told from a training until now."""
+        """Notes that the optimizer has used the batches of this run: the source of the last one,
+        and sources with as many batches, are the training's. If batches of others came before (of
+        an evaluation that was not recognized until now), returns when the first training batch
+        was requested."""
         if not self.run:
             return None
         last = self.run[-1]

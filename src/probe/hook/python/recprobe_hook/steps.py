@@ -1,9 +1,9 @@
-"""Steps and waits for input of a thread that trains.
+"""Records steps and input waits of a thread that trains.
 
-A step goes from the end of the one before to the next call for a batch after the optimizer's step;
-where the optimizer steps again without one, to the optimizer's last step; where no optimizer is
-seen, to the next batch of the source that leads. Between an evaluation and the next training batch
-there is no step.
+A step begins at the end of the previous one. It ends at the first request for a batch after the
+optimizer's step; if the optimizer steps again without a request, at the optimizer's last step; if
+no optimizer is seen, at the next batch of the leading source. There is no step between an
+evaluation and the next training batch.
 """
 import itertools
 
@@ -12,20 +12,20 @@ from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, ran, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
 
-_PATIENCE = 64  # batches of a program that has an optimizer, none of whose steps is seen
+_PATIENCE = 64  # batches without a step of the program's optimizer, before it counts as hidden
 
 
 class Marks:
-    """How the program's steps are known, in all threads."""
+    """What is known about the program's optimizers, for all threads."""
 
     def __init__(self):
         self.optimizer_made = False
         self.hidden_optimizer = False  # its steps are not seen
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self):
+    def reset(self):
         self.optimizer_stepped = False
-        self.compiled_step = False  # since the last batch, by code that torch.compile made
+        self.compiled_step = False  # since the last batch, in code of torch.compile
         self.steps = itertools.count()
 
     def by_optimizer(self):
@@ -36,45 +36,46 @@ marks = Marks()
 
 
 class ThreadOfWork:
-    """One thread's. `trains`: its waits are the training's; else they are withheld."""
+    """Steps and waits of one thread. `trains`: its waits are the training's; else they are
+    withheld."""
 
     def __init__(self, lane, trains, worker):
-        self.passes = False  # its calls for batches go untold: it is within one, or nobody asks
+        self.passes = False  # ignores requests: one is in progress, or they are not of interest
         self.main = False
-        self.shown = False  # to train
-        self.relays = False  # batches that another thread fetches
+        self.shown = False  # has shown that it trains
+        self.relays = False  # takes batches that another thread fetches
         self.trains = trains
         self.thread = lane
         self.lane = events.Lane(lane)
         self.withheld = Withheld(self.lane, worker)
         self.sources = Sources()
         self.mode = BATCH
-        self.keras = []  # Keras' loops that run, the inner one last
-        self.how = None  # of the wait that has begun
+        self.keras = []  # running Keras loops, the inner one last
+        self.how = None  # How of the wait in progress
         self.begin = 0
-        self.ran = 0  # when it began
-        self.source = None  # that is asked,
-        self.asked = None  # by this iterator (a reference),
-        self.gradients = True  # with gradients recorded or not
+        self.ran = 0  # CPU time at its begin
+        self.source = None  # source of the last request,
+        self.asked = None  # its iterator (a reference),
+        self.gradients = True  # and whether gradients were recorded
         self.since_optimizer = 0
         self._forget()
 
     def _forget(self):
         self.step_begin = None
-        self.stepped = False  # an optimizer has, in this step
+        self.stepped = False  # an optimizer has stepped in this step
         self.optimizers = set()
         self.last_step = 0
-        self.got = False  # a batch of the leader, in this step
-        self.other = None  # when another source was asked first, in this step
+        self.got = False  # the leader has returned a batch in this step
+        self.other = None  # time of the first request to another source in this step
 
-    # What the hooks call.
+    # Called by the hooks.
 
     def wait_begins(self, how, iterator):
         begin = self.begin = now()
         self.how = how
         gradients = how.gradients is None or how.gradients()
         if self.asked is None or self.asked() is not iterator or self.gradients is not gradients:
-            self._look(how, iterator, gradients)
+            self._find_source(how, iterator, gradients)
         source = self.source
         records = b''
         if self.mode == OPTIMIZER:
@@ -101,7 +102,7 @@ class ThreadOfWork:
         self.ran = ran()
 
     def wait_ends(self, got):
-        """`got`: a batch came; False: there are no more; None: it was none that was asked for."""
+        """`got`: True: got a batch; False: there are no more; None: the call returns no batch."""
         own = ran() - self.ran
         end = now()
         source = self.source
@@ -113,7 +114,7 @@ class ThreadOfWork:
                 if source is self.sources.leader:
                     self.got = True
             if not marks.optimizer_stepped and self.mode == OPTIMIZER:
-                self._look_for_optimizer(source)
+                self._check_hidden_optimizer(source)
         elif got is False:
             source.exhausted = True
         name = self.how.name
@@ -126,7 +127,7 @@ class ThreadOfWork:
             self.withheld.add(name, self.begin, end, own)
 
     def optimizer_stepped(self, optimizer):
-        """`optimizer`: tells whether it is the same again."""
+        """`optimizer`: identifies the optimizer."""
         if not marks.optimizer_stepped:
             marks.optimizer_stepped = True
         if not self.keras:
@@ -137,9 +138,9 @@ class ThreadOfWork:
                 write(records)
 
     def keras_begins(self, loop):
-        """'train', 'test' or 'predict'."""
+        """`loop`: 'train', 'test' or 'predict'."""
         if loop == 'train':
-            self.keras = []  # one that failed has not ended
+            self.keras = []  # drops loops that failed and so have not ended
         self.keras.append(loop)
         self._change(KERAS)
 
@@ -163,18 +164,18 @@ class ThreadOfWork:
             write(record(self.lane.waits[name], begin, end, own))
 
     def ends(self):
-        """The program does."""
+        """Writes the last step at the end of the program."""
         if self.trains and self.stepped and self.mode == OPTIMIZER:
             write(self._step(self.last_step))
         if self.trains and self.mode == OPTIMIZER and self.how is None:
-            events.tell('Steps were seen, but no call for a batch by their thread: it takes its input '
-                        'from another thread, or from what is not hooked.')
+            events.notice('Steps were seen, but their thread requested no batch: it takes its '
+                          'input from another thread, or from a library that is not hooked.')
         self.withheld.give_up()
 
-    # How it is done. What returns records leaves it to the caller to write them.
+    # Implementation. Callers write the records that are returned.
 
-    def _look(self, how, iterator, gradients):
-        """Which source another iterator than before belongs to."""
+    def _find_source(self, how, iterator, gradients):
+        """Finds the source of a different iterator than before."""
         mode = KERAS if self.keras else OPTIMIZER if marks.by_optimizer() else BATCH
         if mode != self.mode:
             self._change(mode)
@@ -198,7 +199,7 @@ class ThreadOfWork:
         return source.evaluation or (self.mode == OPTIMIZER and not source.gradients)
 
     def _evaluation_begins(self):
-        """What was asked for since the last step belongs to no step."""
+        """Discards the requests since the last step, which belong to no step."""
         records = b''
         if self.mode == BATCH and self.got:
             records = self._step(self.other if self.other is not None else self.begin)
@@ -207,7 +208,7 @@ class ThreadOfWork:
 
     def _optimizer_stepped(self, optimizer, when):
         records = b''
-        if self.step_begin is None:  # without input: it began nobody knows when
+        if self.step_begin is None:  # without input: its begin is unknown
             self.step_begin = when
         else:
             if self.stepped and optimizer in self.optimizers:
@@ -220,14 +221,14 @@ class ThreadOfWork:
             self.step_begin = max(self.step_begin, begin)
         return records
 
-    def _look_for_optimizer(self, source):
+    def _check_hidden_optimizer(self, source):
         if source.gradients:
             self.since_optimizer += 1
             if self.since_optimizer > _PATIENCE:
                 marks.hidden_optimizer = True
                 self.asked = None
-                events.tell('An optimizer was made, but none of its steps is seen: a step is what '
-                            'lies between two batches.')
+                events.notice('An optimizer was created, but its steps are not seen: a step is '
+                              'from one batch to the next.')
 
     def _step(self, end):
         records = b''
@@ -235,7 +236,7 @@ class ThreadOfWork:
             records = record(self.lane.steps[self.mode], self.step_begin, end, next(marks.steps))
             interpreter_lock.start()
             input_work.watch_trainer()
-            ranks.tell(self.thread)
+            ranks.write_once(self.thread)
         self._forget()
         self.step_begin = end
         self.sources.step()

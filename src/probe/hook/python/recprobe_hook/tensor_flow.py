@@ -1,4 +1,4 @@
-"""tf.data's iterators, where the program runs eagerly. Within a tf.function they are TensorFlow's."""
+"""Times tf.data's iterators in eager mode. Within a tf.function TensorFlow runs them itself."""
 from . import events
 from .wrap import How, time_method
 
@@ -13,7 +13,7 @@ def patch(module):
     def applies(_):
         if eager():
             return True
-        events.tell('Batches are taken inside a tf.function: these waits are not seen.')
+        events.notice('Batches are taken inside a tf.function: these waits are not seen.')
         return False
 
     how = How(events.TF_DATA, lambda iterator: getattr(iterator, '_dataset', None),

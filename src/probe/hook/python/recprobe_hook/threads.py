@@ -1,7 +1,9 @@
-"""Which thread trains: one that steps an optimizer or runs Keras' loop, else the main thread.
+"""Finds the thread that trains.
 
-Waits of other threads are input in the background. In a process that multiprocessing has started, a
-worker of a loader for example, no thread trains until one shows that it does.
+It is one that steps an optimizer or runs Keras' loop, else the main thread.
+
+Waits of other threads are input in the background. In a process started by multiprocessing, such as
+a loader's worker, no thread trains until one shows that it does.
 """
 import atexit
 import os
@@ -16,10 +18,10 @@ _MOST = 64  # threads that are remembered
 
 
 class _Process:
-    """Begins anew in a forked child."""
+    """State of this process. A forked child resets it."""
 
     def __init__(self):
-        self.main = _thread.get_ident()  # of a program that starts, or forks: this one
+        self.main = _thread.get_ident()  # the thread that starts the program, or forks
         self.local = _thread._local()
         self.threads = []
         self.shown = False  # some thread has shown that it trains
@@ -56,7 +58,7 @@ def current():
 
 
 def _forget_one():
-    """Programs may start a thread for each of their batches."""
+    """Bounds the list, as programs may start a thread per batch."""
     for work in _process.threads:
         if not (work.main or work.shown):
             _process.threads.remove(work)
@@ -65,12 +67,13 @@ def _forget_one():
 
 
 def trainer():
-    """The thread that has just shown that it trains: this one, or where a library's own thread runs
-    the optimizer (as autograd's may), the one that trains already, or the main thread's."""
+    """Returns the thread that has just shown that it trains. It is the calling one; if that is a
+    library's own thread (autograd may run the optimizer), the one that trains already, or else the
+    main thread."""
     work = current()
     if work.shown:
         return work
-    if not work.main and not _is_of_python():
+    if not work.main and not _is_python_thread():
         for other in _process.threads:
             if other is not work and (other.shown or (other.main and not _process.shown)):
                 work = other
@@ -85,14 +88,14 @@ def trainer():
     return work
 
 
-def _is_of_python():
+def _is_python_thread():
     threading = sys.modules.get('threading')
     thread = threading._active.get(_thread.get_ident()) if threading is not None else None
     return thread is not None and not isinstance(thread, threading._DummyThread)
 
 
 def is_background():
-    """Whether this thread has fetched batches, and does not train."""
+    """Tells whether this thread has fetched batches and does not train."""
     try:
         work = _process.local.work
     except AttributeError:
@@ -101,16 +104,16 @@ def is_background():
 
 
 def relays():
-    """This thread takes batches from one that fetches them. Whether it trains; else it passes them
-    on."""
+    """Notes that this thread takes batches from one that fetches them. Returns whether it trains;
+    otherwise it passes them on."""
     work = current()
     work.relays = True
     return work.trains
 
 
 def begin_wait(how, iterator):
-    """Of this thread. Returns what ends it: None where it is none, or is within another one, which
-    counts it."""
+    """Begins a wait of this thread. Returns the argument for end_wait(); None if the call does not
+    count, or is within another wait."""
     work = None
     try:
         try:
@@ -122,8 +125,8 @@ def begin_wait(how, iterator):
         work.passes = True
         work.wait_begins(how, iterator)
     except Exception as error:
-        events.tell('A wait for input was not told: %r' % error)
-    except BaseException:  # of the program, an interrupt
+        events.notice('A wait for input was not recorded: %r' % error)
+    except BaseException:  # the program was interrupted
         if work is not None:
             work.passes = False
         raise
@@ -135,12 +138,12 @@ def end_wait(work, got):
     try:
         work.wait_ends(got)
     except Exception as error:
-        events.tell('A wait for input was not told: %r' % error)
+        events.notice('A wait for input was not recorded: %r' % error)
 
 
 def _after_fork():
     _process.__init__()
-    marks.begin_anew()
+    marks.reset()
     interpreter_lock.after_fork()
     input_work.after_fork()
     ranks.after_fork()
@@ -153,7 +156,7 @@ def _ends():
         for work in _process.threads:
             work.ends()
     except Exception as error:
-        events.tell('The last step was not told: %r' % error)
+        events.notice('The last step was not recorded: %r' % error)
 
 
 if hasattr(os, 'register_at_fork'):

@@ -1,22 +1,21 @@
-"""Waits of a thread that is not known to train: it may turn out to, else they are input in the
-background."""
+"""Holds back waits of a thread that may still turn out to train; else they are background input."""
 from .events import record, write
 
 _MOST = 8
-_QUIET = 64  # waits after which a worker is taken for one
-_SPARSE = 10_000_000  # ns between two that are told as input in the background
+_QUIET = 64  # waits after which a worker process is known not to train
+_SPARSE = 10_000_000  # ns between two records of background input
 
 
 class Withheld:
-    """`worker`: of a process that multiprocessing has started, which tells of no background."""
+    """`worker`: in a process started by multiprocessing, which records no background input."""
 
     def __init__(self, lane, worker):
         self.lane = lane
         self.worker = worker
-        self.quiet = False  # nobody will ask
+        self.quiet = False  # further waits are ignored
         self.waits = []
         self.count = 0
-        self.told_until = 0
+        self.written_until = 0
 
     def add(self, name, begin, end, own):
         self.waits.append((name, begin, end, own))
@@ -26,7 +25,7 @@ class Withheld:
             self.quiet = self.worker and self.count >= _QUIET
 
     def take(self):
-        """They were a trainer's."""
+        """Returns the waits of a thread that turned out to train."""
         self.quiet = False
         self.count = 0
         waits, self.waits = self.waits, []
@@ -38,6 +37,6 @@ class Withheld:
 
     def _give_up_first(self):
         _, begin, end, _ = self.waits.pop(0)
-        if not self.worker and begin >= self.told_until:
-            self.told_until = begin + _SPARSE
+        if not self.worker and begin >= self.written_until:
+            self.written_until = begin + _SPARSE
             write(record(self.lane.background, begin, end, 0))

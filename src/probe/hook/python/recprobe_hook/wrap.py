@@ -1,13 +1,13 @@
-"""Methods of the program's iterators, timed."""
+"""Wraps methods of the program's iterators to time them."""
 import functools
 
 from .threads import begin_wait, end_wait
 
 
 class How:
-    """`thing_of`: the data set of an iterator, where it has one. `gradients`: whether they are
-    recorded. `applies`: false where a call for that iterator is no wait. `batch`: whether it gives
-    one."""
+    """Describes the waits of a method. `thing_of(iterator)`: returns its data set, or None.
+    `gradients()`: tells whether gradients are recorded. `applies(iterator)`: tells whether a call
+    is a wait for input. `batch`: the method returns a batch."""
 
     def __init__(self, name, thing_of=None, gradients=None, applies=None, batch=True):
         self.name = name
@@ -17,12 +17,13 @@ class How:
         self.batch = batch
 
 
-def replace(owner, method, made_of):
-    """What a class defines itself by what `made_of` makes of it; once. Returns whether it did."""
+def replace(owner, method, wrap):
+    """Replaces a method that the class itself defines by `wrap(method)`, once. Returns whether it
+    did."""
     original = owner.__dict__.get(method)
     if original is None or hasattr(original, '_recprobe'):
         return False
-    replacement = functools.wraps(original)(made_of(original))
+    replacement = functools.wraps(original)(wrap(original))
     replacement._recprobe = True
     setattr(owner, method, replacement)
     return True
