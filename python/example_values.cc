@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "src/base/format.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -40,10 +41,15 @@ int64_t ToInt64(Name name, nb::handle value) {
   return number;
 }
 
+// Rounds to the 24 bits of a float32. Refuses values that are too large or too small for these.
 float ToFloat(Name name, double value) {
   const auto number = static_cast<float>(value);
-  if (std::isinf(number) && std::isfinite(value)) {
-    Refuse(name, "holds " + std::to_string(value) + ", which does not fit a float32", "scale it");
+  const bool too_large = std::isinf(number) && std::isfinite(value);
+  const bool too_small =
+      std::abs(number) < std::numeric_limits<float>::min() && static_cast<double>(number) != value;
+  if (too_large || too_small) {
+    Refuse(name, format("holds {}, which does not fit a float32", value),
+           too_large ? "scale it" : "scale it, or give 0 where it is that small");
   }
   return number;
 }

@@ -206,7 +206,7 @@ def memory(_: Setting) -> list[Row]:
         entrants = [ours(f'recpack {command}, {count:,} records', words(count), out)
                     for count in (10_000, 1_000_000)]
         entrants += [Program(f'sparse, {count:,}', OURS,
-                             ['{build}/bench/dataset/memory_bench', '--job', job, '--records',
+                             ['{build}/bench/pack/memory_bench', '--job', job, '--records',
                               str(count), '--out', f'{{work}}/out/sparse-{count}'], job)
                      for count in (10_000, 1_000_000, 400_000_000)]
         for entrant in entrants:

@@ -16,6 +16,30 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDev
 from recpack_io.ahead import AheadLoader
 from recpack_io.errors import InvalidArgumentError
 
+
+class Batch(dict):
+    """The arrays of a batch by name. A pytree of these and the mask, so that jit takes it whole."""
+
+    # Bool array on the devices of the others, per sample: False for padding of the last batch
+    # (last_batch="pad"). Exclude padding from metrics: (right & batch.mask).sum().
+    mask: jax.Array
+
+
+def _flatten(batch: Batch):
+    names = tuple(sorted(batch))
+    arrays = [(jax.tree_util.DictKey(name), batch[name]) for name in names]
+    return (*arrays, (jax.tree_util.GetAttrKey('mask'), batch.mask)), names
+
+
+def _unflatten(names: tuple[str, ...], children) -> Batch:
+    *arrays, mask = children
+    batch = Batch(zip(names, arrays))
+    batch.mask = mask
+    return batch
+
+
+jax.tree_util.register_pytree_with_keys(Batch, _flatten, _unflatten)
+
 Devices = jax.Device | Sequence[jax.Device] | Sharding | None
 
 
@@ -40,7 +64,7 @@ def sharding_of(devices: Devices) -> Sharding | None:
 
 
 class Loader(AheadLoader):
-    """A recpack_io.Loader whose batches are dictionaries of jax.Arrays.
+    """A recpack_io.Loader whose batches are Batch objects: dictionaries of jax.Arrays and a `mask`.
 
     Rank and world size are JAX's if jax.distributed is initialized. A batch's memory is reused once
     JAX has copied it. For arrays without a copy, use recpack_io.jax.arrays() in programs that
@@ -81,11 +105,13 @@ class Loader(AheadLoader):
             raise InvalidArgumentError('several devices cannot share a last batch that is kept '
                                        'short: choose last_batch="drop" or "pad"')
 
-    def _send(self, core) -> dict[str, jax.Array]:
+    def _send(self, core) -> Batch:
         host = {name: np.asarray(array) for name, array in arrays(core).items()}
         if self._on_cpu:  # which would share NumPy's memory
             host = {name: np.array(array, copy=True) for name, array in host.items()}
-        return {name: self._put(array) for name, array in host.items()}
+        there = Batch({name: self._put(array) for name, array in host.items()})
+        there.mask = self._put(core.mask.astype(bool))  # a copy
+        return there
 
     def _put(self, array: np.ndarray) -> jax.Array:
         if self._sharding is None:

@@ -6,13 +6,25 @@
 """
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
 
 from recpack_io import loading
+from recpack_io.errors import InvalidArgumentError
 
 _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f16': tf.float16,
           'bf16': tf.bfloat16, 'f32': tf.float32}
+
+
+class Batch(dict):
+    """The tensors of a batch by name."""
+
+    # Bool tensor, per sample: False for padding of the last batch (last_batch="pad"). Exclude
+    # padding from metrics: tf.boolean_mask(right, batch.mask). Elements of a tf.data.Dataset have
+    # it under the name given to as_dataset(); pass it to a tf.function as an argument.
+    mask: tf.Tensor
 
 
 def tensors(core) -> dict[str, tf.Tensor]:
@@ -21,37 +33,62 @@ def tensors(core) -> dict[str, tf.Tensor]:
             for name in core.keys()}
 
 
+def _batch(core) -> Batch:
+    batch = Batch(tensors(core))
+    batch.mask = tf.constant(core.mask.astype(bool))  # a copy: the batch outlives its slab
+    return batch
+
+
 def _array(tensor: tf.Tensor) -> np.ndarray:
     return tensor.numpy() if tensor.dtype == tf.bfloat16 else np.asarray(memoryview(tensor))
 
 
-def _arrays(batch: dict[str, tf.Tensor]) -> dict[str, np.ndarray]:
+def _arrays(batch: Batch, mask: str | None) -> dict[str, np.ndarray]:
     """Returns arrays that share the tensors' memory, except bfloat16, which is copied."""
-    return {name: _array(tensor) for name, tensor in batch.items()}
+    named = batch if mask is None else {**batch, mask: batch.mask}
+    return {name: _array(tensor) for name, tensor in named.items()}
 
 
 class Loader(loading.Loader):
-    """A recpack_io.Loader whose batches are dictionaries of eager tensors, without a copy."""
+    """A recpack_io.Loader whose batches are Batch objects: dictionaries of eager tensors, without a
+    copy, with a `mask`.
+    """
 
     def __init__(self, dataset, recipe: str | None = None, **options):
-        super().__init__(dataset, recipe, batch_type=tensors, **options)
+        super().__init__(dataset, recipe, batch_type=_batch, **options)
 
     @property
     def element_spec(self) -> dict[str, tf.TensorSpec]:
         """Specification of a batch. The first dimension is None if the last batch may be short."""
-        samples = None if self._options['last_batch'] == 'keep' else self._options['batch_size']
-        return {name: tf.TensorSpec((samples, *shape), _TYPES[kind], name)
+        return {name: self._spec(name, _TYPES[kind], shape)
                 for name, (kind, shape) in self.arrays.items()}
 
-    def as_dataset(self) -> tf.data.Dataset:
+    def _spec(self, name: str, kind: tf.DType, shape=()) -> tf.TensorSpec:
+        samples = None if self._options['last_batch'] == 'keep' else self._options['batch_size']
+        return tf.TensorSpec((samples, *shape), kind, name)
+
+    def as_dataset(self, mask: str | None = None) -> tf.data.Dataset:
         """Returns a tf.data.Dataset of batches: each iteration is the loader's next epoch.
 
         Only one iteration may be active. Nothing is copied except bfloat16, once. The loader's
         state refers to the last batch that TensorFlow took: later .prefetch(N) or parallel
         .map() take and hold that many batches ahead.
+
+        Args:
+            mask: The name under which elements also have Batch.mask, which Keras takes as sample
+                weights: .map(lambda batch: (batch["image"], batch["label"], batch["mask"])).
+
+        Raises:
+            InvalidArgumentError: If an array has the mask's name.
         """
-        dataset = tf.data.Dataset.from_generator(lambda: map(_arrays, self),
-                                                 output_signature=self.element_spec)
+        spec = self.element_spec
+        if mask is not None:
+            if mask in spec:
+                raise InvalidArgumentError(f"batches have an array '{mask}': choose another name for "
+                                           'the mask')
+            spec[mask] = self._spec(mask, tf.bool)
+        dataset = tf.data.Dataset.from_generator(
+            lambda: map(partial(_arrays, mask=mask), self), output_signature=spec)
         options = tf.data.Options()
         options.experimental_optimization.inject_prefetch = False  # the state would be ahead
         return dataset.with_options(options)

@@ -45,7 +45,7 @@ class BadTraining(CliTest):
 
     def trained(self, *words, data=None):
         run = self.folder / 'run'
-        self.train('--epochs', 1, '--checkpoints', run, *words, data=data)
+        self.train('--epochs', 1, '--schedule-epochs', 3, '--checkpoints', run, *words, data=data)
         return run
 
     def test_a_loss_that_is_no_number(self):

@@ -98,7 +98,7 @@ class Ranks(CliTest):
         run = self.folder / 'run'
         distributed = ('--strategy', 'distributed_replicated', '--epochs', 3, '--json')
         whole = self.scores(self.together(*distributed))
-        self.together(*distributed[:3], 2, '--checkpoints', run)
+        self.together(*distributed[:3], 2, '--schedule-epochs', 3, '--checkpoints', run)
         shutil.copytree(run, self.folder / 'same')
         rest = self.scores(self.together(*distributed, '--resume', run))
         self.assertEqual(len(rest), 1)

@@ -147,6 +147,11 @@ class Sampling(CliTest):
         self.assertEqual(text, 'epoch 0: 64 of 64 samples, 0 substituted: all is well\n')
         result = self.json('audit', self.out, *files)
         self.assertEqual((result['holds'], result['samples'], result['differing']), (True, 64, 0))
+        part = self.folder / 'part.audit'
+        self.run_recpack(*self.where, '--batch-size', '5', '--limit', '2', '--audit', part)
+        self.assertEqual(self.run_recpack('audit', self.out, part).stdout,
+                         'epoch 0: 10 of 64 samples, 0 substituted: all is well up to there, the '
+                         'rest was not delivered\n')
 
         result = self.json('audit', self.out, files[0], files[1], files[0], '--limit', '4',
                            code=FINDING)

@@ -223,6 +223,25 @@ class Shards(CliTest):
         self.assertEqual(done.stdout, '')
         self.equal_shards(self.shards('saved'), self.shards('again'))
 
+    def test_repair_where_the_manifest_is_damaged(self):
+        manifest = self.out / 'manifest.json'
+        manifest.write_bytes(bytes(manifest.stat().st_size))
+        self.fails('ls', self.out, saying='manifest.json')
+        self.damage(5)
+        saved = self.json('repair', self.out, self.folder / 'saved', code=FINDING)
+        self.assertEqual(saved['records'], 95)
+        of_manifest, of_record = saved['lost']
+        self.assertEqual((of_manifest['path'], of_manifest['records']), (str(manifest), 0))
+        self.assertIn('the manifest is damaged', of_manifest['reason'])
+        self.assertEqual((of_record['ordinal'], of_record['records']), (5, 1))
+        ledger = (self.folder / 'saved/repair-ledger.jsonl').read_text().splitlines()
+        self.assertEqual([json.loads(line) for line in ledger], saved['lost'])
+        splits = self.json('ls', self.folder / 'saved')['splits']
+        self.assertEqual({name: split['records'] for name, split in splits.items()},
+                         {'train': 63, 'validation': 16, 'eval': 16})
+        self.run_recpack('verify', self.folder / 'saved')
+        self.assertEqual(manifest.read_bytes(), bytes(manifest.stat().st_size))
+
     def test_index(self):
         before = (self.out / 'train.recindex').read_bytes()
         (self.out / 'train.recindex').unlink()

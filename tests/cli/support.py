@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,8 @@ RECPACK = os.environ['RECPACK']
 GOLDEN = pathlib.Path(os.environ['RECPACK_GOLDEN_DIR'])
 CIFAR = GOLDEN / 'cifar10'
 DONE, FINDING, FAILURE = 0, 1, 2
+# What oneDNN takes to compute bf16 on x64: AVX-512 (with BW, DQ and VL), or AVX-NE-CONVERT.
+HAS_BF16 = re.search(r'\b(avx512bw|avx_ne_convert)\b', pathlib.Path('/proc/cpuinfo').read_text('utf-8')) is not None
 # Tests that hang say where they do, before ctest ends them without a word.
 if 'RECPACK_TEST_SECONDS' in os.environ:
     faulthandler.dump_traceback_later(0.9 * float(os.environ['RECPACK_TEST_SECONDS']), exit=True)

@@ -161,6 +161,22 @@ class Train(CliTest):
         self.assertEqual(scores.match(rest.stdout.splitlines()[-2])[0],
                          scores.match(whole[-2])[0])
 
+    def test_goes_on_by_another_schedule_only_where_it_is_asked_to(self):
+        run, planned = str(self.folder / 'run'), str(self.folder / 'planned')
+        losses = lambda got: [epoch['train']['loss'] for epoch in json.loads(got.stdout)['epochs']]
+        whole = losses(self.train('--epochs', '3', '--json'))
+        self.train('--epochs', '2', '--checkpoints', run)
+        refused = self.train('--epochs', '3', '--resume', run, code=2)
+        for text in 'goes by 2 epochs', "this run's by 3", '--epochs 2', '--schedule-epochs 3':
+            self.assertIn(text, refused.stderr)
+        more = self.train('--epochs', '3', '--schedule-epochs', '3', '--resume', run, '--json')
+        self.assertEqual(len(losses(more)), 1)
+        self.assertIn('as was asked for', more.stderr)
+        self.train('--epochs', '2', '--schedule-epochs', '3', '--checkpoints', planned)
+        rest = self.train('--epochs', '3', '--resume', planned, '--json')
+        self.assertEqual(losses(rest), whole[2:])
+        self.assertNotIn('as was asked for', rest.stderr)
+
     def test_a_model_over_several_devices(self):
         def train(*arguments):
             command = [RECTRAIN, 'train', reviews, '--model', 'deepconn', '--max-tokens', '16',

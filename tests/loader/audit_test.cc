@@ -116,6 +116,37 @@ TEST_F(AuditTest, SubstitutionsAreAccountedFor) {
   EXPECT_GE(report.differing, 3u);  // both bad records and their substitutes
 }
 
+// The audit of a run that ended by too many bad records covers the batches that were delivered.
+TEST_F(AuditTest, HoldsBehindABatchThatHasTooManyBadRecords) {
+  for (uint64_t id = 0; id < 70; id += 3) split_.Damage(id);
+  LoaderOptions options = Options();
+  options.on_bad_record = OnBadRecord::kSubstitute;
+  options.max_bad_share = 0.1;
+  Loader loader(dataset_, options);
+  uint64_t given = 0;
+  const Error error = ErrorOf([&] {
+    while (const auto batch = loader.Next()) given += batch->size();
+  });
+  EXPECT_THAT(error.what(), HasSubstr("8 bad records in epoch 0"));
+  ASSERT_GT(given, 0u);
+  EXPECT_LT(given, 70u);
+  const AuditReport report = CheckAudit(dataset_, loader.audit());
+  EXPECT_TRUE(report.holds);
+  EXPECT_EQ(report.samples, given);
+  EXPECT_LE(report.substituted, 7u);
+
+  options.max_bad_share = 1;
+  options.resume = loader.Token();
+  options.audit = loader.audit();
+  Loader rest(dataset_, options);
+  while (rest.Next()) {
+  }
+  const AuditReport whole = CheckAudit(dataset_, rest.audit());
+  EXPECT_TRUE(whole.holds);
+  EXPECT_EQ(whole.samples, 70u);
+  EXPECT_EQ(whole.substituted, 24u);
+}
+
 TEST_F(AuditTest, GoesOnAcrossARestartOfOtherRanks) {
   for (const Mixture& samples : {Mixture(dataset_), mixture_}) {
     const EpochAudit expected = Merged(Run(samples, Options(), 1));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -189,6 +190,88 @@ TEST_F(RepairTest, AShardThatTheManifestMisnamesIsLookedForBeside) {
       EXPECT_TRUE(std::filesystem::exists(saved / right));
       EXPECT_TRUE(Verify(FindLayout(saved.path()), {}).findings.empty());
     }
+  }
+}
+
+TEST_F(RepairTest, ShardsAreSavedWhereTheManifestIsDamaged) {
+  const std::string out = folder_ / "two";
+  const std::string path = out + "/manifest.json";
+  PackOptions options;
+  options.out = out;
+  options.sync = false;
+  options.plan.shards = 2;
+  Pack(FakeSource({{"train", 300}, {"eval", 60}}), options);
+  const ByteBuffer good = ReadWholeFile(PosixFiles(), path);
+  ByteBuffer cut(good.begin(), good.begin() + static_cast<ptrdiff_t>(good.size() / 2));
+  ByteBuffer zeros_within = good, random = good, other_sum = good;
+  std::fill(zeros_within.begin() + 50, zeros_within.begin() + 90, uint8_t{0});
+  for (size_t i = 0; i < random.size(); ++i) random[i] = static_cast<uint8_t>(i * i * 31 >> 3);
+  const size_t sum = AsText(good).find("\"records\": 300");
+  ASSERT_NE(sum, std::string_view::npos);
+  other_sum[sum + 11] = '8';
+  const std::string shard = out + "/train-00000-of-00002.tfrecord";
+  const uint64_t whole = Index::Open(out + "/train.recindex").shard(0).records;
+  for (const bool indexed : {true, false}) {
+    if (!indexed) {
+      std::filesystem::remove(out + "/train.recindex");
+      std::filesystem::remove(out + "/eval.recindex");
+    }
+    for (const ByteBuffer& bad : {ByteBuffer(), cut, ByteBuffer(good.size()), zeros_within, random,
+                                  other_sum, ByteBuffer{'{', '}'}}) {
+      WriteFileAtomically(PosixFiles(), path, bad, false);
+      EXPECT_THROW(FindLayout(out), Error);
+      for (const std::string& given : {out, path}) {
+        const TemporaryFolder saved;
+        const RepairResult result = Repair(FindDamagedLayout(given), {.out = saved.path()});
+        EXPECT_EQ(result.records, 360u);
+        ASSERT_EQ(result.lost.size(), 1u);
+        EXPECT_EQ(result.lost[0].path, path);
+        EXPECT_EQ(result.lost[0].records, 0u);
+        EXPECT_NE(result.lost[0].reason.find("the manifest is damaged"), std::string::npos);
+        const VerifyResult verified = Verify(FindLayout(saved.path()), {});
+        EXPECT_TRUE(verified.findings.empty());
+        EXPECT_EQ(verified.records, 360u);
+        const Manifest manifest = ReadManifest(PosixFiles(), saved.path());
+        ASSERT_EQ(manifest.splits.size(), 2u);
+        EXPECT_EQ(manifest.FindSplit("train")->records(), 300u);
+        EXPECT_EQ(manifest.FindSplit("eval")->records(), 60u);
+        const std::string ledger(AsText(ReadWholeFile(PosixFiles(), saved / kLedgerName)));
+        EXPECT_NE(ledger.find("the manifest is damaged"), std::string::npos);
+      }
+    }
+  }
+
+  // With a shard that is not there, which its siblings' names tell.
+  std::filesystem::remove(shard);
+  const RepairResult result = Repair(FindDamagedLayout(out), {.out = folder_ / "saved"});
+  EXPECT_EQ(result.records, 360 - whole);
+  EXPECT_EQ(result.lost.size(), 2u);
+}
+
+TEST_F(RepairTest, AManifestThatIsNotDamagedIsTakenOrRefused) {
+  EXPECT_TRUE(FindDamagedLayout(out_).manifest);
+  EXPECT_EQ(FindDamagedLayout(out_).manifest_damage, "");
+  const std::string path = out_ + "/manifest.json";
+  std::string text(AsText(ReadWholeFile(PosixFiles(), path)));
+  const std::string version = "\"version\": ";
+  text.insert(text.find(version) + version.size(), "9");
+  WriteFileAtomically(PosixFiles(), path, AsBytes(text), false);
+  try {
+    FindDamagedLayout(out_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+  }
+  // Where no shards are left, the manifest's damage is what is told.
+  WriteFileAtomically(PosixFiles(), path, AsBytes(std::string("{")), false);
+  std::filesystem::remove(shard_);
+  std::filesystem::remove(out_ + "/train-00001-of-00002.tfrecord");
+  try {
+    FindDamagedLayout(out_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_EQ(error.place().path, path);
   }
 }
 

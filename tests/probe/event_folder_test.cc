@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
+#include "src/probe/events/event_reader.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack::probe {
@@ -47,6 +49,17 @@ TEST_F(EventFolderTest, WhetherThereWereAcceleratorsIsKept) {
     EXPECT_EQ(KeptAccelerators(folder_.path()), std::nullopt) << other;
   }
   KeepAccelerators("/proc/no such folder", true);
+}
+
+TEST_F(EventFolderTest, NoPipeIsWaitedFor) {
+  for (const char* name : {"1-python.notice", "machine", "1-python.events"}) {
+    ASSERT_EQ(::mkfifo(std::string(folder_ / name).c_str(), 0600), 0);
+  }
+  EXPECT_THAT(ReadNotices(folder_.path()), IsEmpty());
+  EXPECT_EQ(KeptAccelerators(folder_.path()), std::nullopt);
+  EventReader reader(folder_.path());
+  EXPECT_THAT(reader.PollAll(), IsEmpty());
+  EXPECT_THAT(reader.damage(), ElementsAre(HasSubstr("1-python.events: not a regular file")));
 }
 
 TEST_F(EventFolderTest, OfAFolderThatIsNotThereNothingIsSaid) {

@@ -209,6 +209,21 @@ TEST_F(KinetoTraceTest, ATimeThatCannotBeIsRefused) {
   EXPECT_THAT(
       Refusal(R"({"traceEvents": [{"name": "k", "ts": 92233720368547758}]})", ErrorKind::kCorrupt),
       HasSubstr("event \"k\" has a time of 92233720368547758 us"));
+  for (const char* beyond : {R"("ts": -4e15)", R"("ts": 1, "dur": 4e15)"}) {  // 127 years
+    EXPECT_THAT(
+        Refusal(format(R"({{"traceEvents": [{{"name": "k", {}}}]}})", beyond), ErrorKind::kCorrupt),
+        HasSubstr("has a time of"))
+        << beyond;
+  }
+}
+
+TEST_F(KinetoTraceTest, ABaseTimeThatCannotBeAddedIsNone) {
+  for (const char* base : {"9223372036854775807", "18446744073709551615"}) {
+    EXPECT_LE(Read(format(R"({{"schemaVersion": 1, "baseTimeNanoseconds": {}, "traceEvents": []}})",
+                          base))
+                  .base_time,
+              0);
+  }
 }
 
 TEST_F(KinetoTraceTest, FieldsOfOtherTypesAreNone) {

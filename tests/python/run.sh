@@ -17,7 +17,7 @@ export RECPACK=$bare/bin/recpack
 
 tested_bare "$bare"
 path+=:$site
-pairs=(vision:torch vision:torch_device vision:transforms vision:pictures vision:pixels lightning:lightning jax:jax tf:tensorflow
+pairs=(vision:torch vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes lightning:lightning jax:jax tf:tensorflow
        vision:examples jax:examples tf:migration vision:documented jax:documented tf:documented)
 for pair in "${pairs[@]}"; do
   tested "${pair%:*}" "$venvs/${pair%:*}/bin/python" "${pair#*:}"

@@ -84,6 +84,28 @@ class Jax(InFolder):
         with jax.enable_x64(True):
             self.assertEqual(next(iter(self.batches()))['label'].dtype, np.int64)
 
+    def test_the_mask_tells_what_only_fills_up(self):
+        @jax.jit
+        def ids_that_count(batch):  # jit takes batches whole
+            return jax.numpy.where(batch.mask, batch['id'], 0).sum()
+
+        options = {'recipe': None, 'fields': [*recpack_io.recipe('cifar10-eval'), recpack_io.Id()],
+                   'last_batch': 'pad', 'order': 'sequential'}
+        plain = [batch.mask.astype(bool).tolist()
+                 for batch in self.batches(recpack_io.Loader, **options, batch_size=12)]
+        self.assertEqual(sum(map(sum, plain)), len(self.dataset))
+        self.assertFalse(all(plain[-1]))
+        for device in None, jax.devices()[2], jax.devices():
+            batches = list(self.batches(**options, batch_size=12, device=device))
+            for batch in batches:
+                self.assertEqual(batch.mask.dtype, bool)
+                self.assertEqual(batch.mask.devices(), batch['id'].devices())
+                self.assertEqual(set(jax.tree.map(lambda array: array.shape[0], batch)),
+                                 {'image', 'label', 'id'})
+            self.assertEqual([batch.mask.tolist() for batch in batches], plain)
+            self.assertEqual(sum(int(ids_that_count(batch)) for batch in batches),
+                             sum(range(len(self.dataset))))
+
     def test_bf16(self):
         fields = recpack_io.recipe('cifar10-train', type='bf16')
         for device in None, jax.devices():

@@ -69,6 +69,39 @@ class TensorFlow(InFolder):
         sizes = [len(element['label']) for element in loader.as_dataset()]
         self.assertEqual((sum(sizes), sizes[-1]), (len(self.dataset), len(self.dataset) % 7 or 7))
 
+    def test_the_mask_tells_what_only_fills_up(self):
+        options = {'recipe': 'cifar10-eval', 'last_batch': 'pad', 'batch_size': 7, 'order': 'sequential'}
+        plain = [batch.mask.astype(bool).tolist() for batch in self.loader(recpack_io.Loader, **options)]
+        self.assertEqual(sum(map(sum, plain)), len(self.dataset))
+        self.assertFalse(all(plain[-1]))
+        masks = [batch.mask for batch in self.loader(**options)]
+        self.assertEqual({mask.dtype for mask in masks}, {tf.bool})
+        self.assertEqual([mask.numpy().tolist() for mask in masks], plain)
+
+        loader = self.loader(**options)
+        self.assertNotIn('mask', loader.as_dataset().element_spec)
+        dataset = loader.as_dataset(mask='counts')
+        self.assertEqual(dataset.element_spec['counts'], tf.TensorSpec((7,), tf.bool, 'counts'))
+        self.assertEqual([element['counts'].numpy().tolist() for element in dataset], plain)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "an array 'label'"):
+            loader.as_dataset(mask='label')
+
+    def test_keras_counts_no_sample_twice(self):
+        """What fills up the last batch has no weight."""
+        loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-eval', layout='nhwc'),
+                             last_batch='pad', batch_size=7)
+        model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
+        model.compile(weighted_metrics=['sparse_categorical_accuracy'],
+                      loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        triples = loader.as_dataset('mask').map(
+            lambda batch: (batch['image'], batch['label'], batch['mask']))
+        accuracy = model.evaluate(triples, verbose=0, return_dict=True)['sparse_categorical_accuracy']
+        whole = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-eval', layout='nhwc'),
+                            last_batch='keep', batch_size=7)
+        right = sum(int((model(batch['image']).numpy().argmax(1) == batch['label'].numpy()).sum())
+                    for batch in whole)
+        self.assertAlmostEqual(accuracy * len(self.dataset), right, places=3)
+
     def test_bf16_is_rounded_f32(self):
         rounded = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-train', type='bf16'))
         for mine, exact in zip(rounded.as_dataset(), self.loader(), strict=True):

@@ -55,6 +55,12 @@ class Values(Writing):
         self.assertEqual(record['it'].tolist(), values.tolist())
         self.assertEqual(record['one'].tolist(), [-math.inf])
 
+    def test_the_smallest_and_the_largest_floats(self):
+        for value in 0.0, -0.0, 2**-149, -2**-126, 2**-127, 1.2e-38, 3.4028234e38:
+            wanted = [np.float32(value).tobytes()]
+            self.assertEqual(self.value(value), ('floatList', wanted), value)
+            self.assertEqual(self.value(np.array([value])), ('floatList', wanted), value)
+
     def test_arrays_of_every_type(self):
         for kind in 'bool int8 int16 uint16 int32 uint32 int64 uint64'.split():
             self.assertEqual(self.value(np.array([1, 0, 1], kind)), ('int64List', [1, 0, 1]), kind)
@@ -123,6 +129,12 @@ class Refused(Writing):
                 (None, "'it' is of the type NoneType.*give int"), (object(), 'object'), ({}, 'dict'),
                 (2**63, 'does not fit an int64'), (-2**63 - 1, 'does not fit an int64'),
                 (1e39, 'does not fit a float32'), (np.array([1e300]), 'does not fit a float32'),
+                (-1e300, '-1e[+]300, which does not fit a float32'), ([0.5, 1e300], 'fit a float32'),
+                (1e-300, '1e-300, which does not fit a float32; scale it, or give 0'),
+                (np.array([0.5, -1e-300]), 'fit a float32'), (np.float64(1e-300), 'fit a float32'),
+                (1e-45, 'fit a float32'),  # would be 1.4e-45
+                ([1, 2**64], 'does not fit an int64'), (np.uint64(2**63), 'does not fit an int64'),
+                (np.array([2**70]), "type 'O'"), ([0.5, 2**70], 'does not fit an int64'),
                 (np.array([2**63], np.uint64), 'does not fit an int64'),
                 (np.zeros((2, 3)), r'shape \(2, 3\).*ravel'), (1j, 'complex'),
                 (np.array(['a']), 'type'), (np.array([None]), 'type'),

@@ -108,6 +108,22 @@ TEST(LayoutTest, AFolderOfAPatternThatCannotBeReadIsAnError) {
   EXPECT_EQ(FindLayout(folder / "a/*.tfrecord").splits.size(), 1u);
 }
 
+TEST(LayoutTest, LinksInCirclesAreNoMissingFiles) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"manifest.json", "train-00001-of-00002.tfrecord"}) {
+    std::filesystem::create_directory(folder / name);
+    Touch(folder / name + "/train-00000-of-00002.tfrecord");
+    std::filesystem::create_symlink(name, folder / name + "/" + name);
+    try {
+      FindLayout(folder / name);
+      FAIL() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kIo);
+      EXPECT_EQ(error.place().path, folder / name + "/" + name);
+    }
+  }
+}
+
 TEST(LayoutTest, ARangeMayEndAtTheLargestNumber) {
   const TemporaryFolder folder;
   const Layout layout =

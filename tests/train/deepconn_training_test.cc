@@ -85,6 +85,7 @@ TEST(DeepconnTraining, ACheckpointOfAnotherOptimizerIsRefused) {
   options.optimizer.kind = OptimizerKind::kSgd;
   options.checkpoints = folder.path();
   options.epochs = 1;
+  options.schedule_epochs = 2;
   Train(options);
   options.checkpoints.clear();
   options.resume = folder.path();

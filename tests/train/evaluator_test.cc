@@ -9,6 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
@@ -74,6 +75,7 @@ TEST(Evaluator, GivesTheScoreThatTheTrainingGave) {
 }
 
 TEST(Evaluator, ActivationsOfBf16ScoreAboutTheSame) {
+  if (!MakeCpuOps()->Computes(ValueType::kBf16)) GTEST_SKIP() << "this processor has no bf16";
   const SmallCifar data(80);
   const TemporaryFolder folder;
   const Score expected = Train(Options(data.folder(), folder.path())).epochs.back().evaluation;
@@ -104,7 +106,7 @@ TEST(Evaluator, IntegersAgreeWithFloats) {
     EXPECT_NEAR(found.f32.score.loss, trained.loss, 1e-4 * trained.loss);
     EXPECT_NEAR(found.int8.score.loss, trained.loss, 0.05 * trained.loss);
     EXPECT_NE(found.int8.score.loss, found.f32.score.loss) << "no integers there";
-    EXPECT_NEAR(found.int8.score.accuracy, trained.accuracy, 0.03);
+    EXPECT_NEAR(found.int8.score.accuracy, trained.accuracy, 9.5 / 300);  // at most 9 samples
     EXPECT_GE(found.same_class, 285u);
     EXPECT_LE(found.same_class, 300u);
     EXPECT_GT(found.ratio_to_folded, 0);

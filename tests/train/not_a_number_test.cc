@@ -67,6 +67,7 @@ class NotANumber : public testing::TestWithParam<Case> {
     options_.threads = 1;
     options_.batch_size = 16;
     options_.epochs = 1;
+    options_.schedule_epochs = 2;
     options_.checkpoints = folder_.path();
     Train(options_);
     options_.epochs = 2;

@@ -33,6 +33,7 @@ class OpsContract : public testing::TestWithParam<OpsCase> {
   void SetUp() override {
     ops_ = GetParam().make();
     if (!ops_) GTEST_SKIP() << "no such device here";
+    if (!ops_->Computes(type())) GTEST_SKIP() << "it computes no bf16";
     ops_->Attach();
     device_.emplace(*ops_);
   }

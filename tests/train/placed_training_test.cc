@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
@@ -107,6 +108,7 @@ TEST_F(PlacedTraining, AccountsForWhatIsCopied) {
 
 TEST_F(PlacedTraining, EveryFormGivesTheLossesOfOneDevice) {
   for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+    if (!MakeCpuOps()->Computes(type)) continue;
     for (const ImageLayout layout : {ImageLayout::kNhwc, ImageLayout::kNchw}) {
       TrainerOptions alone = Options(), placed = Options("cpu:0,cpu:1", "alternate");
       for (TrainerOptions* options : {&alone, &placed}) {

@@ -219,6 +219,67 @@ TEST(Trainer, ARunThatStoppedAtItsMostStepsIsTheRunThatWentThrough) {
   }
 }
 
+TEST(Trainer, GoesOnByAnotherScheduleOnlyWhereItIsAskedTo) {
+  const SmallCifar data(80);
+  const TemporaryFolder folder;
+  TrainerOptions options = Options(data);
+  options.epochs = 3;
+  options.warmup_epochs = 0.5;
+  const Ran whole = Train(options);
+  ASSERT_EQ(whole.losses.size(), 15u);
+  TrainerOptions first = options;
+  first.epochs = 2;
+  first.checkpoints = folder / "of 2";
+  Train(first);
+
+  TrainerOptions more = options;
+  more.resume = first.checkpoints;
+  EXPECT_THAT(
+      MessageOf(more),
+      testing::AllOf(HasSubstr("goes by 2 epochs of 5 steps, this run's by 3 of 5"),
+                     HasSubstr("give --epochs 2; or, to go on"), HasSubstr("--schedule-epochs 3")));
+  more.schedule_epochs = 3;
+  std::string notices;
+  Trainer trainer(more, [&](const std::string& text) { notices += text + "\n"; });
+  trainer.Run([](const EpochReport&) {});
+  EXPECT_EQ(trainer.losses().size(), 5u);
+  EXPECT_THAT(notices, HasSubstr("this run's by 3 of 5, as was asked for"));
+
+  // A run planned for 3 epochs that ended after 2 equals the run of 3.
+  first.schedule_epochs = 3;
+  first.checkpoints = folder / "of 3";
+  Train(first);
+  TrainerOptions rest = options;
+  rest.resume = first.checkpoints;
+  EXPECT_EQ(Train(rest).losses, std::vector(whole.losses.begin() + 10, whole.losses.end()));
+  rest.epochs = 2;
+  EXPECT_THAT(MessageOf(rest), HasSubstr("give --schedule-epochs 3; or"));
+  rest.epochs = 0;  // trains nothing
+  EXPECT_EQ(MessageOf(rest), "");
+
+  // Steps of other sizes: the epochs that are left are trained all the same, no more and no fewer.
+  rest = options;
+  rest.resume = first.checkpoints;
+  for (const auto& [batch, steps] : {std::pair(8u, 10u), std::pair(40u, 2u)}) {
+    rest.batch_size = batch;
+    rest.schedule_epochs = 0;
+    EXPECT_THAT(MessageOf(rest), HasSubstr("so that a step has as many samples as before"));
+    rest.schedule_epochs = 3;
+    const Ran ran = Train(rest);
+    EXPECT_EQ(ran.losses.size(), steps);
+    EXPECT_EQ(ran.epochs.size(), 1u);
+  }
+
+  // Checkpoints of before do not say what their rate went by.
+  Checkpoint old = ReadCheckpoint(PosixFiles(), folder / "of 2/step-00000010.safetensors");
+  EXPECT_EQ(old.info.schedule_epochs, 2u);
+  old.info.schedule_epochs = old.info.epoch_steps = 0;
+  more.resume = folder / "old";
+  more.schedule_epochs = 0;
+  WriteCheckpoint(PosixFiles(), more.resume, old.info, old.stored.arrays);
+  EXPECT_EQ(Train(more).losses.size(), 5u);
+}
+
 // The next integer after 2^24 is not a float.
 TEST(Trainer, CountsMoreSamplesOfAnEpochThanAFloatCan) {
   constexpr uint64_t kBefore = (uint64_t{1} << 24) + 1;
@@ -266,7 +327,7 @@ TEST(Trainer, RefusesCheckpointsThatDoNotFit) {
   EXPECT_THAT(MessageOf(other), HasSubstr("seed 3, not 9"));
   other = options;
   other.resnet.width = 16;
-  other.epochs = 2;
+  other.epochs = other.schedule_epochs = 2;
   EXPECT_THAT(MessageOf(other), HasSubstr("width"));
   const SmallCifar other_data(48);
   other = options;
@@ -354,6 +415,10 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
     o.bind_threads = true;
   });
   refused("the learning rate: nan", [](auto& o) { o.optimizer.rate = std::nan(""); });
+  refused("the learning rate is 0 after its 2 epochs, and 3 are to be trained", [](auto& o) {
+    o.schedule_epochs = 2;
+    o.epochs = 3;
+  });
   refused("0 classes", [](auto& o) { o.resnet.classes = 0; });
   refused("-3 channels", [](auto& o) { o.resnet.width = -3; });
 }

@@ -52,10 +52,13 @@ void Print(const Mixture& samples, const AuditKey& key, const AuditReport& repor
   if (!report.holds && !report.has_differences) {
     std::printf("the sums differ; audits with counts would name the records\n");
   }
+  const char* const verdict = !report.holds ? "not the samples of the epoch"
+                              : report.samples < report.epoch_samples
+                                  ? "all is well up to there, the rest was not delivered"
+                                  : "all is well";
   std::printf("epoch %s: %s of %s, %s substituted: %s\n", std::to_string(key.epoch).c_str(),
               HumanCount(report.samples).c_str(), Counted(report.epoch_samples, "sample").c_str(),
-              HumanCount(report.substituted).c_str(),
-              report.holds ? "all is well" : "not the samples of the epoch");
+              HumanCount(report.substituted).c_str(), verdict);
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ bool RunLs(const LsFlags& flags) {
   if (const auto missing = unfinished ? std::nullopt : pack::FindMissingShards(layout)) {
     std::fprintf(stderr, "note: %s\n", missing->Reason().c_str());
   }
-  for (const auto& notice : layout.notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
+  PrintNotices(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   const Manifest manifest = Find(layout, flags);
   if (flags.json) {

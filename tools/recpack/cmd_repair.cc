@@ -57,7 +57,8 @@ void AddRepair(CLI::App& app, int& exit_code) {
   repair->add_flag("--quiet", flags->quiet, "Print errors only");
   repair->add_flag("--json", flags->json, "Print one JSON object");
   repair->callback([flags, &exit_code] {
-    const Layout layout = FindLayout(flags->path);
+    const Layout layout = FindDamagedLayout(flags->path);
+    if (!flags->quiet) PrintNotices(layout);
     ProgressBar bar("repairing", flags->quiet, layout);
     flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
     const pack::RepairResult result = pack::Repair(layout, flags->options);

@@ -36,6 +36,10 @@ std::string Counted(uint64_t count, const std::string& noun) {
   return HumanCount(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+void PrintNotices(const Layout& layout) {
+  for (const auto& notice : layout.notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
+}
+
 std::string HumanSeconds(double seconds) {
   if (seconds < 120) return format("{:.2f} s", seconds);
   if (seconds < 7200) return format("{:.0f} min", seconds / 60);

@@ -17,6 +17,9 @@ std::string Counted(uint64_t count, const std::string& noun);
 
 std::string HumanSeconds(double seconds);
 
+// Prints Layout::notices to stderr, one line each.
+void PrintNotices(const Layout& layout);
+
 // Calls FindUnfinished(), and prints a note to stderr if shards of the pack are missing, or if that
 // cannot be determined.
 std::optional<pack::UnfinishedPack> NoteUnfinished(const Layout& layout);

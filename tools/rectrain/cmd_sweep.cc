@@ -7,6 +7,7 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/folders.h"
 #include "src/base/format.h"
 #include "src/train/collectives/launch.h"
 #include "tools/human.h"
@@ -128,8 +129,8 @@ std::vector<train::SweepRun> Begin(const SweepFlags& flags, const std::filesyste
                 "name the folder with --out");
   }
   if (flags.out.empty()) return {};
-  std::filesystem::create_directories(flags.out);
-  if (!std::filesystem::exists(file)) return {};
+  MakeFolder(flags.out);
+  if (!std::filesystem::exists(StatusOf(file))) return {};
   if (!flags.resume) {
     throw Error(ErrorKind::kInvalidArgument, "the folder already contains a sweep", {.path = file},
                 "continue it with --resume, or name another folder");

@@ -118,6 +118,11 @@ void AddTrain(CLI::App& app, int& exit_code) {
                    "Replace a missing device by a CPU device.");
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
   command
+      .add_option("--schedule-epochs", options.schedule_epochs,
+                  "Epochs over which the learning rate goes down; 0: --epochs. Required to resume "
+                  "from a checkpoint with another schedule.")
+      ->capture_default_str();
+  command
       .add_option("--max-steps", options.max_steps,
                   "Stop after that many steps, as if killed; 0: no limit.")
       ->capture_default_str();

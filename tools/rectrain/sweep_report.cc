@@ -23,6 +23,11 @@ Json NamesOf(const train::SweepPlan& plan, const train::SweepCase& of) {
   return names;
 }
 
+[[noreturn]] void Refuse(const std::string& why, const std::string& path) {
+  throw Error(ErrorKind::kInvalidArgument, "not a sweep: " + why, {.path = path},
+              "take it away, or name another folder");
+}
+
 void AddRun(const Json& json, size_t of, std::vector<train::SweepRun>& runs) {
   if (json.contains("error")) return;
   runs.push_back({.of = of, .round = json.at("round"), .timing = TimingOf(json)});
@@ -83,8 +88,7 @@ std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport
   const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
   try {
     if (NestsTooDeep({reinterpret_cast<const char*>(text.data()), text.size()})) {
-      throw Error(ErrorKind::kInvalidArgument, "not a sweep: it is nested too deep", {.path = path},
-                  "take it away, or name another folder");
+      Refuse("it is nested too deep", path);
     }
     const Json json = Json::parse(text.begin(), text.end());
     if (json.at("setting") != report.setting) {
@@ -97,9 +101,10 @@ std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport
     for (size_t of = 0; of < report.plan.cases.size(); ++of) {
       for (const Json& run : rows.at(of).at("runs")) AddRun(run, of, runs);
     }
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::kInvalidArgument, format("not a sweep: {}", error.what()),
-                {.path = path}, "take it away, or name another folder");
+  } catch (const Json::parse_error& error) {
+    Refuse(format("it is not JSON from byte {} on", error.byte), path);
+  } catch (const Json::exception&) {
+    Refuse("a member is missing or has another type", path);
   }
   return runs;
 }

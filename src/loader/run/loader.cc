@@ -274,17 +274,21 @@ struct Loader::State {
               [](const auto& a, const auto& b) { return a.position < b.position; });
     const double own = static_cast<double>(plan.mixture.samples()) * plan.options.local_ranks /
                        plan.options.world_size;
+    uint64_t bad = at.substituted;
     for (size_t i = before; i < substituted.size(); ++i) {
-      ++at.substituted;
+      ++bad;
       if (ledger) ledger->Add(substituted[i]);
+      if (static_cast<double>(bad) <= plan.options.max_bad_share * own) continue;
+      throw Error(ErrorKind::kCorrupt,
+                  format("{} bad records in epoch {}, more than {} of it; the last one: {}", bad,
+                         at.epoch, plan.options.max_bad_share, substituted[i].reason),
+                  substituted[i].place,
+                  "recpack verify lists all damage, recpack repair saves what is whole");
+    }
+    // Token and audit count delivered batches only: one that fails here is never delivered.
+    at.substituted = bad;
+    for (size_t i = before; i < substituted.size(); ++i) {
       audit.AddSubstitution(substituted[i].view, substituted[i].bad, substituted[i].taken);
-      if (static_cast<double>(at.substituted) <= plan.options.max_bad_share * own) continue;
-      throw Error(
-          ErrorKind::kCorrupt,
-          format("{} bad records in epoch {}, more than {} of it; the last one: {}", at.substituted,
-                 at.epoch, plan.options.max_bad_share, substituted[i].reason),
-          substituted[i].place,
-          "recpack verify lists all damage, recpack repair saves what is whole");
     }
   }
 

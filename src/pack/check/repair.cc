@@ -32,7 +32,8 @@ namespace fs = std::filesystem;
 class KnownEntries {
  public:
   explicit KnownEntries(const LayoutSplit& split) {
-    if (split.index.empty() || !fs::exists(split.index)) return;
+    std::error_code code;
+    if (split.index.empty() || !fs::exists(split.index, code)) return;
     try {
       shards_.emplace(Index::Open(split.index));
     } catch (const Error&) {  // without the index, finding record boundaries takes longer
@@ -172,6 +173,16 @@ void PrepareFolder(const std::string& out) {
 RepairResult Repair(const Layout& given, const RepairOptions& options) {
   Layout layout = given;
   RepairResult result;
+  if (!layout.manifest_damage.empty()) {
+    result.lost.push_back(
+        {.path = layout.folder + "/" + kManifestName,
+         .records = 0,
+         .reason =
+             format("the manifest is damaged ({}): shards and splits were taken from the names of "
+                    "the files; class names, settings and other files that it listed are not "
+                    "copied",
+                    layout.manifest_damage)});
+  }
   for (const Misnamed& shard : FindMisnamedShards(layout)) {
     result.lost.push_back(
         {.path = layout.folder + "/" + kManifestName,

@@ -40,10 +40,11 @@ inline constexpr char kLedgerName[] = "repair-ledger.jsonl";
 // Writes shards of the same names and compression with the intact records, an index, a manifest and
 // the ledger. A missing or unreadable shard is replaced by one without records. After a read error
 // of the disk the rest of that shard is lost; the other shards are saved. Other files listed in the
-// manifest are copied, or lost if damaged or unreadable. An unfinished pack is listed as a loss.
-// The source is not changed. Throws Error: kInvalidArgument if `out` is not empty or two shards in
-// different folders have the same name; kIo for `out`, and if permissions or system limits prevent
-// reading: then no manifest is written and nothing is reported as lost.
+// manifest are copied, or lost if damaged or unreadable. An unfinished pack is listed as a loss,
+// and so is a damaged manifest if the layout is that of FindDamagedLayout(). The source is not
+// changed. Throws Error: kInvalidArgument if `out` is not empty or two shards in different folders
+// have the same name; kIo for `out`, and if permissions or system limits prevent reading: then no
+// manifest is written and nothing is reported as lost.
 RepairResult Repair(const Layout& layout, const RepairOptions& options);
 
 }  // namespace recpack::pack

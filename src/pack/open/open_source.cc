@@ -9,6 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/hash.h"
 #include "recpack/example/field_map.h"
 #include "src/base/format.h"
@@ -31,7 +32,7 @@ constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, revie
 std::string Recognise(const std::string& path) {
   std::string kind = RecogniseSource(path);
   if (!kind.empty()) return kind;
-  if (!std::filesystem::exists(path)) {
+  if (!std::filesystem::exists(StatusOf(path))) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
   }
   throw Error(ErrorKind::kInvalidArgument, "is not a data set that recpack recognises",

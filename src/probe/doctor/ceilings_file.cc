@@ -135,6 +135,8 @@ void KeepCeilings(const Ceilings& ceilings, const std::string& folder) {
   if (code) throw SystemError("cannot make", into, code.value());
   const fs::path path =
       into / format("{}{}-{}.json", kPrefix, Hash(ceilings.machine), Hash(ceilings.storage));
+  // WriteFileAtomically() writes into a pipe or a device instead of replacing it.
+  if (!fs::is_regular_file(path, code)) fs::remove(path, code);
   WriteFileAtomically(PosixFiles(), path, AsBytes(CeilingsJson(ceilings) + "\n"), false);
 }
 

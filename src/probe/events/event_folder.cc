@@ -14,6 +14,12 @@ namespace fs = std::filesystem;
 constexpr char kMachine[] = "machine";
 constexpr char kAccelerators[] = "accelerators";
 
+// Opens regular files only: reading a pipe would wait, and a device may have no end.
+std::ifstream OpenFile(const fs::path& path) {
+  std::error_code code;
+  return fs::is_regular_file(path, code) ? std::ifstream(path) : std::ifstream();
+}
+
 }  // namespace
 
 std::vector<std::string> ReadNotices(const std::string& folder) {
@@ -21,7 +27,7 @@ std::vector<std::string> ReadNotices(const std::string& folder) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     if (entry.path().extension() != ".notice") continue;
-    std::ifstream file(entry.path());
+    std::ifstream file = OpenFile(entry.path());
     for (std::string line; std::getline(file, line);) {
       if (!line.empty()) notices.insert(line);
     }
@@ -48,7 +54,7 @@ void KeepAccelerators(const std::string& folder, bool any) {
 }
 
 std::optional<bool> KeptAccelerators(const std::string& folder) {
-  std::ifstream file(fs::path(folder) / kMachine);
+  std::ifstream file = OpenFile(fs::path(folder) / kMachine);
   std::string name;
   bool any = true;
   if (!(file >> name >> any) || name != kAccelerators) return {};

@@ -141,11 +141,22 @@ struct EventReader::State {
     }
   }
 
+  // Notes a pipe, where reading would wait, or a device, which may have no end. Ignores a file that
+  // no longer exists.
+  void NoteUnreadable(const std::string& path, EventFile& file) {
+    std::error_code code;
+    if (!fs::exists(fs::symlink_status(path, code))) return;
+    file.damaged = true;
+    damage.push_back(path + ": not a regular file");
+  }
+
   void Read(const std::string& path, EventFile& file, std::vector<TimedEvent>& events,
             size_t most) {
     std::error_code code;
     // Most files have not grown, and stat() is cheaper than open().
-    if (const auto size = fs::file_size(path, code); !code && size <= file.offset) return;
+    const uint64_t size = fs::file_size(path, code);
+    if (code) return NoteUnreadable(path, file);
+    if (size <= file.offset) return;
     std::ifstream stream(path, std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(file.offset));
     while (stream && events.size() < most) {

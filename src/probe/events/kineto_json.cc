@@ -15,7 +15,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kLargestTime = int64_t{1} << 52;  // us: 142 years; a sum of two fits as ns
+// In microseconds. With these, the end of the latest event minus the begin of the earliest fits 64
+// bits of ns.
+constexpr int64_t kLargestTime = int64_t{1} << 52;  // 142 years
+constexpr int64_t kEarliest = -(int64_t{1} << 50);
+constexpr int64_t kLongest = int64_t{1} << 51;
+constexpr int64_t kLargestBase = int64_t{1} << 62;  // ns; an event's time can be added
 
 // Converts a decimal number of microseconds to ns exactly. Returns nullopt if it is not a number or
 // too large.
@@ -148,21 +153,22 @@ class Handler {
       if (keys_[2] == "world_size") header_.world_size = static_cast<int>(value);
     } else if (depth_ == 1) {
       if (keys_[1] == "schemaVersion") header_.schema = true;
-      if (keys_[1] == "baseTimeNanoseconds") header_.base_time = value;
+      if (keys_[1] == "baseTimeNanoseconds" && value <= kLargestBase) header_.base_time = value;
     }
     return true;
   }
 
   void EventNumber(int64_t value, std::string_view text) {
     const std::string& key = keys_[3];
-    if (key == "ts") event_.begin = Time(text);
-    if (key == "dur") event_.duration = Time(text);
+    if (key == "ts") event_.begin = Time(text, kEarliest, kLargestTime);
+    if (key == "dur") event_.duration = Time(text, -kLongest, kLongest);
     if (key == "pid") event_.process = value;
     if (key == "tid") event_.thread = value;
   }
 
-  int64_t Time(std::string_view text) const {
-    if (const auto time = Nanoseconds(text)) return *time;
+  int64_t Time(std::string_view text, int64_t least, int64_t most) const {
+    const auto time = Nanoseconds(text);
+    if (time && *time >= least * 1000 && *time <= most * 1000) return *time;
     throw Error(ErrorKind::kCorrupt,
                 format("event \"{}\" has a time of {} us", event_.name.substr(0, 80), text),
                 {.path = path_});

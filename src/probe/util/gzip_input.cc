@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
 #include "src/base/format.h"
 
 namespace recpack::probe {
@@ -26,7 +27,8 @@ struct GzipInput::File {
 };
 
 GzipInput::GzipInput(std::string path) : path_(std::move(path)), buffer_(kBuffer) {
-  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto opened = PosixFiles().OpenForReading(path_);  // refuses pipes and devices
+  const int descriptor = ::fcntl(opened->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) throw SystemError("cannot open", path_, errno);
   gzFile stream = gzdopen(descriptor, "rb");
   if (stream == nullptr) {

@@ -15,6 +15,7 @@
 #include "src/base/format.h"
 #include "src/shards/files/path_pattern.h"
 #include "src/shards/files/paths_once.h"
+#include "src/shards/files/system_errors.h"
 #include "src/shards/layout/split_folders.h"
 #include "src/shards/layout/split_names.h"
 
@@ -67,13 +68,14 @@ Layout FromManifest(const std::string& folder) {
   return layout;
 }
 
-Layout FromFolder(const std::string& folder) {
-  if (PosixFiles().Exists(folder + "/" + kManifestName)) return FromManifest(folder);
+Layout FromNames(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!entry.is_directory() && HasShardName(entry.path().filename()))
-      paths.push_back(entry.path());
+  std::error_code code;
+  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    const fs::path& path = at->path();
+    if (HasShardName(path.filename()) && !fs::is_directory(StatusOf(path))) paths.push_back(path);
   }
+  if (code) throw SystemError("cannot list", folder, code.value());
   if (paths.empty()) {
     const bool unfinished = PosixFiles().Exists(folder + "/.recpack/plan.json");
     throw Error(ErrorKind::kNotFound,
@@ -83,6 +85,23 @@ Layout FromFolder(const std::string& folder) {
                 unfinished ? "run the same `recpack pack` again" : "name a folder of shards");
   }
   return GroupBySplit(std::move(paths), folder);
+}
+
+Layout FromDamagedManifest(const std::string& folder) {
+  try {
+    return FromManifest(folder);
+  } catch (const Error& error) {
+    const bool is_damage = error.kind() == ErrorKind::kCorrupt ||
+                           (error.kind() == ErrorKind::kIo && !IsRefused(error));
+    if (!is_damage) throw;
+    try {
+      Layout layout = FromNames(folder);
+      layout.manifest_damage = error.reason();
+      return layout;
+    } catch (const Error&) {  // no shards: the damage of the manifest says more
+      throw error;
+    }
+  }
 }
 
 // First folder that glob() could not read in this thread; its error callback has no context
@@ -114,16 +133,16 @@ std::vector<std::string> Glob(const std::string& pattern) {
   return paths;
 }
 
-}  // namespace
-
-Layout FindLayout(const std::string& path) {
+Layout Find(const std::string& path, Layout (*from_manifest)(const std::string& folder)) {
   const fs::path given(path);
   const fs::file_status there = StatusOf(path);
   if (fs::is_directory(there)) {
-    return FromFolder(given.has_filename() ? path : given.parent_path().string());
+    const std::string folder = given.has_filename() ? path : given.parent_path().string();
+    const bool has_manifest = fs::exists(StatusOf(folder + "/" + kManifestName));
+    return has_manifest ? from_manifest(folder) : FromNames(folder);
   }
   if (given.filename() == kManifestName && fs::exists(there)) {
-    return FromManifest(given.has_parent_path() ? given.parent_path().string() : ".");
+    return from_manifest(given.has_parent_path() ? given.parent_path().string() : ".");
   }
   std::vector<std::string> paths = fs::exists(there) ? std::vector{path} : Glob(path);
   if (paths.empty()) {
@@ -132,6 +151,12 @@ Layout FindLayout(const std::string& path) {
   }
   return GroupBySplit(std::move(paths), "");
 }
+
+}  // namespace
+
+Layout FindLayout(const std::string& path) { return Find(path, &FromManifest); }
+
+Layout FindDamagedLayout(const std::string& path) { return Find(path, &FromDamagedManifest); }
 
 Layout JoinLayouts(std::vector<Layout> layouts) {
   if (layouts.size() == 1) return std::move(layouts.front());

@@ -40,6 +40,8 @@ struct Layout {
   std::vector<LayoutSplit> splits;
   std::optional<Manifest> manifest;
   std::vector<std::string> notices = {};  // sentences about files whose split is unclear
+  // Why the existing manifest was not used; set only by FindDamagedLayout().
+  std::string manifest_damage = {};
 };
 
 // Finds the shards at `path`: a folder with a manifest, a folder of TFRecord files, a pattern (a
@@ -49,6 +51,11 @@ struct Layout {
 // "all"; Layout::notices say if that is unclear. Throws Error: kNotFound if nothing is found; kIo
 // if a folder of a pattern cannot be read.
 Layout FindLayout(const std::string& path);
+
+// Like FindLayout(), but if a manifest is damaged or the disk cannot read it, takes splits and
+// shards from the file names, as without a manifest, and sets `manifest_damage`. For saving what is
+// left.
+Layout FindDamagedLayout(const std::string& path);
 
 // Joins layouts: each split gets its shards in the order of the layouts. The result has no manifest
 // if there are several layouts. Throws Error (kInvalidArgument) for a duplicate shard.

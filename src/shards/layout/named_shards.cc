@@ -31,13 +31,15 @@ std::map<std::string, uint64_t> FilesNotNamed(const std::string& folder,
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
     const std::string path = folder + "/" + entry.path().filename().string();
-    if (entry.is_regular_file() && !named.contains(path)) files[path] = entry.file_size();
+    std::error_code code;
+    if (entry.is_regular_file(code) && !named.contains(path)) files[path] = entry.file_size();
   }
   return files;
 }
 
 std::optional<Index> IndexOf(const LayoutSplit& split) {
-  if (split.index.empty() || !fs::exists(split.index)) return {};
+  std::error_code code;
+  if (split.index.empty() || !fs::exists(split.index, code)) return {};
   try {
     Index index = Index::Open(split.index);
     if (index.shard_count() == split.shards.size()) return index;
@@ -63,7 +65,8 @@ class Finder {
     for (size_t i = 0; i < split.shards.size(); ++i) {
       std::string path = split.shards[i];
       const bool is_twice = named_[path] > 1;
-      if (is_twice || !fs::exists(path)) {
+      std::error_code code;
+      if (is_twice || !fs::exists(path, code)) {
         std::optional<std::string> found = index ? ByIndex(*index, i, path) : std::nullopt;
         if (!found && !(index && is_twice)) found = BySize(split, i);
         if (found) {

@@ -24,6 +24,9 @@ struct CheckpointInfo {
   std::string loader_token = {};     // ResumeToken as text; empty: none
   // EpochAudit as text: what all ranks delivered in the token's epoch; empty: unknown.
   std::string loader_audit = {};
+  // The learning rate's schedule: its epochs, and the steps of each. 0: unknown.
+  uint64_t schedule_epochs = 0;
+  uint64_t epoch_steps = 0;
 
   // Running values, such as the epoch's loss so far; stored exactly.
   std::map<std::string, double> sums = {};

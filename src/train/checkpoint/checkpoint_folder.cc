@@ -125,7 +125,7 @@ LatestCheckpoint FindLatestCheckpoint(FileSystem& files, const std::string& fold
 std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
                              const std::function<void(const std::string& text)>& notice,
                              const std::string& advice) {
-  if (!fs::is_directory(path)) return path;
+  if (!fs::is_directory(StatusOf(path))) return path;
   const LatestCheckpoint latest = FindLatestCheckpoint(files, path);
   for (const SkippedCheckpoint& skipped : latest.skipped) {
     if (notice) notice(format("skipped {}: {}", skipped.path, skipped.reason));

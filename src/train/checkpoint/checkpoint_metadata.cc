@@ -11,7 +11,10 @@ namespace {
 
 constexpr char kFormat[] = "recpack-checkpoint";
 constexpr uint64_t kVersion = 1;
-constexpr char kAudit[] = "loader_audit";  // optional
+// Optional keys.
+constexpr char kAudit[] = "loader_audit";
+constexpr char kScheduleEpochs[] = "schedule_epochs";
+constexpr char kEpochSteps[] = "epoch_steps";
 // Prefixes of the keys of sums and programs.
 constexpr std::string_view kSumPrefix = "sum.";
 constexpr std::string_view kVersionPrefix = "version.";
@@ -86,6 +89,10 @@ ArrayMetadata ToMetadata(const CheckpointInfo& info) {
                             {"seed", std::to_string(info.seed)},
                             {"loader_token", info.loader_token}};
   if (!info.loader_audit.empty()) metadata[kAudit] = info.loader_audit;
+  if (info.schedule_epochs > 0) {
+    metadata[kScheduleEpochs] = std::to_string(info.schedule_epochs);
+    metadata[kEpochSteps] = std::to_string(info.epoch_steps);
+  }
   for (const auto& [name, sum] : info.sums) {
     metadata[std::string(kSumPrefix) + name] = NumberText(sum);
   }
@@ -106,6 +113,10 @@ CheckpointInfo FromMetadata(const ArrayMetadata& metadata, const std::string& pa
                       .loader_token = reader.Text("loader_token")};
   if (const auto audit = metadata.find(kAudit); audit != metadata.end()) {
     info.loader_audit = audit->second;
+  }
+  if (metadata.contains(kScheduleEpochs)) {
+    info.schedule_epochs = reader.Number<uint64_t>(kScheduleEpochs);
+    info.epoch_steps = reader.Number<uint64_t>(kEpochSteps);
   }
   reader.WithPrefix(kSumPrefix, [&](const auto& key, const auto& name) {
     info.sums[name] = reader.Number<double>(key);

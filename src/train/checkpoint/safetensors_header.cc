@@ -108,10 +108,10 @@ class Parser {
       return Json::parse(text_, watch);
     } catch (const Json::parse_error& error) {
       // nlohmann counts bytes from 1.
-      Damaged(format("the header is not JSON: {}", error.what()),
+      Damaged("the header is not JSON from here on",
               kHeaderLengthBytes + std::max<uint64_t>(error.byte, 1) - 1);
-    } catch (const Json::exception& error) {  // a number out of range
-      Damaged(format("the header is not JSON: {}", error.what()), kHeaderLengthBytes);
+    } catch (const Json::exception&) {
+      Damaged("the header is not JSON: a number is out of range", kHeaderLengthBytes);
     }
   }
 

@@ -50,6 +50,14 @@ algorithm AlgorithmOf(Activation activation) {
                                          : algorithm::eltwise_tanh_use_dst_for_bwd;
 }
 
+// According to the documentation of oneDNN for data types on x64.
+bool HasBf16() {
+  const auto has = [now = static_cast<unsigned>(dnnl::get_effective_cpu_isa())](dnnl::cpu_isa isa) {
+    return (now & static_cast<unsigned>(isa)) == static_cast<unsigned>(isa);
+  };
+  return has(dnnl::cpu_isa::avx512_core) || has(dnnl::cpu_isa::avx2_vnni_2);
+}
+
 class CpuOps final : public Ops {
  public:
   explicit CpuOps(const CpuOptions& options) : context_(MakeContext(options)) {}
@@ -59,6 +67,7 @@ class CpuOps final : public Ops {
     return format("CPU: oneDNN {}.{}.{}, {} threads", version.major, version.minor, version.patch,
                   context_.team.threads());
   }
+  bool Computes(ValueType type) const override { return type != ValueType::kBf16 || HasBf16(); }
   void Attach() override { context_.team.Attach(); }
 
   void Upload(void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }

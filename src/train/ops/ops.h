@@ -228,6 +228,9 @@ class Ops {
   virtual ~Ops() = default;
 
   virtual std::string Describe() const = 0;  // "CPU: oneDNN 3.2.0, 2 threads"
+  // Returns whether its layers support activations of this type: on CPUs bf16 needs AVX-512 or
+  // AVX-NE-CONVERT.
+  virtual bool Computes(ValueType /*type*/) const { return true; }
   // Makes the calling thread the one that uses this device.
   virtual void Attach() = 0;
   // The stream that work is enqueued on. Null: calls are synchronous.

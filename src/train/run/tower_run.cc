@@ -172,7 +172,7 @@ bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
       return true;
     }
     past_end = true;
-    dispatch.Step(*batch, UpdateAt(at.step, rate.At(static_cast<int64_t>(at.step))));
+    dispatch.Step(*batch, UpdateAt(at.step, rate.At(static_cast<int64_t>(at.step) + steps_behind)));
     events.Step(begin, at.step);
     ++at.step;
     at.loader_token = batch->token();
@@ -220,6 +220,8 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
 void Trainer::State::Save(size_t index, CheckpointInfo at, const ScoreSums& train,
                           const RunAudit& audit) {
   at.loader_audit = audit.AcrossTowers(*control[index]);
+  at.schedule_epochs = ScheduleEpochs(options);
+  at.epoch_steps = feeder->steps_per_epoch();
   const ScoreSums sums = AddUp(*control[index], train);
   if (control[index]->rank() == 0) checkpoints->Save(at, sums, *towers[index]);
   control[index]->Barrier();

@@ -8,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/gain.h"
 #include "recpack/base/start_thread.h"
+#include "recpack/loader/token.h"
 #include "src/base/format.h"
 #include "src/train/run/simulated.h"
 #include "src/train/run/time_steps.h"
@@ -39,18 +40,52 @@ bool Simulated(const TrainerOptions& options) {
   return true;
 }
 
+constexpr uint64_t kMostSteps = uint64_t{1} << 62;  // never reached
+
+int64_t StepsOfEpochs(uint64_t epochs, uint64_t steps_per_epoch) {
+  const uint64_t most = kMostSteps / std::max<uint64_t>(1, steps_per_epoch);
+  return static_cast<int64_t>(std::min(epochs, most) * steps_per_epoch);
+}
+
+// A resumed run equals an uninterrupted one, also in its learning rate. Throws Error
+// (kInvalidArgument) if the schedule differs from the checkpoint's and was not requested by
+// `schedule_epochs`; notes a requested one.
+void CheckSchedule(const CheckpointInfo& begin, const TrainerOptions& options,
+                   uint64_t steps_per_epoch, const TrainerNotice& notice) {
+  if (begin.schedule_epochs == 0 || options.epochs == 0 || IsGainRun()) return;
+  const uint64_t epochs = ScheduleEpochs(options);
+  if (begin.schedule_epochs == epochs && begin.epoch_steps == steps_per_epoch) return;
+  const std::string difference =
+      format("the checkpoint's learning rate goes by {} epochs of {} steps, this run's by {} of {}",
+             begin.schedule_epochs, begin.epoch_steps, epochs, steps_per_epoch);
+  if (options.schedule_epochs > 0) {
+    if (notice) notice(difference + ", as was asked for");
+    return;
+  }
+  std::string same = "choose devices and --batch-size so that a step has as many samples as before";
+  if (begin.epoch_steps == steps_per_epoch) {
+    same = format("give --{}epochs {}", begin.schedule_epochs < options.epochs ? "" : "schedule-",
+                  begin.schedule_epochs);
+  }
+  throw Error(ErrorKind::kInvalidArgument, difference, {.path = options.resume},
+              format("{}; or, to go on by another schedule on purpose, --schedule-epochs {}", same,
+                     epochs));
+}
+
 LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
-  constexpr uint64_t kMost = uint64_t{1} << 62;  // steps; never reached
-  const uint64_t epochs = std::min(options.epochs, kMost / std::max<uint64_t>(1, steps_per_epoch));
   const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
   return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
-          .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMost))),
+          .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMostSteps))),
           // independent of max_steps: a run that stops there and resumes equals an uninterrupted
           // one
-          .steps = static_cast<int64_t>(epochs * steps_per_epoch)};
+          .steps = StepsOfEpochs(ScheduleEpochs(options), steps_per_epoch)};
 }
 
 }  // namespace
+
+uint64_t ScheduleEpochs(const TrainerOptions& options) {
+  return options.schedule_epochs > 0 ? options.schedule_epochs : options.epochs;
+}
 
 Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete,
                       TrainerNotice tell)
@@ -65,8 +100,12 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   CheckProcesses(options, *world);
   checkpoints.emplace(options, *world, notice);
   feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice);
-  rate = RateOf(options, feeder->steps_per_epoch());
-  last_step = options.max_steps > 0 ? std::min(options.max_steps, rate.steps) : rate.steps;
+  const uint64_t epoch_steps = feeder->steps_per_epoch();
+  CheckSchedule(checkpoints->begin(), options, epoch_steps, notice);
+  rate = RateOf(options, epoch_steps);
+  steps_behind = StepsBehind();
+  last_step = StepsOfEpochs(options.epochs, epoch_steps) - steps_behind;
+  if (options.max_steps > 0) last_step = std::min(options.max_steps, last_step);
   if (simulated) return;
   if (options.evaluate) eval_feeder = EvaluationFeeder(options, *world);
   const size_t count = FedDevices(options).size();
@@ -83,6 +122,19 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
     towers.push_back(std::make_unique<Tower>(std::move(devices), std::move(strategies[i]), scale));
     if (IsPlaced(options)) towers[i]->Place(placement.graph, placement.device_of);
   }
+}
+
+// Returns what to add to the checkpoint's step number, which may count steps of another size, to
+// get the number of this run's steps that take as many samples.
+int64_t Trainer::State::StepsBehind() const {
+  const CheckpointInfo& begin = checkpoints->begin();
+  const uint64_t epoch_steps = feeder->steps_per_epoch();
+  if (begin.epoch_steps == 0 || begin.epoch_steps == epoch_steps) return 0;
+  const ResumeToken token = ParseToken(begin.loader_token);
+  const uint64_t taken = token.epoch < begin.epoch ? 0 : token.position;
+  return StepsOfEpochs(begin.epoch, epoch_steps) +
+         static_cast<int64_t>(taken / (options.batch_size * world->towers())) -
+         static_cast<int64_t>(begin.step);
 }
 
 // Joins the processes first, so that all learn of a failure in one of them.

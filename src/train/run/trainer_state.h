@@ -26,6 +26,9 @@
 
 namespace recpack::train {
 
+// Number of epochs over which the learning rate goes down.
+uint64_t ScheduleEpochs(const TrainerOptions& options);
+
 struct Trainer::State {
   State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions complete, TrainerNotice tell);
 
@@ -41,8 +44,10 @@ struct Trainer::State {
   // Collectives of the towers: barriers and sums, and batch statistics.
   std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
-  // the run ends after it: the schedule's last step, or TrainerOptions::max_steps
+  // the run ends after it: the last step of its epochs, or TrainerOptions::max_steps
   int64_t last_step = 0;
+  // added to the number of steps to get the step of this run's schedule
+  int64_t steps_behind = 0;
   std::function<void(const EpochReport&)> report;
   std::vector<double> losses;  // of whole steps
   std::vector<StepTiming> timings;
@@ -50,6 +55,7 @@ struct Trainer::State {
   std::mutex mutex;  // guards the members below
   std::exception_ptr failure;
 
+  int64_t StepsBehind() const;
   std::string NameOfTower(size_t index) const;
   void Build(size_t index);
   void RunTower(size_t index) noexcept;

@@ -58,6 +58,7 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
                              options.max_bad_share, !options.ledger.empty())},
       {"batch size", std::to_string(options.batch_size)},
       {"epochs", std::to_string(options.epochs)},
+      {"epochs of the schedule", std::to_string(options.schedule_epochs)},
       {"most steps", std::to_string(options.max_steps)},
       {"epochs of warm-up", format("{}", options.warmup_epochs)},
       {"optimizer", OptimizerName(*options.optimizer.kind)},

@@ -30,6 +30,7 @@ TrainerOptions AdaptToGainRun(TrainerOptions options, const TrainerNotice& notic
   options.input = InputKind::kReal;
   options.timing.inputs.clear();
   options.epochs = std::max(options.epochs, kManyEpochs);
+  options.schedule_epochs = 0;
   if (notice) {
     notice(
         "this run is an experiment of recprobe gain: batches are repeated, nothing is learnt (the "

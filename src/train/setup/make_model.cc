@@ -8,6 +8,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/folders.h"
 #include "recpack/base/text.h"
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
@@ -21,7 +22,7 @@ constexpr char kVocabularyName[] = "vocabulary.txt";
 int64_t CountTokens(const std::string& data) {
   const std::filesystem::path path(data);
   const auto file =
-      (std::filesystem::is_directory(path) ? path : path.parent_path()) / kVocabularyName;
+      (std::filesystem::is_directory(StatusOf(data)) ? path : path.parent_path()) / kVocabularyName;
   if (!PosixFiles().Exists(file)) {
     throw Error(ErrorKind::kNotFound, "there is no vocabulary", {.path = file},
                 "give its size, or make shards with 'recpack pack --from reviews'");
@@ -79,6 +80,12 @@ void CheckNumbers(const TrainerOptions& options) {
   RefuseBelowZero(options.warmup_epochs, "epochs of the warm-up");
   RefuseBelowZero(options.optimizer.rate, "the learning rate");
   RefuseBelowZero(options.optimizer.momentum, "the momentum");
+  if (options.schedule_epochs > 0 && options.schedule_epochs < options.epochs) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("the learning rate is 0 after its {} epochs, and {} are to be trained",
+                       options.schedule_epochs, options.epochs),
+                {}, format("give --schedule-epochs {} or more, or none", options.epochs));
+  }
   if (options.checkpoint_steps == 0 || !options.checkpoints.empty()) return;
   throw Error(
       ErrorKind::kInvalidArgument,

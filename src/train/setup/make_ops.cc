@@ -79,7 +79,13 @@ DeviceRuntime* FeedingRuntime(const TrainerOptions& options) {
 std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
                              const ProcessorShare& share) {
   const DeviceSpec& device = options.devices[index];
-  if (device.kind == DeviceKind::kCpu) return MakeCpuOps(CpuShare(options, index, share));
+  if (device.kind == DeviceKind::kCpu) {
+    auto ops = MakeCpuOps(CpuShare(options, index, share));
+    if (ops->Computes(options.type)) return ops;
+    throw Error(ErrorKind::kUnsupported,
+                format("{} cannot compute bf16: this processor has no AVX-512", DeviceName(device)),
+                {}, "choose --type f32");
+  }
   if (IsCuda(device)) return MakeCudaOps({.device = device.number});
   throw Error(ErrorKind::kUnsupported, format("{} cannot be trained on yet", DeviceName(device)));
 }

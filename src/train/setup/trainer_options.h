@@ -92,6 +92,10 @@ struct TrainerOptions {
   uint64_t epochs = 3;
   // 0: unlimited. The learning rate schedule follows the epochs in either case
   int64_t max_steps = 0;
+  // Number of epochs over which the learning rate goes down; 0: `epochs`. Not less than `epochs`,
+  // since the rate is 0 after them. Resuming from a checkpoint with another schedule is refused
+  // unless this is given.
+  uint64_t schedule_epochs = 0;
   double warmup_epochs = 0.5;
   OptimizerOptions optimizer;
   uint64_t seed = 0;
@@ -117,7 +121,8 @@ struct TrainerOptions {
   int64_t checkpoint_steps = 0;  // 0: after epochs only
   size_t keep_checkpoints = 3;
   // A checkpoint, or a folder whose latest valid checkpoint is used: the training continues as if
-  // it had not stopped. Seed, model and data must match these options.
+  // it had not stopped. Seed, model and data must match these options; so must the learning rate's
+  // schedule, unless `schedule_epochs` is given.
   std::string resume = {};
 };
 
