@@ -15,7 +15,8 @@ namespace recpack {
 // however they lie in memory: ImageLayout says that.
 using Shape = std::vector<int64_t>;
 
-// How many elements there are: the product; 1 of an empty shape.
+// Number of elements: the product; 1 of an empty shape; INT64_MAX where it is too large to count,
+// so that an allocation fails.
 int64_t Elements(const Shape& shape) noexcept;
 
 // "128x16x32x32".
