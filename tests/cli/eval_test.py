@@ -194,7 +194,8 @@ class Eval(CliTest):
             words = example.replace('cuda:0', 'cpu:0').split()  # a GPU may not be there
             if '--int8' in words:
                 words += ['--batch-size', '8']
-            self.rectrain(*words)
+            refused = 'bf16' in words and not HAS_BF16
+            self.rectrain(*words, code=2 if refused else 0)
 
 
 if __name__ == '__main__':

@@ -12,6 +12,7 @@ TEST(Tensor, CountsElementsAndBytes) {
   EXPECT_EQ(ShapeText(tensor.shape), "128x16x32x32");
   EXPECT_EQ(Elements({}), 1);
   EXPECT_EQ(Elements({5, 0, 3}), 0);
+  EXPECT_EQ(Elements({4611686014132420609, 3, 3}), INT64_MAX);
 }
 
 }  // namespace

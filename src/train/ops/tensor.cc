@@ -4,7 +4,9 @@ namespace recpack::train {
 
 int64_t Elements(const Shape& shape) noexcept {
   int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
+  for (const int64_t size : shape) {
+    if (__builtin_mul_overflow(count, size, &count)) return INT64_MAX;
+  }
   return count;
 }
 

@@ -15,7 +15,8 @@ namespace recpack::train {
 // gives their order in memory.
 using Shape = std::vector<int64_t>;
 
-// Number of elements: the product of the sizes; 1 for an empty shape.
+// Number of elements: the product of the sizes; 1 for an empty shape; INT64_MAX if it is too large
+// to count, so that an allocation fails.
 int64_t Elements(const Shape& shape) noexcept;
 
 // "128x16x32x32".
