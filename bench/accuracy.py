@@ -27,7 +27,7 @@ EPOCHS = 3
 # Two devices take half of a batch each, so that all make the same number of steps.
 OURS = {
     'f32': [],
-    'bf16': ['--type', 'bf16'],
+    'bf16': ['--dtype', 'bf16'],
     'two devices': ['--devices', 'cpu:0,cpu:1', '--batch-size', '64'],
     'two devices, parameter server': ['--devices', 'cpu:0,cpu:1', '--batch-size', '64',
                                       '--strategy', 'parameter_server'],
@@ -110,7 +110,7 @@ class Bench:
     def torch(self, kind: str, seed: int) -> dict:
         python = self.options.venvs / 'vision' / 'bin' / 'python'
         command = [str(python), str(ROOT / 'bench' / 'train' / 'torch_accuracy.py'),
-                   str(self.options.data), '--epochs', str(EPOCHS), '--type', kind, '--seed', str(seed)]
+                   str(self.options.data), '--epochs', str(EPOCHS), '--dtype', kind, '--seed', str(seed)]
         return {'epochs': [line['accuracy'] for line in lines_of(command)]}
 
 

@@ -1,6 +1,7 @@
 // A training step of deepconn on one CPU device, without input: one batch that stays.
 //
-//   deepconn_bench [--type f32|bf16] [--steps N] [--batch N] [--threads N] [--rounds N] [--serve 1]
+//   deepconn_bench [--dtype f32|bf16] [--steps N] [--batch N] [--threads N] [--rounds N] [--serve
+//   1]
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ void Run(const bench::Flags& flags) {
   const int steps = flags.Number("--steps", "15"), threads = flags.Number("--threads", "2");
   const auto ops = MakeCpuOps({.threads = threads});
   ops->Attach();
-  const ValueType type = flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  const ValueType type =
+      flags.Text("--dtype", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
   const auto model = MakeDeepconn({.ops = ops.get(), .batch = batch, .type = type}, kModel);
   SingleDevice strategy({.decay = 0});
   model->Build(strategy.slots(), 0);

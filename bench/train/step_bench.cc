@@ -1,8 +1,8 @@
 // A training step on one CPU device, without input: one batch that stays.
 //
-//   step_bench step    [--steps N] [--width N] [--type f32|bf16] [--layout nhwc|nchw]
+//   step_bench step    [--steps N] [--width N] [--dtype f32|bf16] [--data-format nhwc|nchw]
 //                      [--norm fused|unfused]       of the ResNet
-//   step_bench product [--steps N] [--width N] [--type f32|bf16]
+//   step_bench product [--steps N] [--width N] [--dtype f32|bf16]
 //                      a product of square matrices with as many operations as its convolutions
 //   both: [--batch N] [--threads N] [--bind 1] [--rounds N] [--serve 1]
 //         bind: a processor for each thread
@@ -24,7 +24,7 @@ namespace {
 using bench::Flags;
 
 ValueType TypeOf(const Flags& flags) {
-  return flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  return flags.Text("--dtype", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
 }
 // Prints as the peers' scripts do.
 void Report(const std::string& job, const Flags& flags, const std::function<bench::Pass()>& pass) {
@@ -67,7 +67,7 @@ void Step(Ops& ops, const Flags& flags) {
   const int64_t batch = flags.Number("--batch", "128");
   const int steps = flags.Number("--steps", "15");
   const auto layout =
-      flags.Text("--layout", "nhwc") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
+      flags.Text("--data-format", "nhwc") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
   const auto model = MakeResnet({.ops = &ops,
                                  .batch = batch,
                                  .type = TypeOf(flags),
@@ -91,8 +91,8 @@ void Step(Ops& ops, const Flags& flags) {
   });
 }
 
-// Operations of the convolutions, for a picture of 32 x 32 and first stage of `width` channels: forward, and
-// twice back.
+// Operations of the convolutions, for a picture of 32 x 32 and first stage of `width` channels:
+// forward, and twice back.
 double StepOperations(double width) {
   double products = 3 * width * 9 * 1024 + 4 * width * width * 9 * 1024;
   double channels = width, pixels = 1024;

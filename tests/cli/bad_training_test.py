@@ -50,7 +50,7 @@ class BadTraining(CliTest):
 
     def test_a_loss_that_is_no_number(self):
         run = self.trained()
-        self.refused('--epochs', 3, '--rate', '1e30', '--checkpoints', run, '--resume', run,
+        self.refused('--epochs', 3, '--lr', '1e30', '--checkpoints', run, '--resume', run,
                      run=run, saying=['the loss of step ', 'is not a number; the first layer',
                                       "the batch's token is recpack1."])
 

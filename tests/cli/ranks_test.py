@@ -90,7 +90,7 @@ class Ranks(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.scores(done.stdout),
                          self.scores(self.alone(*arguments, '--devices', 'cpu:0,cpu:1')))
-        done = run('--epochs', 1000000, '--rate', '1e30')
+        done = run('--epochs', 1000000, '--lr', '1e30')
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('is not a number', done.stderr)
 
@@ -203,7 +203,7 @@ class Ranks(CliTest):
 
     def test_refuses(self):
         for arguments, reason in [
-            (('--rate', '1e30'), 'is not a number'),
+            (('--lr', '1e30'), 'is not a number'),
             (('--batch-size', 40), 'has no batch of 40 for each of 2 devices'),
             (('--strategy', 'parameter_server'), 'several processes'),
             (('--devices', 'sim:1ms'), 'several processes'),

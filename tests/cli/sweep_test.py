@@ -69,18 +69,18 @@ class Sweep(CliTest):
 
     def test_axes_of_the_network_and_of_its_input(self):
         got = self.sweep('--rounds', '1', '--threads-list', '1', '--bindings', 'free,bound',
-                         '--layouts', 'nhwc,nchw', '--norms', 'fused,unfused', '--json')
+                         '--data-formats', 'nhwc,nchw', '--norms', 'fused,unfused', '--json')
         told = json.loads(got.stdout)
         self.assertEqual(len(told['rows']), 8)
         self.assertEqual(told['setting']['axes']['norm'], ['fused', 'unfused'])
         types = 'f32,bf16' if HAS_BF16 else 'f32'
-        got = self.sweep('--rounds', '1', '--types', types, '--threads-list', '1,2',
+        got = self.sweep('--rounds', '1', '--dtypes', types, '--threads-list', '1,2',
                          '--inputs', 'real,cached,synthetic')
         self.assertEqual(len(self.rows(got.stdout)), 12 if HAS_BF16 else 6)
         self.assertEqual(os.listdir(self.folder), ['out'])
 
     def test_goes_on(self):
-        flags = ('--rounds', '2', '--threads-list', '1', '--layouts', 'nhwc,nchw', '--out',
+        flags = ('--rounds', '2', '--threads-list', '1', '--data-formats', 'nhwc,nchw', '--out',
                  self.made)
         self.sweep(*flags)
         file = self.made / 'sweep.json'
@@ -126,8 +126,8 @@ class Sweep(CliTest):
         for arguments, words in [
             (('--resume',), 'nothing to resume'),
             (('--devices-list', 'cpu:0;gpu:1'), "unknown device 'gpu:1'"),
-            (('--layouts', 'nhwc,nhwc'), "'nhwc' is named twice"),
-            (('--layouts', 'chwn'), '--layouts'),
+            (('--data-formats', 'nhwc,nhwc'), "'nhwc' is named twice"),
+            (('--data-formats', 'chwn'), '--data-formats'),
             (('--threads-list', '-1'), '--threads-list'),
             (('--rounds', '0'), '--rounds'),
         ]:

@@ -65,10 +65,10 @@ class Train(CliTest):
         for flags in (('--bind-threads',), ('--steps-per-dispatch', '3'),
                       ('--cuda-graphs', 'off'), ('--weight-stream', 'off')):
             self.assertEqual(loss(*flags), usual, flags)
-        for flags in ('--layout', 'nchw'), ('--norm', 'unfused'):
+        for flags in ('--data-format', 'nchw'), ('--norm', 'unfused'):
             self.assertAlmostEqual(loss(*flags), usual, delta=0.05, msg=flags)
         losses = [usual] + [loss(*flags) for flags in (
-            ('--optimizer', 'adam'), ('--momentum', '0.5'), ('--decay', '0.1'),
+            ('--optimizer', 'adam'), ('--momentum', '0.5'), ('--weight-decay', '0.1'),
             ('--warmup-epochs', '0'))]
         self.assertEqual(len(set(losses)), len(losses), losses)
 
@@ -208,7 +208,7 @@ class Train(CliTest):
             (('--devices', 'cpu:0,cpu:0'), 'named twice'),
             (('--batch-size', '100000'), 'no batch of 100000'),
             (('--classes', '2'), 'not in 0 to 1'),
-            (('--rate', '1e30'), 'is not a number'),
+            (('--lr', '1e30'), 'is not a number'),
             (('--async',), 'parameter server'),
             (('--resume', str(self.folder / 'nothing')), 'nothing'),
             (('--strategy', 'best'), '--strategy'),
@@ -223,7 +223,7 @@ class Train(CliTest):
             (('--checkpoint-steps', '-1'), 'steps of a checkpoint: -1'),
             (('--checkpoint-steps', '2'), 'no folder for them'),
             (('--warmup-epochs', '-1'), 'warm-up: -1'),
-            (('--rate', 'nan'), 'learning rate: nan'),
+            (('--lr', 'nan'), 'learning rate: nan'),
             (('--variables', 'spread'), '--strategy parameter_server'),
         ]:
             with self.subTest(arguments):

@@ -157,8 +157,8 @@ class SameTraining(InFolder):
         sizes = {'dims': 16, 'filters': 24, 'kernel': 3, 'latent': 12, 'factors': 5}
         flags = [f'--{name}={size}' for name, size in sizes.items()]
         run(RECTRAIN, 'train', self.folder / 'shards', '--model', 'deepconn', *flags,
-            '--max-tokens', '30', '--batch-size', len(records), '--max-steps', '1', '--rate',
-            '1e-20', '--warmup-epochs', '0', '--decay', '0', '--optimizer', 'sgd', '--threads', '1',
+            '--max-tokens', '30', '--batch-size', len(records), '--max-steps', '1', '--lr',
+            '1e-20', '--warmup-epochs', '0', '--weight-decay', '0', '--optimizer', 'sgd', '--threads', '1',
             '--no-evaluation', '--checkpoints', self.folder / 'run')
         stored = load_file(next((self.folder / 'run').glob('*.safetensors')))
         prefix = 'optimizer.momentum/'
@@ -205,7 +205,7 @@ class Torchrun(InFolder):
         self.assertEqual(self.scores(done.stdout), self.scores(alone))
 
     def test_it_ends_where_a_process_fails(self):
-        done = self.launched('--epochs', '1000000', '--rate', '1e30')
+        done = self.launched('--epochs', '1000000', '--lr', '1e30')
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('is not a number', done.stderr)
 

@@ -20,7 +20,7 @@ constexpr char kExamples[] =
     "  rectrain eval shards/cifar10 --checkpoint run1\n"
     "  rectrain eval shards/cifar10 --checkpoint run1/step-00000782.safetensors --split train\n"
     "  rectrain eval shards/cifar10 --checkpoint run1 --int8\n"
-    "  rectrain eval shards/cifar10 --checkpoint run1 --devices cuda:0 --type bf16\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1 --devices cuda:0 --dtype bf16\n"
     "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n";
 
 struct EvalFlags {
@@ -210,7 +210,7 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->check(NotNegative());
   command.add_option("--loader-threads", flags->options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
-  command.add_option("--type", flags->type, "Type of activations.")
+  command.add_option("--dtype", flags->type, "Type of activations.")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "bf16"}));
   command.add_option("--recipe", flags->options.recipe, "Recipe to read images with.")

@@ -20,10 +20,10 @@ namespace {
 
 constexpr char kExamples[] =
     "Examples:\n"
-    "  rectrain sweep shards/cifar10 --layouts nhwc,nchw --norms fused,unfused --out sweep\n"
+    "  rectrain sweep shards/cifar10 --data-formats nhwc,nchw --norms fused,unfused --out sweep\n"
     "  rectrain sweep shards/cifar10 --devices-list 'cpu:0;cpu:0,cpu:1' \\\n"
     "      --strategies replicated,parameter_server,parameter_server/spread,async\n"
-    "  rectrain sweep shards/cifar10 --inputs real,cached,synthetic --types f32,bf16\n"
+    "  rectrain sweep shards/cifar10 --inputs real,cached,synthetic --dtypes f32,bf16\n"
     "  rectrain sweep shards/cifar10 --threads-list 1,2 --bindings free,bound\n";
 
 struct SweepFlags {
@@ -192,10 +192,10 @@ void AddAxes(CLI::App& command, SweepFlags& flags) {
   axis("--strategies", flags.strategies, train::WholeStrategyChoices(),
        "Where the variables are: a replica per device, or a parameter server on the CPU, on the "
        "first device or spread over all; async: a server that waits for no device.");
-  axis("--layouts", flags.layouts, train::LayoutChoices(), "Memory layout of activations.");
+  axis("--data-formats", flags.layouts, train::LayoutChoices(), "Memory layout of activations.");
   axis("--norms", flags.norms, train::NormChoices(),
        "Batch normalisation fused with ReLU and addition, or separate.");
-  axis("--types", flags.types, train::TypeChoices(), "Type of activations; variables are f32.");
+  axis("--dtypes", flags.types, train::TypeChoices(), "Type of activations; variables are f32.");
   axis("--inputs", flags.inputs, train::InputChoices(), "Source of the batches.");
   command
       .add_option("--threads-list", flags.threads,

@@ -19,7 +19,7 @@ namespace {
 constexpr char kExamples[] =
     "Examples:\n"
     "  rectrain train shards/cifar10 --epochs 3\n"
-    "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n"
+    "  rectrain train shards/cifar10 --width 64 --dtype bf16 --lr 0.2\n"
     "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
     "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
     "  rectrain train shards/reviews --model deepconn\n"
@@ -126,13 +126,13 @@ void AddTrain(CLI::App& app, int& exit_code) {
       .add_option("--max-steps", options.max_steps,
                   "Stop after that many steps, as if killed; 0: no limit.")
       ->capture_default_str();
-  AddChoice(command, "--type", options, train::TypeChoices(),
+  AddChoice(command, "--dtype", options, train::TypeChoices(),
             "Type of activations; variables are f32.");
-  AddChoice(command, "--layout", options, train::LayoutChoices(), "Memory layout of activations.");
+  AddChoice(command, "--data-format", options, train::LayoutChoices(),
+            "Memory layout of activations.");
   AddChoice(command, "--norm", options, train::NormChoices(),
             "Batch normalisation fused with ReLU and addition, or separate.");
-  command
-      .add_option("--rate", options.optimizer.rate, "Peak learning rate; 0: the model's default.")
+  command.add_option("--lr", options.optimizer.rate, "Peak learning rate; 0: the model's default.")
       ->capture_default_str();
   AddChoice(command, "--optimizer", options, train::OptimizerChoices(),
             "sgd: gradient descent with momentum; adam; auto: the model's default.");
@@ -140,7 +140,8 @@ void AddTrain(CLI::App& app, int& exit_code) {
       .add_option("--momentum", options.optimizer.momentum, "Momentum of sgd; first beta of adam.")
       ->capture_default_str();
   command
-      .add_option("--decay", options.optimizer.decay, "Weight decay; below 0: the model's default.")
+      .add_option("--weight-decay", options.optimizer.decay,
+                  "Weight decay; below 0: the model's default.")
       ->capture_default_str();
   command
       .add_option("--warmup-epochs", options.warmup_epochs,

@@ -84,7 +84,7 @@ std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
     if (ops->Computes(options.type)) return ops;
     throw Error(ErrorKind::kUnsupported,
                 format("{} cannot compute bf16: this processor has no AVX-512", DeviceName(device)),
-                {}, "choose --type f32");
+                {}, "choose --dtype f32");
   }
   if (IsCuda(device)) return MakeCudaOps({.device = device.number});
   throw Error(ErrorKind::kUnsupported, format("{} cannot be trained on yet", DeviceName(device)));
