@@ -67,7 +67,7 @@ RECPACK_HOST_DEVICE inline void StoreElement(ElementType type, uint8_t value, fl
       memcpy(static_cast<uint8_t*>(out) + index * 2, &half, 2);
       return;
     }
-    case ElementType::kF32:
+    default:
       memcpy(static_cast<uint8_t*>(out) + index * 4, &normalised, 4);
   }
 }

@@ -13,22 +13,22 @@
 
 namespace recpack::python {
 
-inline nanobind::dlpack::dtype ToDlpackType(ValueType type) {
+inline nanobind::dlpack::dtype ToDlpackType(ElementType type) {
   namespace nb = nanobind;
   switch (type) {
-    case ValueType::kU8:
+    case ElementType::kU8:
       return nb::dtype<uint8_t>();
-    case ValueType::kI32:
+    case ElementType::kI32:
       return nb::dtype<int32_t>();
-    case ValueType::kI64:
+    case ElementType::kI64:
       return nb::dtype<int64_t>();
-    case ValueType::kU64:
+    case ElementType::kU64:
       return nb::dtype<uint64_t>();
-    case ValueType::kF32:
+    case ElementType::kF32:
       return nb::dtype<float>();
-    case ValueType::kF16:
+    case ElementType::kF16:
       return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
-    case ValueType::kBf16:
+    case ElementType::kBf16:
       return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
   }
   return {};

@@ -28,8 +28,8 @@ constexpr Words<ResizeFilter, 4> kFilters = {
      {"bilinear-no-antialias", ResizeFilter::kBilinearTwoTaps},
      {"box", ResizeFilter::kBox},
      {"nearest", ResizeFilter::kNearest}}};
-constexpr Words<ValueType, 3> kNumbers = {
-    {{"i64", ValueType::kI64}, {"i32", ValueType::kI32}, {"f32", ValueType::kF32}}};
+constexpr Words<ElementType, 3> kNumbers = {
+    {{"i64", ElementType::kI64}, {"i32", ElementType::kI32}, {"f32", ElementType::kF32}}};
 constexpr Words<AugmentPolicyKind, 3> kPolicies = {
     {{"none", AugmentPolicyKind::kNone},
      {"randaugment", AugmentPolicyKind::kRandAugment},

@@ -20,19 +20,19 @@ namespace nb = nanobind;
 namespace {
 
 // For arrays of a type that NumPy has.
-constexpr Words<ValueType, 6> kTypes = {{{"u8", ValueType::kU8},
-                                         {"i32", ValueType::kI32},
-                                         {"i64", ValueType::kI64},
-                                         {"u64", ValueType::kU64},
-                                         {"f16", ValueType::kF16},
-                                         {"f32", ValueType::kF32}}};
+constexpr Words<ElementType, 6> kTypes = {{{"u8", ElementType::kU8},
+                                           {"i32", ElementType::kI32},
+                                           {"i64", ElementType::kI64},
+                                           {"u64", ElementType::kU64},
+                                           {"f16", ElementType::kF16},
+                                           {"f32", ElementType::kF32}}};
 
 std::vector<ArraySpec> ToArraySpecs(const std::vector<ArrayTuple>& given) {
   std::vector<ArraySpec> arrays;
   arrays.reserve(given.size());
   for (const auto& [name, type, shape] : given) {
     ArraySpec array{.name = name, .type = ParseWord(kTypes, type, "type"), .shape = shape};
-    array.sample_bytes = ValueBytes(array.type);
+    array.sample_bytes = ElementBytes(array.type);
     for (const uint32_t extent : shape) array.sample_bytes *= extent;
     arrays.push_back(std::move(array));
   }

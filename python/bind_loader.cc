@@ -70,7 +70,7 @@ std::vector<ArrayTuple> Arrays(OpenLoader& open) {
   std::vector<ArrayTuple> arrays;
   arrays.reserve(specs.size());
   for (const ArraySpec& spec : specs) {
-    arrays.emplace_back(spec.name, ValueTypeName(spec.type), spec.shape);
+    arrays.emplace_back(spec.name, ElementName(spec.type), spec.shape);
   }
   return arrays;
 }

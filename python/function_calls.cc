@@ -43,7 +43,7 @@ void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
 nb::dict MakeArrayViews(const BatchView& batch, const nb::capsule& keeper) {
   nb::dict views;
   for (const ArraySpec& spec : batch.arrays()) {
-    if (spec.type == ValueType::kBf16) continue;
+    if (spec.type == ElementType::kBf16) continue;
     std::vector<size_t> shape = {batch.size};
     shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
     views[spec.name.c_str()] =

@@ -79,7 +79,7 @@ BatchMessage Write(BatchView& batch, std::span<uint8_t> memory) {
   std::vector<int64_t> offsets, dimensions, shapes;
   for (const ArraySpec& array : batch.arrays()) {
     names.push_back(AsBytes(array.name));
-    types.push_back(AsBytes(ValueTypeName(array.type)));
+    types.push_back(AsBytes(ElementName(array.type)));
     offsets.push_back(static_cast<int64_t>(array.offset));
     dimensions.push_back(static_cast<int64_t>(array.shape.size()));
     shapes.insert(shapes.end(), array.shape.begin(), array.shape.end());

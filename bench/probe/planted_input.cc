@@ -20,7 +20,7 @@ constexpr double kInTime = 0.8;        // asleep
 constexpr double kInTimeAtWork = 0.6;  // computing on all processors
 
 FunctionField Taking(Seconds mean, void (*spend)(Seconds)) {
-  return {.arrays = {{.name = "planted", .type = ValueType::kU8, .sample_bytes = 1}},
+  return {.arrays = {{.name = "planted", .type = ElementType::kU8, .sample_bytes = 1}},
           .call = [mean, spend](SampleView& sample) {
             spend(mean * (0.8 + 0.4 * static_cast<double>(sample.random.NextUnit())));
             sample.out[0][0] = 0;

@@ -45,8 +45,8 @@ void Run(const bench::Flags& flags) {
   const int steps = flags.Number("--steps", "15"), threads = flags.Number("--threads", "2");
   const auto ops = MakeCpuOps({.threads = threads});
   ops->Attach();
-  const ValueType type =
-      flags.Text("--dtype", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  const ElementType type =
+      flags.Text("--dtype", "f32") == "bf16" ? ElementType::kBf16 : ElementType::kF32;
   const auto model = MakeDeepconn({.ops = ops.get(), .batch = batch, .type = type}, kModel);
   SingleDevice strategy({.decay = 0});
   model->Build(strategy.slots(), 0);

@@ -23,8 +23,8 @@ namespace {
 
 using bench::Flags;
 
-ValueType TypeOf(const Flags& flags) {
-  return flags.Text("--dtype", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+ElementType TypeOf(const Flags& flags) {
+  return flags.Text("--dtype", "f32") == "bf16" ? ElementType::kBf16 : ElementType::kF32;
 }
 // Prints as the peers' scripts do.
 void Report(const std::string& job, const Flags& flags, const std::function<bench::Pass()>& pass) {
@@ -39,7 +39,7 @@ void Report(const std::string& job, const Flags& flags, const std::function<benc
 
 class ResidentBatch final : public BatchArrays {
  public:
-  ResidentBatch(Ops& ops, int64_t batch, ValueType type, ImageLayout layout) {
+  ResidentBatch(Ops& ops, int64_t batch, ElementType type, ImageLayout layout) {
     const Shape shape = {batch, 3, 32, 32};
     std::vector<float> pixels(static_cast<size_t>(Elements(shape)));
     std::vector<int64_t> labels(static_cast<size_t>(batch));
@@ -51,7 +51,7 @@ class ResidentBatch final : public BatchArrays {
     Tensor image{nullptr, type, shape, layout};
     image_ = ops.Allocate(image.bytes());
     image.data = image_.data();
-    ops.Convert({plain.data(), ValueType::kF32, shape, layout}, image);
+    ops.Convert({plain.data(), ElementType::kF32, shape, layout}, image);
     labels_ = ops.Allocate(labels.size() * sizeof(int64_t));
     ops.Upload(labels_.data(), labels.data(), labels.size() * sizeof(int64_t));
   }

@@ -23,6 +23,14 @@ void CheckSide(const char* name, int side) {
          "give a size from 1 to " + std::to_string(kMaxSide));
 }
 
+void CheckType(ElementType type) {
+  for (const auto allowed :
+       {ElementType::kU8, ElementType::kF16, ElementType::kBf16, ElementType::kF32}) {
+    if (type == allowed) return;
+  }
+  Refuse(std::string("the element type is ") + ElementName(type), "give u8, f16, bf16 or f32");
+}
+
 void CheckChannels(int channels) {
   if (channels < 1 || channels > 4) {
     Refuse("channels is " + std::to_string(channels), "give 1 to 4 channels");
@@ -154,38 +162,13 @@ void Finish(const FinishPlan& plan, const uint8_t* image, const FinishGeometry& 
 
 }  // namespace
 
-size_t ElementBytes(ElementType type) noexcept {
-  switch (type) {
-    case ElementType::kU8:
-      return 1;
-    case ElementType::kF16:
-    case ElementType::kBf16:
-      return 2;
-    default:
-      return 4;
-  }
-}
-
-const char* ElementName(ElementType type) {
-  switch (type) {
-    case ElementType::kU8:
-      return "u8";
-    case ElementType::kF16:
-      return "f16";
-    case ElementType::kBf16:
-      return "bf16";
-    default:
-      return "f32";
-  }
-}
-
 void CheckFinish(const FinishOptions& o) {
   CheckSide("in_height", o.in_height);
   CheckSide("in_width", o.in_width);
   CheckSide("out_height", o.out_height);
   CheckSide("out_width", o.out_width);
   CheckChannels(o.channels);
-  if (o.type > ElementType::kF32) Refuse("unknown element type", "give one of ElementType");
+  CheckType(o.type);
   if (o.type != ElementType::kU8) CheckFactors(o);
 }
 

@@ -10,19 +10,6 @@ constexpr size_t kAlignment = 256;
 
 size_t Align(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-ValueType ToValueType(ElementType type) {
-  switch (type) {
-    case ElementType::kU8:
-      return ValueType::kU8;
-    case ElementType::kF16:
-      return ValueType::kF16;
-    case ElementType::kBf16:
-      return ValueType::kBf16;
-    default:
-      return ValueType::kF32;
-  }
-}
-
 size_t Find(const std::vector<ArraySpec>& arrays, const std::string& name) {
   const auto same = [&](const ArraySpec& array) { return array.name == name; };
   return static_cast<size_t>(std::ranges::find_if(arrays, same) - arrays.begin());
@@ -34,7 +21,7 @@ ArraySpec MakeResultSpec(const ImageField& field, const FinishOptions& options) 
   const auto w = static_cast<uint32_t>(options.out_width);
   const bool interleaved = options.out_layout == ImageLayout::kNhwc;
   return {.name = field.name,
-          .type = ToValueType(options.type),
+          .type = options.type,
           .shape = interleaved ? std::vector{h, w, c} : std::vector{c, h, w},
           .sample_bytes = size_t{c} * h * w * ElementBytes(options.type)};
 }

@@ -20,13 +20,14 @@ void Write(const std::string& path) {
   std::vector<uint8_t> bytes(256);
   std::iota(bytes.begin(), bytes.end(), uint8_t{0});
   std::vector<train::NamedArray> arrays;
-  for (const ValueType type : {ValueType::kU8, ValueType::kI32, ValueType::kI64, ValueType::kF16,
-                               ValueType::kBf16, ValueType::kF32, ValueType::kU64}) {
-    arrays.push_back({ValueTypeName(type), type, {3, 1, 5}, bytes.data()});
+  for (const ElementType type :
+       {ElementType::kU8, ElementType::kI32, ElementType::kI64, ElementType::kF16,
+        ElementType::kBf16, ElementType::kF32, ElementType::kU64}) {
+    arrays.push_back({ElementName(type), type, {3, 1, 5}, bytes.data()});
   }
-  arrays.push_back({"scalar", ValueType::kF32, {}, bytes.data()});
-  arrays.push_back({"empty", ValueType::kF32, {2, 0}, nullptr});
-  arrays.push_back({"\"größe\"", ValueType::kU8, {2}, bytes.data()});
+  arrays.push_back({"scalar", ElementType::kF32, {}, bytes.data()});
+  arrays.push_back({"empty", ElementType::kF32, {2, 0}, nullptr});
+  arrays.push_back({"\"größe\"", ElementType::kU8, {2}, bytes.data()});
   train::WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\t"}, {"empty", ""}},
                           false);
 }
@@ -39,7 +40,7 @@ void List(const std::string& path) {
   std::printf("--\n");
   for (const auto& array : loaded.arrays) {
     const std::string hex = Hex({static_cast<const uint8_t*>(array.data), array.bytes()});
-    std::printf("%s %s %s %s\n", array.name.c_str(), ValueTypeName(array.type),
+    std::printf("%s %s %s %s\n", array.name.c_str(), ElementName(array.type),
                 array.shape.empty() ? "-" : train::ShapeText(array.shape).c_str(), hex.c_str());
   }
 }

@@ -92,7 +92,7 @@ class Results {
  public:
   void train::Add(const std::string& name, const train::Shape& shape, std::vector<float> values) {
     values_.push_back(std::move(values));
-    arrays_.push_back({name, ValueType::kF32, shape, values_.back().data()});
+    arrays_.push_back({name, ElementType::kF32, shape, values_.back().data()});
   }
   void train::Add(train::Ops& ops, const std::string& name, const train::Shape& shape,
                   const void* from) {

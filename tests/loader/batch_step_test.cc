@@ -245,8 +245,8 @@ TEST(BatchFunction, SeesTheWholeBatchAndAddsArrays) {
   const SmallSplit split(60);
   LoaderOptions options{.fields = SmallFields(), .batch_size = kBatch, .seed = 5};
   options.batch_steps = {BatchFunction{
-      .arrays = {{.name = "sum", .type = ValueType::kI64},
-                 {.name = "draw", .type = ValueType::kF32, .shape = {2}}},
+      .arrays = {{.name = "sum", .type = ElementType::kI64},
+                 {.name = "draw", .type = ElementType::kF32, .shape = {2}}},
       .call = [](BatchView& batch) {
         int64_t sum = 0;
         for (uint32_t i = 0; i < batch.size; ++i) {

@@ -169,15 +169,16 @@ std::string Change(Random& random, const Files& files, const std::string& path) 
 }
 
 LoaderOptions Options(OnBadRecord on_bad_record) {
-  return {.fields = {NumbersField{.name = "numbers", .type = ValueType::kF32, .length = kNumbers}},
-          .batch_size = 16,
-          .order = ParseOrder("window:2:40:8"),
-          .seed = 3,
-          .last_batch = LastBatch::kKeep,
-          .threads = 1,
-          .prefetch = 2,
-          .on_bad_record = on_bad_record,
-          .max_bad_share = 1};
+  return {
+      .fields = {NumbersField{.name = "numbers", .type = ElementType::kF32, .length = kNumbers}},
+      .batch_size = 16,
+      .order = ParseOrder("window:2:40:8"),
+      .seed = 3,
+      .last_batch = LastBatch::kKeep,
+      .threads = 1,
+      .prefetch = 2,
+      .on_bad_record = on_bad_record,
+      .max_bad_share = 1};
 }
 
 enum class Outcome { kSame, kError, kSubstituted };

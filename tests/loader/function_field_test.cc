@@ -19,8 +19,8 @@ using testing::HasSubstr;
 
 // Writes the label twice, and a random number.
 FunctionField Doubled(uint32_t stream = 0) {
-  return {.arrays = {{.name = "twice", .type = ValueType::kI64, .shape = {2}},
-                     {.name = "draw", .type = ValueType::kF32}},
+  return {.arrays = {{.name = "twice", .type = ElementType::kI64, .shape = {2}},
+                     {.name = "draw", .type = ElementType::kF32}},
           .call =
               [](SampleView& sample) {
                 const int64_t label = sample.example.Find("label")->int64_values()[0];
@@ -96,17 +96,17 @@ TEST(FunctionField, ItsTimeIsAStageOfItsOwn) {
 TEST(FunctionField, IsGivenThePictureThatItAsksFor) {
   const SmallSplit split(60);
   ImageField plain = std::get<ImageField>(SmallFields()[0]);
-  FunctionField copy{
-      .arrays = {{.name = "given", .shape = {8, 8, 3}}, {.name = "epoch", .type = ValueType::kU64}},
-      .call =
-          [](SampleView& sample) {
-            const PixelView& picture = sample.picture;
-            ASSERT_EQ(picture.stride, picture.row_bytes());
-            std::memcpy(sample.out[0], picture.pixels,
-                        picture.row_bytes() * static_cast<size_t>(picture.height));
-            std::memcpy(sample.out[1], &sample.epoch, sizeof sample.epoch);
-          },
-      .picture = plain};
+  FunctionField copy{.arrays = {{.name = "given", .shape = {8, 8, 3}},
+                                {.name = "epoch", .type = ElementType::kU64}},
+                     .call =
+                         [](SampleView& sample) {
+                           const PixelView& picture = sample.picture;
+                           ASSERT_EQ(picture.stride, picture.row_bytes());
+                           std::memcpy(sample.out[0], picture.pixels,
+                                       picture.row_bytes() * static_cast<size_t>(picture.height));
+                           std::memcpy(sample.out[1], &sample.epoch, sizeof sample.epoch);
+                         },
+                     .picture = plain};
   LoaderOptions options = Options(copy);
   plain.name = "plain";
   plain.type = ElementType::kU8;

@@ -167,12 +167,12 @@ TEST_F(HeldBatches, WhichSlabComesNext) {
     std::atomic<int> begun = 0;
     LoaderOptions options = Options(3, most);
     options.threads = 1;
-    options.fields.emplace_back(FunctionField{.arrays = {{.name = "gate", .type = ValueType::kU8}},
-                                              .call = [&](SampleView& sample) {
-                                                ++begun;
-                                                samples.acquire();
-                                                *sample.out[0] = 0;
-                                              }});
+    options.fields.emplace_back(FunctionField{
+        .arrays = {{.name = "gate", .type = ElementType::kU8}}, .call = [&](SampleView& sample) {
+          ++begun;
+          samples.acquire();
+          *sample.out[0] = 0;
+        }});
     Loader loader(samples_, options);
     const auto slab_of = [](const Batch& batch) { return batch.Raw(size_t{0}); };
     samples.release(16);

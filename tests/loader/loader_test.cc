@@ -185,7 +185,7 @@ TEST(Loader, ArraysHoldTheRecords) {
   image.height = image.width = 8;
   image.type = ElementType::kU8;
   LoaderOptions options = Options(20);
-  options.fields = {image, NumbersField{.name = "label", .type = ValueType::kI32},
+  options.fields = {image, NumbersField{.name = "label", .type = ElementType::kI32},
                     NumbersField{.name = "words", .length = 4, .ragged = true, .padding = -1},
                     BytesField{.name = "text", .shape = {6}, .ragged = true}, IdField{}};
   Loader loader(dataset, options);
@@ -301,19 +301,19 @@ TEST(Loader, RefusesNumbersThatAFieldCannotHave) {
     options.fields = {field};
     return std::string(ErrorOf([&] { Loader(dataset, options); }).what());
   };
-  const auto words = [](ValueType type, double padding) {
+  const auto words = [](ElementType type, double padding) {
     return NumbersField{
         .name = "words", .type = type, .length = 4, .ragged = true, .padding = padding};
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(reason(words(ValueType::kI64, 0.5)),
+  EXPECT_THAT(reason(words(ElementType::kI64, 0.5)),
               HasSubstr("padded with 0.5, which does not fit i64"));
-  EXPECT_THAT(reason(words(ValueType::kI64, kNan)), HasSubstr("which does not fit i64"));
-  EXPECT_THAT(reason(words(ValueType::kI64, 0x1p63)), HasSubstr("which does not fit i64"));
-  EXPECT_THAT(reason(words(ValueType::kI32, 0x1p31)), HasSubstr("which does not fit i32"));
-  EXPECT_THAT(reason(words(ValueType::kF32, 1e300)), HasSubstr("which does not fit f32"));
+  EXPECT_THAT(reason(words(ElementType::kI64, kNan)), HasSubstr("which does not fit i64"));
+  EXPECT_THAT(reason(words(ElementType::kI64, 0x1p63)), HasSubstr("which does not fit i64"));
+  EXPECT_THAT(reason(words(ElementType::kI32, 0x1p31)), HasSubstr("which does not fit i32"));
+  EXPECT_THAT(reason(words(ElementType::kF32, 1e300)), HasSubstr("which does not fit f32"));
   LoaderOptions least = Options(10);
-  least.fields = {words(ValueType::kI32, -0x1p31)};
+  least.fields = {words(ElementType::kI32, -0x1p31)};
   EXPECT_NO_THROW(Loader(dataset, least));
 
   auto picture = std::get<ImageField>(SmallFields()[0]);

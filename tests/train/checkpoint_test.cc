@@ -140,7 +140,7 @@ TEST_F(CheckpointTest, OtherArraysAreRefusedWithTheFirstDifferences) {
   Write(state);
   state.arrays[0].name = "conv2.weight";
   state.arrays[1].shape = {27, 16};
-  state.arrays[2].type = ValueType::kI32;
+  state.arrays[2].type = ElementType::kI32;
   EXPECT_THAT(Refusal(state.Target()).reason(),
               HasSubstr("missing conv2.weight (f32 16x27), "
                         "bn1.running_mean is f32 16x27 in the file, f32 27x16 here, "
@@ -152,7 +152,7 @@ TEST_F(CheckpointTest, ManyDifferencesAreCounted) {
   const RunState state(1);
   Write(state);
   std::vector<NamedArray> arrays;
-  for (int i = 0; i < 100; ++i) arrays.push_back({"a" + std::to_string(i), ValueType::kF32, {}});
+  for (int i = 0; i < 100; ++i) arrays.push_back({"a" + std::to_string(i), ElementType::kF32, {}});
   CheckpointTarget target = state.Target();
   target.arrays = arrays;
   EXPECT_THAT(Refusal(target).reason(),

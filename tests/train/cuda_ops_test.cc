@@ -18,12 +18,12 @@ std::function<std::unique_ptr<Ops>()> With(bool tf32) {
 }
 
 std::vector<OpsCase> Cases() {
-  return {{"f32_nhwc", With(false), ValueType::kF32, ImageLayout::kNhwc},
-          {"f32_nchw", With(false), ValueType::kF32, ImageLayout::kNchw},
-          {"tf32_nhwc", With(true), ValueType::kF32, ImageLayout::kNhwc, true},
-          {"tf32_nchw", With(true), ValueType::kF32, ImageLayout::kNchw, true},
-          {"bf16_nhwc", With(true), ValueType::kBf16, ImageLayout::kNhwc},
-          {"bf16_nchw", With(true), ValueType::kBf16, ImageLayout::kNchw}};
+  return {{"f32_nhwc", With(false), ElementType::kF32, ImageLayout::kNhwc},
+          {"f32_nchw", With(false), ElementType::kF32, ImageLayout::kNchw},
+          {"tf32_nhwc", With(true), ElementType::kF32, ImageLayout::kNhwc, true},
+          {"tf32_nchw", With(true), ElementType::kF32, ImageLayout::kNchw, true},
+          {"bf16_nhwc", With(true), ElementType::kBf16, ImageLayout::kNhwc},
+          {"bf16_nchw", With(true), ElementType::kBf16, ImageLayout::kNchw}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, OpsContract, testing::ValuesIn(Cases()),
@@ -44,8 +44,8 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
       [&] { ops->Upload(one.data(), host.data(), host.size()); }, [&] { ops->Synchronise(); },
       [&] { ops->Allocate(100); },
       [&] {
-        ops->SquaredError({numbers.data(), ValueType::kF32, {batch}}, numbers.As<float>(), nullptr,
-                          1, nullptr, one.As<LossSums>());
+        ops->SquaredError({numbers.data(), ElementType::kF32, {batch}}, numbers.As<float>(),
+                          nullptr, 1, nullptr, one.As<LossSums>());
       }};
   for (const auto& work : refused) {
     const auto with_more = [&] {

@@ -10,7 +10,7 @@ constexpr DeepconnOptions kOptions{
 
 class Small : public SmallNetwork {
  public:
-  explicit Small(ValueType type = ValueType::kF32, ImageLayout layout = ImageLayout::kNhwc,
+  explicit Small(ElementType type = ElementType::kF32, ImageLayout layout = ImageLayout::kNhwc,
                  int32_t last_token = 7)
       : SmallNetwork(MakeCpuOps({.threads = 2})) {
     for (const char* name : {"user_tokens", "item_tokens"}) {
@@ -46,7 +46,7 @@ TEST(Deepconn, TellsOfEachVariableOnceAndTheLastLayerFirst) {
 }
 
 TEST(Deepconn, LayoutsAgreeInLossAndGradients) {
-  Small nhwc, nchw(ValueType::kF32, ImageLayout::kNchw);
+  Small nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
   EXPECT_NEAR(nhwc.Loss(), nchw.Loss(), 1e-3);
   nhwc.Backward();
   nchw.Backward();
@@ -58,7 +58,7 @@ TEST(Deepconn, LayoutsAgreeInLossAndGradients) {
 }
 
 TEST(Deepconn, TrainsItsBatchByHeart) {
-  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
     Small network(type);
     const double first = network.Loss();
@@ -69,7 +69,7 @@ TEST(Deepconn, TrainsItsBatchByHeart) {
 
 TEST(Deepconn, CountsTokensThatAreOutOfRange) {
   EXPECT_EQ(Small().Sums().bad_labels, 0);
-  EXPECT_EQ(Small(ValueType::kF32, ImageLayout::kNhwc, 20).Sums().bad_labels, 2);
+  EXPECT_EQ(Small(ElementType::kF32, ImageLayout::kNhwc, 20).Sums().bad_labels, 2);
 }
 
 TEST(Deepconn, RefusesOptionsThatMakeNoNetwork) {

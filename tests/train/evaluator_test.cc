@@ -75,12 +75,12 @@ TEST(Evaluator, GivesTheScoreThatTheTrainingGave) {
 }
 
 TEST(Evaluator, ActivationsOfBf16ScoreAboutTheSame) {
-  if (!MakeCpuOps()->Computes(ValueType::kBf16)) GTEST_SKIP() << "this processor has no bf16";
+  if (!MakeCpuOps()->Computes(ElementType::kBf16)) GTEST_SKIP() << "this processor has no bf16";
   const SmallCifar data(80);
   const TemporaryFolder folder;
   const Score expected = Train(Options(data.folder(), folder.path())).epochs.back().evaluation;
   EvaluatorOptions options = Of(folder.path());
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   Evaluator evaluator(options);
   EXPECT_NEAR(evaluator.Evaluate({.data = data.folder()}).score.loss, expected.loss, 0.05);
   EXPECT_THAT(MessageOf([&] { evaluator.EvaluateQuantised({.data = data.folder()}); }),

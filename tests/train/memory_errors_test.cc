@@ -54,7 +54,7 @@ TEST_F(MemoryErrors, SayWhichActivationItIs) {
   Activations activations;
   EXPECT_THAT(
       TextOf([&] {
-        activations.Allocate({.ops = ops.get()}, {1 << 20, 1 << 20, 1 << 18}, ValueType::kF32);
+        activations.Allocate({.ops = ops.get()}, {1 << 20, 1 << 20, 1 << 18}, ElementType::kF32);
       }),
       AllOf(HasSubstr("the CPU has no memory for 1152921504606846976 more bytes, for an "
                       "activation "),

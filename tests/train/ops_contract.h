@@ -21,7 +21,7 @@ namespace recpack::train {
 struct OpsCase {
   std::string name;
   std::function<std::unique_ptr<Ops>()> make;  // returns null without such a device
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool coarse = false;  // inputs of f32 products are rounded
 };
@@ -38,9 +38,9 @@ class OpsContract : public testing::TestWithParam<OpsCase> {
     device_.emplace(*ops_);
   }
 
-  ValueType type() const { return GetParam().type; }
+  ElementType type() const { return GetParam().type; }
   ImageLayout layout() const { return GetParam().layout; }
-  bool exact() const { return type() == ValueType::kF32 && !GetParam().coarse; }
+  bool exact() const { return type() == ElementType::kF32 && !GetParam().coarse; }
   // Tolerance for sums of products.
   double tolerance() const { return exact() ? 2e-3 : 4e-2; }
 
@@ -556,7 +556,7 @@ TEST_P(OpsContract, SoftmaxCrossEntropyCountsWhatItShould) {
   const auto logits = RandomValues(4 * 3, 1, 4);
   const std::vector<int64_t> labels = {2, 0, 7, 1};  // one is out of range
   const std::vector<uint8_t> mask = {1, 1, 1, 0};
-  const Tensor there{device_->Raw(logits), ValueType::kF32, {4, 3}};
+  const Tensor there{device_->Raw(logits), ElementType::kF32, {4, 3}};
   float* gradient = device_->Raw(std::vector<float>(12, NAN));
   LossSums* sums = device_->Raw(std::vector<LossSums>(1));
   ops_->SoftmaxCrossEntropy(there, device_->Raw(labels), device_->Raw(mask), 0.5F, gradient, sums);
@@ -604,7 +604,7 @@ TEST_P(OpsContract, EmbeddingAndItsGradient) {
         }
     return y;
   };
-  for (const ValueType id_type : {ValueType::kI64, ValueType::kI32}) {
+  for (const ElementType id_type : {ElementType::kI64, ElementType::kI32}) {
     const auto operation = ops_->MakeEmbedding({.batch = 3,
                                                 .length = 5,
                                                 .vocabulary = 7,
@@ -613,7 +613,7 @@ TEST_P(OpsContract, EmbeddingAndItsGradient) {
                                                 .type = type(),
                                                 .layout = layout()});
     const void* there = device_->Raw(ids);
-    if (id_type == ValueType::kI32) {
+    if (id_type == ElementType::kI32) {
       there = device_->Raw(std::vector<int32_t>(ids.begin(), ids.end()));
     }
     LossSums* sums = device_->Raw(std::vector<LossSums>{{.loss = 4, .bad_labels = 1}});
@@ -693,7 +693,7 @@ TEST_P(OpsContract, SquaredErrorCountsWhatItShould) {
   const auto predictions = RandomValues(4, 1, 4);
   const std::vector<float> targets = {1, -2, 3, NAN};
   const std::vector<uint8_t> mask = {1, 1, 1, 0};
-  const Tensor there{device_->Raw(predictions), ValueType::kF32, {4}};
+  const Tensor there{device_->Raw(predictions), ElementType::kF32, {4}};
   float* gradient = device_->Raw(std::vector<float>(4, NAN));
   LossSums* sums = device_->Raw(std::vector<LossSums>{{7, 7, 7, 2}});
   ops_->SquaredError(there, device_->Raw(targets), device_->Raw(mask), 0.5F, gradient, sums);

@@ -107,7 +107,7 @@ TEST_F(PlacedTraining, AccountsForWhatIsCopied) {
 }
 
 TEST_F(PlacedTraining, EveryFormGivesTheLossesOfOneDevice) {
-  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
     for (const ImageLayout layout : {ImageLayout::kNhwc, ImageLayout::kNchw}) {
       TrainerOptions alone = Options(), placed = Options("cpu:0,cpu:1", "alternate");

@@ -169,7 +169,7 @@ TEST(Processes, AllHearWhyOneFails) {
   fails("batch size: 4 at rank 1, 8 at rank 0", [](auto& o) { o.batch_size = 4; });
   fails("seed: 4 at rank 1, 3 at rank 0", [](auto& o) { o.seed = 4; });
   fails("type of activations: bf16 at rank 1, f32 at rank 0",
-        [](auto& o) { o.type = ValueType::kBf16; });
+        [](auto& o) { o.type = ElementType::kBf16; });
   fails("evaluated split: 'train' at rank 1, '' at rank 0",
         [](auto& o) { o.eval_split = "train"; });
   const SmallCifar other(64);

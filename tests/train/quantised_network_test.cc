@@ -157,7 +157,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
   OnDevice& device = networks.device();
   constexpr int64_t kChannels = 16;
   const Shape shape = {kBatch, kChannels, 32, 32};
-  const auto picture = [&] { return device.Empty(shape, ValueType::kF32, ImageLayout::kNhwc); };
+  const auto picture = [&] { return device.Empty(shape, ElementType::kF32, ImageLayout::kNhwc); };
   const auto convolution = [&](int64_t in, uint64_t seed) {
     auto made = ops.MakeConvolution({.batch = kBatch,
                                      .in_channels = in,
@@ -194,7 +194,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
                                      .window_width = 32});
   std::vector<Tensor> made;
   for (int i = 0; i < 8; ++i) made.push_back(picture());
-  const Tensor logits = device.Empty({kBatch, kChannels}, ValueType::kF32, ImageLayout::kNhwc);
+  const Tensor logits = device.Empty({kBatch, kChannels}, ElementType::kF32, ImageLayout::kNhwc);
   LossSums sums;
   for (const bool itself : {false, true}) {
     networks.Look([&] {
@@ -221,7 +221,7 @@ TEST(QuantisedNetwork, RefusesWhatItDoesNotKnow) {
   TraceOps ops(MakeCpuOps({.threads = 1}));
   ops.Attach();
   OnDevice device(ops);
-  const Tensor x{device.Raw(std::vector<float>(8)), ValueType::kF32, {2, 4}};
+  const Tensor x{device.Raw(std::vector<float>(8)), ElementType::kF32, {2, 4}};
   const std::vector<int64_t> labels(2);
   LossSums sums;
   const auto loss = [&] { ops.SoftmaxCrossEntropy(x, labels.data(), nullptr, 0, nullptr, &sums); };
@@ -239,7 +239,7 @@ TEST(QuantisedNetwork, RefusesWhatItDoesNotKnow) {
 TEST(Calibration, RangesEndAtTheLargestOrAtAPercentile) {
   std::vector<float> input(1000), result(1000);
   const auto floats = [](std::vector<float>& of) {
-    return Tensor{of.data(), ValueType::kF32, {1000}};
+    return Tensor{of.data(), ElementType::kF32, {1000}};
   };
   Trace trace;
   trace.input = floats(input);

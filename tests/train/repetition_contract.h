@@ -45,8 +45,8 @@ class RepetitionContract : public testing::TestWithParam<std::function<std::uniq
 
 TEST_P(RepetitionContract, CapturedWorkIsDoneByEachReplayAndNotBefore) {
   const std::vector<float> ones(kCount, 1);
-  const Tensor one{device_->Raw(ones), ValueType::kF32, {kCount}};
-  const Tensor sum{device_->Raw(ones), ValueType::kF32, {kCount}};
+  const Tensor one{device_->Raw(ones), ElementType::kF32, {kCount}};
+  const Tensor sum{device_->Raw(ones), ElementType::kF32, {kCount}};
   const auto work = ops_->Capture([&] {
     ops_->Add(one, sum);
     ops_->Add(one, sum);
@@ -73,8 +73,8 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
   const AdamUpdate by_adam{.decay = 0.01F, .rates = adam_rates.As<UpdateRates>()};
   const auto step = ops_->Capture([&] {
     ops_->Beside([&] { ops_->Sgd(by_sgd, sgd.value, sgd.gradient, sgd.first, kCount); });
-    ops_->Add({adam.gradient, ValueType::kF32, {kCount}},
-              {adam.gradient, ValueType::kF32, {kCount}});
+    ops_->Add({adam.gradient, ElementType::kF32, {kCount}},
+              {adam.gradient, ElementType::kF32, {kCount}});
     ops_->Beside(
         [&] { ops_->Adam(by_adam, adam.value, adam.gradient, adam.first, adam.second, kCount); });
     ops_->Rejoin();
@@ -83,7 +83,7 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
     const float rate = 0.1F / static_cast<float>(i);
     ops_->Sgd({.rate = rate, .momentum = 0.9F, .decay = 0.01F}, same_sgd.value, same_sgd.gradient,
               same_sgd.first, kCount);
-    const Tensor gradient{same.gradient, ValueType::kF32, {kCount}};
+    const Tensor gradient{same.gradient, ElementType::kF32, {kCount}};
     ops_->Add(gradient, gradient);
     const AdamUpdate update{.rate = rate, .decay = 0.01F, .step = i};
     ops_->Adam(update, same.value, same.gradient, same.first, same.second, kCount);
@@ -101,10 +101,10 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
 TEST_P(RepetitionContract, AReadbackHasWhatWasThereWhenItWasEnqueued) {
   const auto readback = ops_->MakeReadback(4 * sizeof(float));
   float* const value = device_->Raw(std::vector<float>{0});
-  const Tensor one{device_->Raw(std::vector<float>{1}), ValueType::kF32, {1}};
+  const Tensor one{device_->Raw(std::vector<float>{1}), ElementType::kF32, {1}};
   for (int round = 0; round < 2; ++round) {
     for (size_t i = 0; i < 4; ++i) {
-      ops_->Add(one, {value, ValueType::kF32, {1}});
+      ops_->Add(one, {value, ElementType::kF32, {1}});
       readback->Enqueue(i * sizeof(float), value, sizeof(float));
     }
     ops_->Zero(value, sizeof(float));

@@ -22,7 +22,7 @@ struct RunState {
          {"conv1.weight", "bn1.running_mean", "optimizer.momentum/conv1.weight"}) {
       values.emplace_back(width * 27, static_cast<float>(step));
       values.back()[0] = static_cast<float>(values.size());
-      arrays.push_back({name, ValueType::kF32, {width, 27}, values.back().data()});
+      arrays.push_back({name, ElementType::kF32, {width, 27}, values.back().data()});
     }
   }
   RunState(const RunState&) = delete;

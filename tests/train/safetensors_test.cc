@@ -27,14 +27,15 @@ struct Arrays {
 
   Arrays() {
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 37);
-    const ValueType types[] = {ValueType::kU8,   ValueType::kI32, ValueType::kI64, ValueType::kF16,
-                               ValueType::kBf16, ValueType::kF32, ValueType::kU64};
-    for (const ValueType type : types) {
-      all.push_back({ValueTypeName(type), type, {2, 3, 5}, bytes.data()});
-      all.push_back({std::string("one ") + ValueTypeName(type), type, {}, bytes.data() + 8});
+    const ElementType types[] = {ElementType::kU8,  ElementType::kI32,  ElementType::kI64,
+                                 ElementType::kF16, ElementType::kBf16, ElementType::kF32,
+                                 ElementType::kU64};
+    for (const ElementType type : types) {
+      all.push_back({ElementName(type), type, {2, 3, 5}, bytes.data()});
+      all.push_back({std::string("one ") + ElementName(type), type, {}, bytes.data() + 8});
     }
-    all.push_back({"none", ValueType::kF32, {4, 0, 2}, nullptr});
-    all.push_back({"\"größe\"\n", ValueType::kU8, {3}, bytes.data()});
+    all.push_back({"none", ElementType::kF32, {4, 0, 2}, nullptr});
+    all.push_back({"\"größe\"\n", ElementType::kU8, {3}, bytes.data()});
   }
 };
 
@@ -60,7 +61,8 @@ TEST(Safetensors, EveryTypeComesBack) {
     EXPECT_EQ(found->type, array.type);
     EXPECT_EQ(found->shape, array.shape);
     EXPECT_EQ(BytesOf(*found), BytesOf(array)) << array.name;
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->data) % ValueBytes(array.type), 0u) << array.name;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->data) % ElementBytes(array.type), 0u)
+        << array.name;
   }
   EXPECT_EQ(loaded.Find("other"), nullptr);
 }
@@ -68,9 +70,9 @@ TEST(Safetensors, EveryTypeComesBack) {
 TEST(Safetensors, LargerElementsComeFirstElseTheOrderIsTheCallers) {
   const float value = 1;
   const LoadedArrays loaded = ReadBytes(Written(std::vector<NamedArray>{
-      {"b", ValueType::kU8, {3}, &value},
-      {"z", ValueType::kF32, {1}, &value},
-      {"a", ValueType::kF32, {1}, &value},
+      {"b", ElementType::kU8, {3}, &value},
+      {"z", ElementType::kF32, {1}, &value},
+      {"a", ElementType::kF32, {1}, &value},
   }));
   EXPECT_THAT(Names(loaded), ElementsAre("z", "a", "b"));
 }
@@ -79,7 +81,7 @@ TEST(Safetensors, LargerElementsComeFirstElseTheOrderIsTheCallers) {
 TEST(Safetensors, TheFormIsFrozen) {
   const float values[] = {1, -2};
   const ByteBuffer bytes =
-      Written(std::vector<NamedArray>{{"w", ValueType::kF32, {1, 2}, values}}, {{"model", "m"}});
+      Written(std::vector<NamedArray>{{"w", ElementType::kF32, {1, 2}, values}}, {{"model", "m"}});
   ASSERT_EQ(bytes.size(), 192u + 8);
   EXPECT_EQ(LoadLittleEndian<uint64_t>(bytes.data()), 184u);
   EXPECT_EQ(AsText(bytes).substr(8, 184),
@@ -99,7 +101,7 @@ TEST(Safetensors, DataBeginAtAMultipleOf64) {
   const uint8_t value = 9;
   for (size_t length = 1; length < 140; ++length) {
     const ByteBuffer bytes =
-        Written(std::vector<NamedArray>{{std::string(length, 'n'), ValueType::kU8, {}, &value}});
+        Written(std::vector<NamedArray>{{std::string(length, 'n'), ElementType::kU8, {}, &value}});
     EXPECT_EQ((bytes.size() - 1) % 64, 0u);
     EXPECT_EQ(bytes.back(), 9);
   }
@@ -140,7 +142,7 @@ TEST(Safetensors, MoreBytesThanArraysAreDamage) {
 
 TEST(Safetensors, AChangedFileThatKeepsTheChecksumIsToldHow) {
   const float value = 1;
-  ByteBuffer bytes = Written(std::vector<NamedArray>{{"w", ValueType::kF32, {}, &value}});
+  ByteBuffer bytes = Written(std::vector<NamedArray>{{"w", ElementType::kF32, {}, &value}});
   bytes.back() ^= 1;
   const Error error = ErrorOf([&] { ReadBytes(bytes); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
@@ -273,7 +275,7 @@ TEST(Safetensors, AFileOfTheFormsOwnPackageIsRead) {
   EXPECT_EQ(loaded.metadata, (ArrayMetadata{{"format", "np"}}));
   EXPECT_THAT(Names(loaded), ElementsAre("steps", "layer.weight", "layer.bias"));
   EXPECT_EQ(loaded.arrays[1].shape, (Shape{2, 3}));
-  EXPECT_EQ(loaded.arrays[2].type, ValueType::kF16);
+  EXPECT_EQ(loaded.arrays[2].type, ElementType::kF16);
   const auto* weights = static_cast<const uint8_t*>(loaded.arrays[1].data);
   EXPECT_EQ(LoadLittleEndian<float>(weights + 5 * sizeof(float)), 5);
 }
@@ -285,13 +287,13 @@ TEST(Safetensors, ArraysThatCannotBeWrittenAreRefused) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument) << error.what();
     return error.reason();
   };
-  const NamedArray good = {"a", ValueType::kF32, {1}, &value};
+  const NamedArray good = {"a", ElementType::kF32, {1}, &value};
   EXPECT_THAT(refused({good, good}, {}), HasSubstr("two arrays are named 'a'"));
-  EXPECT_THAT(refused({{"__metadata__", ValueType::kF32, {1}, &value}}, {}),
+  EXPECT_THAT(refused({{"__metadata__", ElementType::kF32, {1}, &value}}, {}),
               HasSubstr("named '__metadata__'"));
-  EXPECT_THAT(refused({{"a", ValueType::kF32, {2, -1}, &value}}, {}), HasSubstr("2x-1"));
-  EXPECT_THAT(refused({{"a", ValueType::kF32, {1}, nullptr}}, {}), HasSubstr("has no data"));
-  EXPECT_THAT(refused({{"\xff", ValueType::kF32, {1}, &value}}, {}), HasSubstr("UTF-8"));
+  EXPECT_THAT(refused({{"a", ElementType::kF32, {2, -1}, &value}}, {}), HasSubstr("2x-1"));
+  EXPECT_THAT(refused({{"a", ElementType::kF32, {1}, nullptr}}, {}), HasSubstr("has no data"));
+  EXPECT_THAT(refused({{"\xff", ElementType::kF32, {1}, &value}}, {}), HasSubstr("UTF-8"));
   EXPECT_THAT(refused({good}, {{"a", "\xff"}}), HasSubstr("UTF-8"));
 }
 
@@ -299,8 +301,8 @@ TEST(Safetensors, AFullDiskLeavesTheOldFileAlone) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.safetensors";
   const float values[1000] = {1};
-  const NamedArray small = {"w", ValueType::kF32, {1}, values};
-  const NamedArray large = {"w", ValueType::kF32, {1000}, values};
+  const NamedArray small = {"w", ElementType::kF32, {1}, values};
+  const NamedArray large = {"w", ElementType::kF32, {1000}, values};
   FaultyFiles files;
   WriteSafetensors(files, path, {&small, 1}, {}, false);
   files.room = 2000;

@@ -6,7 +6,7 @@ namespace recpack::train {
 namespace {
 
 TEST(Tensor, CountsElementsAndBytes) {
-  const Tensor tensor{.type = ValueType::kBf16, .shape = {128, 16, 32, 32}};
+  const Tensor tensor{.type = ElementType::kBf16, .shape = {128, 16, 32, 32}};
   EXPECT_EQ(tensor.elements(), 128 * 16 * 32 * 32);
   EXPECT_EQ(tensor.bytes(), 2u * 128 * 16 * 32 * 32);
   EXPECT_EQ(ShapeText(tensor.shape), "128x16x32x32");

@@ -167,7 +167,7 @@ void RunEval(EvalFlags& flags) {
     throw Error(ErrorKind::kInvalidArgument, "there is nothing to evaluate on", {},
                 "name shards, or images with --image");
   }
-  flags.options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  flags.options.type = flags.type == "bf16" ? ElementType::kBf16 : ElementType::kF32;
   if (flags.calibration_by == "percentile") flags.calibration.percentile = flags.percentile;
   if (!flags.images.empty()) flags.options.batch_size = 1;
   train::Evaluator evaluator(

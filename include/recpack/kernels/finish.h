@@ -8,12 +8,9 @@
 #include <memory>
 
 #include "recpack/base/cpu.h"
+#include "recpack/base/element_type.h"
 
 namespace recpack {
-
-enum class ElementType : uint8_t { kU8, kF16, kBf16, kF32 };
-size_t ElementBytes(ElementType type) noexcept;
-const char* ElementName(ElementType type);  // "u8", "f16", "bf16", "f32"
 
 enum class ImageLayout : uint8_t { kNhwc, kNchw };  // interleaved; one plane per channel
 
@@ -31,8 +28,8 @@ struct FinishOptions {
   std::array<float, 4> scale = {1, 1, 1, 1};
   std::array<float, 4> bias = {0, 0, 0, 0};
 
-  // f16 and bf16 are rounded from f32 to nearest, ties to even; values too large for f16 become
-  // infinity.
+  // kU8, kF16, kBf16 or kF32. f16 and bf16 are rounded from f32 to nearest, ties to even; values
+  // too large for f16 become infinity.
   ElementType type = ElementType::kF32;
   ImageLayout out_layout = ImageLayout::kNchw;
 };

@@ -17,9 +17,9 @@ namespace recpack {
 // number of values.
 struct NumbersField {
   std::string name;
-  std::string feature;               // empty: same as the name
-  ValueType type = ValueType::kI64;  // kI64 or kI32 for int64 features, kF32 for float features
-  uint32_t length = 1;               // if 1 and not ragged, the shape is (batch)
+  std::string feature;                   // empty: same as the name
+  ElementType type = ElementType::kI64;  // kI64 or kI32 for int64 features, kF32 for float features
+  uint32_t length = 1;                   // if 1 and not ragged, the shape is (batch)
   bool ragged = false;
   bool truncate = false;  // ragged only: truncate longer lists; otherwise they are errors
   double padding = 0;

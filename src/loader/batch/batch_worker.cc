@@ -44,7 +44,7 @@ const ArraySpec& FindArray(const std::vector<ArraySpec>& arrays, const std::stri
 
 std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char* what) {
   for (ArraySpec& array : arrays) {
-    array.sample_bytes = ValueBytes(array.type);
+    array.sample_bytes = ElementBytes(array.type);
     for (const uint32_t extent : array.shape) array.sample_bytes *= extent;
     if (array.name.empty() || array.sample_bytes == 0) {
       throw Error(

@@ -16,20 +16,20 @@ constexpr size_t kMostKeptBytes = 256 << 20;
 // Floats in [0.5, 1): no special values for a training step.
 void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
   KeyedRandom random(kSyntheticSeed, 0, array.offset);
-  const size_t count = array.sample_bytes * samples / ValueBytes(array.type);
+  const size_t count = array.sample_bytes * samples / ElementBytes(array.type);
   for (size_t i = 0; i < count; ++i) {
     const uint32_t bits = random.NextU32();
     switch (array.type) {
-      case ValueType::kU8:
+      case ElementType::kU8:
         bytes[i] = static_cast<uint8_t>(bits);
         break;
-      case ValueType::kF16:
+      case ElementType::kF16:
         StoreLittleEndian(bytes + i * 2, static_cast<uint16_t>(0x3800 | (bits & 0x3ff)));
         break;
-      case ValueType::kBf16:
+      case ElementType::kBf16:
         StoreLittleEndian(bytes + i * 2, static_cast<uint16_t>(0x3f00 | (bits & 0x7f)));
         break;
-      case ValueType::kF32:
+      case ElementType::kF32:
         StoreLittleEndian(bytes + i * 4, 0x3f000000U | (bits & 0x7fffff));
         break;
       default:

@@ -30,19 +30,6 @@ constexpr size_t kLine = 64;
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-ValueType ToValueType(ElementType type) {
-  switch (type) {
-    case ElementType::kU8:
-      return ValueType::kU8;
-    case ElementType::kF16:
-      return ValueType::kF16;
-    case ElementType::kBf16:
-      return ValueType::kBf16;
-    default:
-      return ValueType::kF32;
-  }
-}
-
 // A buffer aligned to cache lines. malloc() memory starts within a line, which makes copies on some
 // processors (`rep movsb` of Zen 4) half as slow again.
 uint8_t* AlignedIn(ByteBuffer& buffer, size_t bytes) {
@@ -174,16 +161,16 @@ class ImageWriter final : public FieldWriter {
   std::vector<ArraySpec> Arrays() const override {
     if (field_.finish_on_device) {
       return {{.name = field_.name,
-               .type = ValueType::kU8,
+               .type = ElementType::kU8,
                .shape = Shape(finish_.in_layout, finish_.in_height, finish_.in_width),
                .sample_bytes = source_bytes_},
               {.name = field_.name + "_geometry",
-               .type = ValueType::kI32,
+               .type = ElementType::kI32,
                .shape = {3},
                .sample_bytes = sizeof(FinishGeometry)}};
     }
     return {{.name = field_.name,
-             .type = ToValueType(field_.type),
+             .type = field_.type,
              .shape = Shape(field_.layout, field_.height, field_.width),
              .sample_bytes = finisher_.out_bytes()}};
   }

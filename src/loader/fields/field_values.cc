@@ -17,8 +17,8 @@ namespace {
   throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
 }
 
-ArraySpec Spec(std::string name, ValueType type, std::vector<uint32_t> shape) {
-  size_t bytes = ValueBytes(type);
+ArraySpec Spec(std::string name, ElementType type, std::vector<uint32_t> shape) {
+  size_t bytes = ElementBytes(type);
   for (const uint32_t extent : shape) bytes *= extent;
   return {.name = std::move(name), .type = type, .shape = std::move(shape), .sample_bytes = bytes};
 }
@@ -35,11 +35,11 @@ uint32_t Taken(const std::string& feature, size_t count, uint32_t most, bool rag
 }
 
 // Tells whether the type can represent the number, for floats approximately.
-bool Holds(ValueType type, double number) {
-  if (type == ValueType::kF32) {
+bool Holds(ElementType type, double number) {
+  if (type == ElementType::kF32) {
     return !std::isfinite(number) || std::abs(number) <= std::numeric_limits<float>::max();
   }
-  const double end = std::ldexp(1.0, type == ValueType::kI32 ? 31 : 63);
+  const double end = std::ldexp(1.0, type == ElementType::kI32 ? 31 : 63);
   return number >= -end && number < end && number == std::trunc(number);
 }
 
@@ -48,15 +48,15 @@ class NumbersWriter final : public FieldWriter {
   explicit NumbersWriter(const NumbersField& field) : field_(field) {
     if (field_.feature.empty()) field_.feature = field_.name;
     if (field_.length == 0) Refuse(format("field '{}' has no values", field_.name), "length >= 1");
-    if (field_.type != ValueType::kI64 && field_.type != ValueType::kI32 &&
-        field_.type != ValueType::kF32) {
+    if (field_.type != ElementType::kI64 && field_.type != ElementType::kI32 &&
+        field_.type != ElementType::kF32) {
       Refuse(
-          format("field '{}' has the unsupported type {}", field_.name, ValueTypeName(field_.type)),
+          format("field '{}' has the unsupported type {}", field_.name, ElementName(field_.type)),
           "choose i64 or i32 for int64 features, f32 for float ones");
     }
     if (!Holds(field_.type, field_.padding)) {
       Refuse(format("field '{}' is padded with {}, which does not fit {}", field_.name,
-                    field_.padding, ValueTypeName(field_.type)),
+                    field_.padding, ElementName(field_.type)),
              "choose a padding that its type can represent");
     }
   }
@@ -65,25 +65,25 @@ class NumbersWriter final : public FieldWriter {
     std::vector<uint32_t> shape;
     if (field_.ragged || field_.length > 1) shape = {field_.length};
     std::vector<ArraySpec> arrays = {Spec(field_.name, field_.type, shape)};
-    if (field_.ragged) arrays.push_back(Spec(field_.name + "_length", ValueType::kI32, {}));
+    if (field_.ragged) arrays.push_back(Spec(field_.name + "_length", ElementType::kI32, {}));
     return arrays;
   }
 
   void Write(const SampleRecord& sample, SampleTools&,
              std::span<uint8_t* const> out) const override {
     const FeatureView& feature = RequireFeature(sample.example, field_.feature);
-    const bool floats = field_.type == ValueType::kF32;
+    const bool floats = field_.type == ElementType::kF32;
     if (feature.size() > 0 &&
         feature.kind() != (floats ? FeatureKind::kFloat : FeatureKind::kInt64)) {
       Refuse(format("feature '{}' is {}, the field wants {}", field_.feature,
-                    FeatureKindName(feature.kind()), ValueTypeName(field_.type)),
+                    FeatureKindName(feature.kind()), ElementName(field_.type)),
              "name another feature or another type");
     }
     const uint32_t count =
         Taken(field_.feature, feature.size(), field_.length, field_.ragged, field_.truncate);
     if (floats) {
       Copy<float>(feature.float_values().data(), count, out[0]);
-    } else if (field_.type == ValueType::kI64) {
+    } else if (field_.type == ElementType::kI64) {
       Copy<int64_t>(feature.int64_values().data(), count, out[0]);
     } else {
       Copy<int32_t>(feature.int64_values().data(), count, out[0]);
@@ -123,8 +123,8 @@ class BytesWriter final : public FieldWriter {
   }
 
   std::vector<ArraySpec> Arrays() const override {
-    std::vector<ArraySpec> arrays = {Spec(field_.name, ValueType::kU8, field_.shape)};
-    if (field_.ragged) arrays.push_back(Spec(field_.name + "_length", ValueType::kI32, {}));
+    std::vector<ArraySpec> arrays = {Spec(field_.name, ElementType::kU8, field_.shape)};
+    if (field_.ragged) arrays.push_back(Spec(field_.name + "_length", ElementType::kI32, {}));
     return arrays;
   }
 
@@ -154,7 +154,7 @@ class IdWriter final : public FieldWriter {
  public:
   explicit IdWriter(const IdField& field) : name_(field.name) {}
 
-  std::vector<ArraySpec> Arrays() const override { return {Spec(name_, ValueType::kI64, {})}; }
+  std::vector<ArraySpec> Arrays() const override { return {Spec(name_, ElementType::kI64, {})}; }
 
   void Write(const SampleRecord& sample, SampleTools&,
              std::span<uint8_t* const> out) const override {
@@ -167,22 +167,22 @@ class IdWriter final : public FieldWriter {
 
 }  // namespace
 
-size_t ValueBytes(ValueType type) noexcept {
+size_t ElementBytes(ElementType type) noexcept {
   switch (type) {
-    case ValueType::kU8:
+    case ElementType::kU8:
       return 1;
-    case ValueType::kF16:
-    case ValueType::kBf16:
+    case ElementType::kF16:
+    case ElementType::kBf16:
       return 2;
-    case ValueType::kI64:
-    case ValueType::kU64:
+    case ElementType::kI64:
+    case ElementType::kU64:
       return 8;
     default:
       return 4;
   }
 }
 
-const char* ValueTypeName(ValueType type) {
+const char* ElementName(ElementType type) {
   constexpr const char* kNames[] = {"u8", "i32", "i64", "f16", "bf16", "f32", "u64"};
   return kNames[static_cast<size_t>(type)];
 }

@@ -29,21 +29,16 @@ void Check(const MixImages& mix) {
   }
 }
 
-ElementType ToElementType(const ArraySpec& image) {
-  switch (image.type) {
-    case ValueType::kU8:
-      return ElementType::kU8;
-    case ValueType::kF16:
-      return ElementType::kF16;
-    case ValueType::kBf16:
-      return ElementType::kBf16;
-    case ValueType::kF32:
-      return ElementType::kF32;
-    default:
-      Refuse(format("array '{}' is {}, which is not a type of pictures", image.name,
-                    ValueTypeName(image.type)),
-             "name an array of pictures");
+// Returns the type of images.
+ElementType PixelType(const ArraySpec& image) {
+  const bool integer = image.type == ElementType::kI32 || image.type == ElementType::kI64 ||
+                       image.type == ElementType::kU64;
+  if (integer) {
+    Refuse(format("array '{}' is {}, which is not a type of pictures", image.name,
+                  ElementName(image.type)),
+           "name an array of pictures");
   }
+  return image.type;
 }
 
 // Tells whether the channels (1 to 4) come first; otherwise they come last.
@@ -60,7 +55,7 @@ class Mixer final : public BatchWorker {
   Mixer(const MixImages& mix, const std::vector<ArraySpec>& arrays)
       : mix_((Check(mix), mix)),
         stream_(FunctionStream(RandomStream::kMix, mix.stream)),
-        type_(ToElementType(FindArray(arrays, mix.image))) {
+        type_(PixelType(FindArray(arrays, mix.image))) {
     const ArraySpec& image = FindArray(arrays, mix.image);
     if (std::ranges::find(arrays, mix.image + "_geometry", &ArraySpec::name) != arrays.end()) {
       Refuse(format("array '{}' is left for a device to finish", mix.image),
@@ -70,18 +65,19 @@ class Mixer final : public BatchWorker {
     planes_ = planar ? image.shape[0] : 1;
     rows_ = image.shape[planar ? 1 : 0];
     columns_ = image.shape[planar ? 2 : 1];
-    pixel_bytes_ = ValueBytes(image.type) * (planar ? 1 : image.shape[2]);
+    pixel_bytes_ = ElementBytes(image.type) * (planar ? 1 : image.shape[2]);
     sample_bytes_ = image.sample_bytes;
     const ArraySpec& label = FindArray(arrays, mix.label);
-    if (!label.shape.empty() || (label.type != ValueType::kI64 && label.type != ValueType::kI32)) {
+    if (!label.shape.empty() ||
+        (label.type != ElementType::kI64 && label.type != ElementType::kI32)) {
       Refuse(format("array '{}' holds no labels", mix.label), "labels are one i64 or i32 a sample");
     }
-    wide_label_ = label.type == ValueType::kI64;
+    wide_label_ = label.type == ElementType::kI64;
   }
 
   std::vector<ArraySpec> Arrays() const override {
-    return DeclaredArrays({{.name = mix_.target, .type = ValueType::kF32, .shape = {mix_.classes}}},
-                          "mixing");
+    return DeclaredArrays(
+        {{.name = mix_.target, .type = ElementType::kF32, .shape = {mix_.classes}}}, "mixing");
   }
   uint32_t stream() const override { return stream_; }
 

@@ -25,7 +25,7 @@ std::string Listed(const std::vector<std::string>& differences) {
 }
 
 std::string TypeAndShape(const NamedArray& array) {
-  return format("{} {}", ValueTypeName(array.type),
+  return format("{} {}", ElementName(array.type),
                 array.shape.empty() ? "scalar" : ShapeText(array.shape));
 }
 

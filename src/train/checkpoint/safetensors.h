@@ -14,11 +14,13 @@ namespace recpack::train {
 // A dense, row-major array in host memory. Does not own its data.
 struct NamedArray {
   std::string name;
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   Shape shape = {};
   const void* data = nullptr;
 
-  size_t bytes() const noexcept { return static_cast<size_t>(Elements(shape)) * ValueBytes(type); }
+  size_t bytes() const noexcept {
+    return static_cast<size_t>(Elements(shape)) * ElementBytes(type);
+  }
 };
 
 // Key-value text of a file.
@@ -52,7 +54,7 @@ void WriteSafetensors(FileSystem& files, const std::string& path,
 
 // Reads a file and checks everything that the format requires, and its checksum if it has one; the
 // returned metadata does not include the checksum. Files of other programs may have unaligned
-// arrays. Throws Error: kCorrupt, kUnsupported (an element type without a ValueType), kNotFound,
+// arrays. Throws Error: kCorrupt, kUnsupported (an element type without a ElementType), kNotFound,
 // kIo.
 LoadedArrays ReadSafetensors(const ReadableFile& file);
 LoadedArrays ReadSafetensors(FileSystem& files, const std::string& path);

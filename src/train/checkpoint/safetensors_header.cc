@@ -19,19 +19,19 @@ constexpr int kMaxDepth = 2;  // of the file's object 0, an array 1, its shape 2
 constexpr char kBringAgain[] = "copy or write the file again";
 
 struct TypeName {
-  ValueType type;
+  ElementType type;
   const char* name;
 };
-constexpr TypeName kTypes[] = {{ValueType::kF32, "F32"}, {ValueType::kBf16, "BF16"},
-                               {ValueType::kF16, "F16"}, {ValueType::kI64, "I64"},
-                               {ValueType::kI32, "I32"}, {ValueType::kU8, "U8"},
-                               {ValueType::kU64, "U64"}};
+constexpr TypeName kTypes[] = {{ElementType::kF32, "F32"}, {ElementType::kBf16, "BF16"},
+                               {ElementType::kF16, "F16"}, {ElementType::kI64, "I64"},
+                               {ElementType::kI32, "I32"}, {ElementType::kU8, "U8"},
+                               {ElementType::kU64, "U64"}};
 
-const char* NameOf(ValueType type) {
+const char* NameOf(ElementType type) {
   for (const auto& known : kTypes) {
     if (known.type == type) return known.name;
   }
-  return "";  // a ValueType missing from the table; tests write all of them
+  return "";  // a ElementType missing from the table; tests write all of them
 }
 
 std::string Quoted(const std::string& text) {
@@ -157,7 +157,7 @@ class Parser {
     Damaged(format("array '{}' lacks \"{}\"", name, member), name);
   }
 
-  ValueType Type(const std::string& name, const Json& json) const {
+  ElementType Type(const std::string& name, const Json& json) const {
     const Json& type = Member(name, json, "dtype");
     for (const auto& known : kTypes) {
       if (type == known.name) return known.type;
@@ -193,7 +193,7 @@ class Parser {
   void CheckSize(const ArrayEntry& array) const {
     uint64_t bytes = 0;
     const bool fits = !__builtin_mul_overflow(static_cast<uint64_t>(Elements(array.shape)),
-                                              ValueBytes(array.type), &bytes);
+                                              ElementBytes(array.type), &bytes);
     if (fits && bytes == array.end - array.begin) return;
     Damaged(format("array '{}' of {} x {} has {} bytes of data", array.name, NameOf(array.type),
                    ShapeText(array.shape), array.end - array.begin),

@@ -20,7 +20,7 @@ constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 // An array in a file.
 struct ArrayEntry {
   std::string name;
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   Shape shape = {};
   uint64_t begin = 0;  // offset from the start of the data
   uint64_t end = 0;

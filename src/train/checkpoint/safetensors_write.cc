@@ -35,7 +35,7 @@ std::vector<const NamedArray*> Ordered(std::span<const NamedArray> arrays) {
   std::vector<const NamedArray*> ordered;
   for (const auto& array : arrays) ordered.push_back(&array);
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) {
-    return ValueBytes(a->type) > ValueBytes(b->type);
+    return ElementBytes(a->type) > ElementBytes(b->type);
   });
   return ordered;
 }

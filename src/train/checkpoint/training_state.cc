@@ -7,7 +7,7 @@ namespace recpack::train {
 TrainingState::TrainingState(const Variables& variables, const std::vector<std::string>& slots) {
   const auto add = [this](const std::string& name, const Shape& shape) {
     values_.push_back(HostFloats(static_cast<size_t>(Elements(shape)), "a checkpoint's " + name));
-    arrays_.push_back({name, ValueType::kF32, shape, values_.back().data()});
+    arrays_.push_back({name, ElementType::kF32, shape, values_.back().data()});
   };
   for (const VariableSpec& spec : variables.specs()) add(spec.name, spec.shape);
   for (const std::string& slot : slots) {

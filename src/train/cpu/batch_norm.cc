@@ -19,7 +19,7 @@ class CpuBatchNorm final : public NormPasses {
   CpuBatchNorm(Ops& ops, const CpuContext& context, const BatchNormSpec& spec)
       : NormPasses(ops, spec),
         team_(context.team),
-        type_(spec.type == ValueType::kF32 ? ElementType::kF32 : ElementType::kBf16),
+        type_(spec.type == ElementType::kF32 ? ElementType::kF32 : ElementType::kBf16),
         bytes_(ElementBytes(type_)),
         channels_(static_cast<size_t>(spec.channels)),
         plane_(static_cast<size_t>(spec.height * spec.width)),

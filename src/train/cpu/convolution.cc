@@ -19,7 +19,7 @@ class BiasGradient {
  public:
   BiasGradient() = default;
   // dy: `pixels` rows of `channels` values.
-  BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels, ValueType type);
+  BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels, ElementType type);
 
   void Run(const CpuContext& context, const void* dy, float* d_bias);
 
@@ -29,13 +29,13 @@ class BiasGradient {
 };
 
 BiasGradient::BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels,
-                           ValueType type)
+                           ElementType type)
     : ones_(DnnlDense({1, pixels}, type), context.engine),
       dy_(DnnlDense({pixels, channels}, type), context.engine, nullptr),
-      sums_(DnnlDense({1, channels}, ValueType::kF32), context.engine, nullptr) {
+      sums_(DnnlDense({1, channels}, ElementType::kF32), context.engine, nullptr) {
   product_ = dnnl::matmul(dnnl::matmul::primitive_desc(context.engine, ones_.get_desc(),
                                                        dy_.get_desc(), sums_.get_desc()));
-  if (type == ValueType::kBf16) {
+  if (type == ElementType::kBf16) {
     std::fill_n(static_cast<uint16_t*>(ones_.get_data_handle()), pixels, kOneInBf16);
   } else {
     std::fill_n(static_cast<float*>(ones_.get_data_handle()), pixels, 1.0F);
@@ -80,7 +80,7 @@ class CpuConvolution final : public Convolution {
     const memory::desc d_weights(spec.weight_shape(), memory::data_type::f32,
                                  memory::format_tag::any);
     const memory::desc bias =
-        bias_ ? DnnlDense({spec.out_channels}, ValueType::kF32) : memory::desc();
+        bias_ ? DnnlDense({spec.out_channels}, ElementType::kF32) : memory::desc();
     constexpr auto kDirect = dnnl::algorithm::convolution_direct;
     const auto& engine = context.engine;
 
@@ -96,7 +96,7 @@ class CpuConvolution final : public Convolution {
     data_ = BackwardsData(data);
     gradient_ = BackwardsWeights(gradient);
 
-    const auto plain = DnnlDense(spec.weight_shape(), ValueType::kF32);
+    const auto plain = DnnlDense(spec.weight_shape(), ElementType::kF32);
     forward_weights_ = {context, plain, forward.weights_desc()};
     data_weights_ = {context, plain, data.weights_desc()};
     d_weights_ = {context, plain, gradient.diff_weights_desc()};

@@ -67,7 +67,7 @@ class CpuOps final : public Ops {
     return format("CPU: oneDNN {}.{}.{}, {} threads", version.major, version.minor, version.patch,
                   context_.team.threads());
   }
-  bool Computes(ValueType type) const override { return type != ValueType::kBf16 || HasBf16(); }
+  bool Computes(ElementType type) const override { return type != ElementType::kBf16 || HasBf16(); }
   void Attach() override { context_.team.Attach(); }
 
   void Upload(void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }

@@ -18,7 +18,7 @@ class CpuDense final : public Dense {
     const memory::dims shape = {spec.out, spec.in};
     const memory::desc weights(shape, DnnlType(spec.type), memory::format_tag::any);
     const memory::desc d_weights(shape, memory::data_type::f32, memory::format_tag::any);
-    const auto bias = DnnlDense({spec.out}, ValueType::kF32);
+    const auto bias = DnnlDense({spec.out}, ElementType::kF32);
     const auto& engine = context.engine;
 
     const Forwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, x, weights,
@@ -29,7 +29,7 @@ class CpuDense final : public Dense {
     data_ = BackwardsData(data);
     gradient_ = BackwardsWeights(gradient);
 
-    const auto plain = DnnlDense(shape, ValueType::kF32);
+    const auto plain = DnnlDense(shape, ElementType::kF32);
     forward_weights_ = {context, plain, forward.weights_desc()};
     data_weights_ = {context, plain, data.weights_desc()};
     d_weights_ = {context, plain, gradient.diff_weights_desc()};

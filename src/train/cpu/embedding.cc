@@ -11,10 +11,10 @@ class CpuEmbedding final : public Embedding {
  public:
   CpuEmbedding(const CpuContext& context, const EmbeddingSpec& spec)
       : context_(context), spec_(spec), dims_(static_cast<size_t>(spec.dims)) {
-    if (spec.id_type != ValueType::kI64 && spec.id_type != ValueType::kI32) {
+    if (spec.id_type != ElementType::kI64 && spec.id_type != ElementType::kI32) {
       throw Error(ErrorKind::kUnsupported, "tokens must be i64 or i32");
     }
-    const auto plain = DnnlPicture(spec.out_shape(), ValueType::kF32, ImageLayout::kNhwc);
+    const auto plain = DnnlPicture(spec.out_shape(), ElementType::kF32, ImageLayout::kNhwc);
     y_ = {context, DnnlPicture(spec.out_shape(), spec.type, spec.layout), plain};
   }
 
@@ -58,8 +58,8 @@ class CpuEmbedding final : public Embedding {
 
  private:
   int64_t IdAt(const void* ids, size_t i) const {
-    return spec_.id_type == ValueType::kI64 ? static_cast<const int64_t*>(ids)[i]
-                                            : static_cast<const int32_t*>(ids)[i];
+    return spec_.id_type == ElementType::kI64 ? static_cast<const int64_t*>(ids)[i]
+                                              : static_cast<const int32_t*>(ids)[i];
   }
   bool IsToken(int64_t id) const { return id > 0 && id < spec_.vocabulary; }
   const float* Row(const float* table, int64_t id) const { return table + id * spec_.dims; }

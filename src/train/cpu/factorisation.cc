@@ -67,10 +67,10 @@ class CpuFactorisation final : public Factorisation {
 
  private:
   struct Side {
-    Side(const CpuContext& context, int64_t batch, int64_t in, ValueType type)
+    Side(const CpuContext& context, int64_t batch, int64_t in, ElementType type)
         : width(static_cast<size_t>(in)) {
       const auto ours = DnnlDense({batch, in}, type);
-      const auto plain = DnnlDense({batch, in}, ValueType::kF32);
+      const auto plain = DnnlDense({batch, in}, ElementType::kF32);
       value = {context, ours, plain};
       gradient = {context, ours, plain};
     }

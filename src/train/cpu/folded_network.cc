@@ -15,8 +15,8 @@ namespace {
 using dnnl::memory;
 
 memory::desc DescOf(const Tensor& tensor) {
-  return tensor.shape.size() == 4 ? DnnlPicture(tensor.shape, ValueType::kF32, tensor.layout)
-                                  : DnnlDense(tensor.shape, ValueType::kF32);
+  return tensor.shape.size() == 4 ? DnnlPicture(tensor.shape, ElementType::kF32, tensor.layout)
+                                  : DnnlDense(tensor.shape, ElementType::kF32);
 }
 
 memory::desc AnyWeights(const Shape& shape) {
@@ -40,7 +40,7 @@ struct FoldedNetwork::Program {
     const dnnl::convolution_forward::primitive_desc desc(
         engine, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
         DescOf(step.first->x), AnyWeights(spec.weight_shape()),
-        DnnlDense({spec.out_channels}, ValueType::kF32), DescOf(step.y), strides, pad, pad,
+        DnnlDense({spec.out_channels}, ElementType::kF32), DescOf(step.y), strides, pad, pad,
         Attributes(step));
     AddLayer<dnnl::convolution_forward>(desc, step, Fold(convolution, step.norm),
                                         spec.weight_shape());
@@ -50,7 +50,7 @@ struct FoldedNetwork::Program {
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
         engine, dnnl::prop_kind::forward_inference, DescOf(step.first->x), AnyWeights(shape),
-        DnnlDense({dense.spec.out}, ValueType::kF32), DescOf(step.y), Attributes(step));
+        DnnlDense({dense.spec.out}, ElementType::kF32), DescOf(step.y), Attributes(step));
     AddLayer<dnnl::inner_product_forward>(desc, step, Fold(dense), shape);
   }
 
@@ -81,7 +81,7 @@ struct FoldedNetwork::Program {
   template <typename Layer, typename Desc>
   void AddLayer(const Desc& desc, const FusedStep& step, const FoldedWeights& folded,
                 const Shape& shape) {
-    const memory plain = Floats(DnnlDense(shape, ValueType::kF32), folded.weights);
+    const memory plain = Floats(DnnlDense(shape, ElementType::kF32), folded.weights);
     const memory weights(desc.weights_desc(), engine);
     dnnl::reorder(plain, weights).execute(stream, {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, weights}});
     std::unordered_map<int, memory> arguments = {

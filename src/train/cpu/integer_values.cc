@@ -34,8 +34,8 @@ IntegerValues::IntegerValues(const Trace& trace, const ActivationRanges& ranges)
 
 memory::desc IntegerValues::DescOf(const Tensor& tensor, DataType type) {
   const memory::desc of_bytes = tensor.shape.size() == 4
-                                    ? DnnlPicture(tensor.shape, ValueType::kU8, tensor.layout)
-                                    : DnnlDense(tensor.shape, ValueType::kU8);
+                                    ? DnnlPicture(tensor.shape, ElementType::kU8, tensor.layout)
+                                    : DnnlDense(tensor.shape, ElementType::kU8);
   return {of_bytes.get_dims(), type, of_bytes.get_strides()};
 }
 
@@ -44,7 +44,7 @@ memory IntegerValues::MemoryOf(const Tensor& tensor, const IntegerValue& value) 
 }
 
 memory IntegerValues::Floats(const std::vector<float>& values) const {
-  memory floats(DnnlDense({static_cast<int64_t>(values.size())}, ValueType::kF32), engine_);
+  memory floats(DnnlDense({static_cast<int64_t>(values.size())}, ElementType::kF32), engine_);
   std::copy(values.begin(), values.end(), static_cast<float*>(floats.get_data_handle()));
   return floats;
 }

@@ -52,13 +52,13 @@ void Keep(const PoolingSpec& spec, const void* x, void* y) {
 
 }  // namespace
 
-bool HasNotANumber(const Team& team, ValueType type, const void* values, size_t count) {
-  return type == ValueType::kBf16 ? Has<uint16_t>(team, values, count)
-                                  : Has<uint32_t>(team, values, count);
+bool HasNotANumber(const Team& team, ElementType type, const void* values, size_t count) {
+  return type == ElementType::kBf16 ? Has<uint16_t>(team, values, count)
+                                    : Has<uint32_t>(team, values, count);
 }
 
 void KeepNotANumber(const PoolingSpec& spec, const void* x, void* y) {
-  spec.type == ValueType::kBf16 ? Keep<uint16_t>(spec, x, y) : Keep<uint32_t>(spec, x, y);
+  spec.type == ElementType::kBf16 ? Keep<uint16_t>(spec, x, y) : Keep<uint32_t>(spec, x, y);
 }
 
 }  // namespace recpack::train

@@ -7,7 +7,7 @@
 namespace recpack::train {
 
 // Returns true if any of `count` f32 or bf16 values is NaN.
-bool HasNotANumber(const Team& team, ValueType type, const void* values, size_t count);
+bool HasNotANumber(const Team& team, ElementType type, const void* values, size_t count);
 
 // Call after maximum pooling of x: stores NaN for each window that contains NaN, as other devices
 // do.

@@ -19,10 +19,10 @@ struct CpuContext {
   Team team;
 };
 
-dnnl::memory::data_type DnnlType(ValueType type);
+dnnl::memory::data_type DnnlType(ElementType type);
 // Memory descriptor of an image batch.
-dnnl::memory::desc DnnlPicture(const Shape& shape, ValueType type, ImageLayout layout);
-dnnl::memory::desc DnnlDense(const Shape& shape, ValueType type);
+dnnl::memory::desc DnnlPicture(const Shape& shape, ElementType type, ImageLayout layout);
+dnnl::memory::desc DnnlDense(const Shape& shape, ElementType type);
 
 // Throws Error: OutOfMemory or kUnsupported.
 [[noreturn]] void ThrowDnnlError(const std::string& what, const dnnl::error& error);

@@ -71,7 +71,7 @@ class Lowering {
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, IntegerValues::DescOf(step.x, x.type),
-        AnyWeights(shape), DnnlDense({dense.spec.out}, ValueType::kF32),
+        AnyWeights(shape), DnnlDense({dense.spec.out}, ElementType::kF32),
         IntegerValues::DescOf(step.y, y.type), Attributes({}, fused.relu));
     AddLayer<dnnl::inner_product_forward>(desc, values_.MemoryOf(step.x, x),
                                           values_.MemoryOf(step.y, y), {x.scale, y.scale},
@@ -114,7 +114,7 @@ class Lowering {
     const dnnl::convolution_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
         IntegerValues::DescOf(step.first->x, x.type), AnyWeights(spec.weight_shape()),
-        DnnlDense({spec.out_channels}, ValueType::kF32), IntegerValues::DescOf(out, y.type),
+        DnnlDense({spec.out_channels}, ElementType::kF32), IntegerValues::DescOf(out, y.type),
         strides, pad, pad, Attributes(post, step.relu));
     AddLayer<dnnl::convolution_forward>(desc, values_.MemoryOf(step.first->x, x),
                                         values_.MemoryOf(out, y), {x.scale, y.scale},
@@ -146,7 +146,7 @@ class Lowering {
   void AddLayer(const Desc& desc, const memory& x, const memory& y, const Scales& scales,
                 const FoldedWeights& folded, const Shape& shape) {
     const IntegerWeights weights = ToIntegers(folded);
-    const memory::dims dense = DnnlDense(shape, ValueType::kU8).get_strides();
+    const memory::dims dense = DnnlDense(shape, ElementType::kU8).get_strides();
     const memory plain({shape, DataType::s8, dense}, values_.engine());
     std::copy(weights.integers.begin(), weights.integers.end(),
               static_cast<int8_t*>(plain.get_data_handle()));

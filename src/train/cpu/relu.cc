@@ -33,7 +33,7 @@ void Each(const Team& team, const Tensor& x, const Tensor& y) {
 
 void Relu(const Team& team, const Tensor& x, const Tensor& y) {
   DnnlType(x.type);  // throws for other types
-  x.type == ValueType::kBf16 ? Each<uint16_t>(team, x, y) : Each<float>(team, x, y);
+  x.type == ElementType::kBf16 ? Each<uint16_t>(team, x, y) : Each<float>(team, x, y);
 }
 
 }  // namespace recpack::train

@@ -27,8 +27,8 @@ struct Way {
 };
 
 // Products use f32 inputs as they are, or rounded to TF32.
-cudnnMathType_t FirstMath(const CudaContext& context, ValueType type) {
-  if (type != ValueType::kF32) return CUDNN_TENSOR_OP_MATH;
+cudnnMathType_t FirstMath(const CudaContext& context, ElementType type) {
+  if (type != ElementType::kF32) return CUDNN_TENSOR_OP_MATH;
   return context.tf32() ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
 }
 
@@ -77,7 +77,7 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
             format("{}: cuDNN has none that is deterministic, of at most {} MB of "
                    "workspace, for {} by {}, {} {}",
                    what, kMostWorkspace >> 20, ShapeText(spec.in_shape()),
-                   ShapeText(spec.weight_shape()), spec.type == ValueType::kF32 ? "f32" : "bf16",
+                   ShapeText(spec.weight_shape()), spec.type == ElementType::kF32 ? "f32" : "bf16",
                    spec.layout == ImageLayout::kNhwc ? "NHWC" : "NCHW"),
             {}, "choose the other layout, f32 or a smaller batch");
   return way;
@@ -104,7 +104,7 @@ class CudaConvolution final : public Convolution {
 
   void SetWeights(const float* weights, const float* bias) override {
     bias_values_ = bias;
-    LaunchConvert(Weights(const_cast<float*>(weights), ValueType::kF32, ImageLayout::kNchw),
+    LaunchConvert(Weights(const_cast<float*>(weights), ElementType::kF32, ImageLayout::kNchw),
                   Weights(weights_.data(), spec_.type, spec_.layout), context_.stream());
   }
 
@@ -135,7 +135,7 @@ class CudaConvolution final : public Convolution {
                                                w_.get(), d_weights_.data()),
               "cudnnConvolutionBackwardFilter");
     LaunchConvert(Weights(d_weights_.data(), spec_.type, spec_.layout),
-                  Weights(d_weights, ValueType::kF32, ImageLayout::kNchw), context_.stream());
+                  Weights(d_weights, ElementType::kF32, ImageLayout::kNchw), context_.stream());
     if (bias_ && d_bias) bias_->Gradient(dy, d_bias);
   }
 
@@ -147,7 +147,7 @@ class CudaConvolution final : public Convolution {
   }
 
   // As a tensor: OIHW, or OHWI for NHWC images.
-  Tensor Weights(void* data, ValueType type, ImageLayout layout) const {
+  Tensor Weights(void* data, ElementType type, ImageLayout layout) const {
     return {data, type, spec_.weight_shape(), layout};
   }
 

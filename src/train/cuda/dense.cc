@@ -29,8 +29,8 @@ class CudaDense final : public Dense {
                              .in = spec.type,
                              .vector = CUBLASLT_EPILOGUE_BGRADB}),
         bias_(context, {spec.batch, spec.out, 1, spec.out_type, ImageLayout::kNhwc}) {
-    if (spec.type != ValueType::kF32) weights_ = CudaArray(Weights(nullptr, spec.type).bytes());
-    if (spec.out_type != ValueType::kF32) {
+    if (spec.type != ElementType::kF32) weights_ = CudaArray(Weights(nullptr, spec.type).bytes());
+    if (spec.out_type != ElementType::kF32) {
       rounded_bias_ = CudaArray(BiasAs(nullptr, spec.out_type).bytes());
     }
     if (spec.type == spec.out_type) return;
@@ -44,12 +44,12 @@ class CudaDense final : public Dense {
     added_bias_ = bias;
     used_weights_ = weights;
     if (bias && rounded_bias_.data()) {  // the bias needs the type of y
-      LaunchConvert(BiasAs(const_cast<float*>(bias), ValueType::kF32),
+      LaunchConvert(BiasAs(const_cast<float*>(bias), ElementType::kF32),
                     BiasAs(rounded_bias_.data(), spec_.out_type), context_.stream());
       added_bias_ = rounded_bias_.data();
     }
-    if (spec_.type == ValueType::kF32) return;
-    LaunchConvert(Weights(const_cast<float*>(weights), ValueType::kF32),
+    if (spec_.type == ElementType::kF32) return;
+    LaunchConvert(Weights(const_cast<float*>(weights), ElementType::kF32),
                   Weights(weights_.data(), spec_.type), context_.stream());
     used_weights_ = weights_.data();
   }
@@ -70,15 +70,15 @@ class CudaDense final : public Dense {
 
  private:
   static const DenseSpec& Checked(const DenseSpec& spec) {
-    if (spec.type == ValueType::kF32 && spec.out_type != ValueType::kF32) {
+    if (spec.type == ElementType::kF32 && spec.out_type != ElementType::kF32) {
       throw Error(ErrorKind::kUnsupported, "a dense layer with f32 inputs must have f32 outputs");
     }
     return spec;
   }
 
-  Tensor Weights(void* data, ValueType type) const { return {data, type, {spec_.out, spec_.in}}; }
-  Tensor BiasAs(void* data, ValueType type) const { return {data, type, {spec_.out}}; }
-  Tensor Gradient(void* data, ValueType type) const {
+  Tensor Weights(void* data, ElementType type) const { return {data, type, {spec_.out, spec_.in}}; }
+  Tensor BiasAs(void* data, ElementType type) const { return {data, type, {spec_.out}}; }
+  Tensor Gradient(void* data, ElementType type) const {
     return {data, type, {spec_.batch, spec_.out}};
   }
 

@@ -37,10 +37,10 @@ using CudnnFilter = CudaDescriptor<cudnnFilterDescriptor_t, cudnnStatus_t>;
 using CudnnConvolution = CudaDescriptor<cudnnConvolutionDescriptor_t, cudnnStatus_t>;
 
 // Throw Error: kDevice, and kUnsupported for types other than f32 and bf16.
-CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, ValueType type,
+CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, ElementType type,
                             ImageLayout layout);
 // Weights, in the layout that matches the images'.
-CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, ValueType type,
+CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, ElementType type,
                             ImageLayout layout);
 // Accumulates in f32.
 CudnnConvolution MakeCudnnConvolution(const CudaContext& context, const ConvolutionSpec& spec);

@@ -45,7 +45,7 @@ __global__ void MapTwo(size_t groups, const T* a, const T* b, T* to, const Funct
 }
 
 template <typename Function>
-void StartOne(const char* what, ValueType type, const void* x, void* y, size_t count,
+void StartOne(const char* what, ElementType type, const void* x, void* y, size_t count,
               const Function& function, cudaStream_t stream) {
   if (count == 0) return;
   AsElement(type, [&](auto element) {
@@ -61,8 +61,8 @@ void StartOne(const char* what, ValueType type, const void* x, void* y, size_t c
 }
 
 template <typename Function>
-void StartTwo(const char* what, ValueType type, const void* a, const void* b, void* y, size_t count,
-              const Function& function, cudaStream_t stream) {
+void StartTwo(const char* what, ElementType type, const void* a, const void* b, void* y,
+              size_t count, const Function& function, cudaStream_t stream) {
   if (count == 0) return;
   AsElement(type, [&](auto element) {
     using T = decltype(element);
@@ -109,7 +109,7 @@ __global__ void StoreFew(const FewBytes bytes, size_t count, uint8_t* to) {
 
 }  // namespace
 
-void LaunchActivate(Activation activation, ValueType type, const void* x, void* y, size_t count,
+void LaunchActivate(Activation activation, ElementType type, const void* x, void* y, size_t count,
                     CUstream_st* stream) {
   if (activation == Activation::kRelu) {
     StartOne("ReLU", type, x, y, count, Relu(), stream);
@@ -118,7 +118,7 @@ void LaunchActivate(Activation activation, ValueType type, const void* x, void* 
   }
 }
 
-void LaunchActivateBackward(Activation activation, ValueType type, const void* y, const void* dy,
+void LaunchActivateBackward(Activation activation, ElementType type, const void* y, const void* dy,
                             void* dx, size_t count, CUstream_st* stream) {
   if (activation == Activation::kRelu) {
     StartTwo("ReLU's gradient", type, y, dy, dx, count, ReluBackward(), stream);
@@ -127,7 +127,7 @@ void LaunchActivateBackward(Activation activation, ValueType type, const void* y
   }
 }
 
-void LaunchAdd(ValueType type, const void* x, void* to, size_t count, CUstream_st* stream) {
+void LaunchAdd(ElementType type, const void* x, void* to, size_t count, CUstream_st* stream) {
   StartTwo("an addition", type, x, to, to, count, Sum(), stream);
 }
 

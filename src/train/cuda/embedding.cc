@@ -13,7 +13,7 @@ class CudaEmbedding final : public Embedding {
         tokens_(static_cast<size_t>(spec.batch * spec.length)),
         order_(4 * tokens_ * sizeof(uint32_t)),
         sort_bytes_(EmbeddingSortBytes(spec)) {
-    if (spec.id_type != ValueType::kI64 && spec.id_type != ValueType::kI32) {
+    if (spec.id_type != ElementType::kI64 && spec.id_type != ElementType::kI32) {
       throw Error(ErrorKind::kUnsupported, "tokens must be i64 or i32");
     }
     context.Reserve(sort_bytes_);

@@ -72,8 +72,8 @@ __global__ void AddRows(TokenMap map, uint32_t count, uint32_t vocabulary, const
 }
 
 template <typename Body>
-void AsId(ValueType type, const Body& body) {
-  if (type == ValueType::kI32) {
+void AsId(ElementType type, const Body& body) {
+  if (type == ElementType::kI32) {
     body(int32_t{});
   } else {
     body(int64_t{});

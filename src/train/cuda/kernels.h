@@ -16,7 +16,7 @@ namespace recpack::train {
 // Shape of activations for per-channel operations.
 struct ByChannel {
   int64_t batch = 0, channels = 0, plane = 1;  // plane: pixels per image
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
 };
 
@@ -77,11 +77,11 @@ void LaunchNormGradients(const NormSlices& sums, double count, const float* scal
                          const NormFolded& folded, const NormGradients& to, CUstream_st* stream);
 
 // elementwise.cu
-void LaunchActivate(Activation activation, ValueType type, const void* x, void* y, size_t count,
+void LaunchActivate(Activation activation, ElementType type, const void* x, void* y, size_t count,
                     CUstream_st* stream);
-void LaunchActivateBackward(Activation activation, ValueType type, const void* y, const void* dy,
+void LaunchActivateBackward(Activation activation, ElementType type, const void* y, const void* dy,
                             void* dx, size_t count, CUstream_st* stream);
-void LaunchAdd(ValueType type, const void* x, void* to, size_t count, CUstream_st* stream);
+void LaunchAdd(ElementType type, const void* x, void* to, size_t count, CUstream_st* stream);
 void LaunchSgd(const SgdUpdate& update, float* value, const float* gradient, float* velocity,
                size_t count, CUstream_st* stream);
 void LaunchAdam(const AdamUpdate& update, float* value, const float* gradient, float* first,

@@ -76,10 +76,10 @@ inline dim3 GridFor(size_t count) {
 
 // Calls body(T{}) with T float or __nv_bfloat16.
 template <typename Body>
-void AsElement(ValueType type, const Body& body) {
-  if (type == ValueType::kF32) {
+void AsElement(ElementType type, const Body& body) {
+  if (type == ElementType::kF32) {
     body(float{});
-  } else if (type == ValueType::kBf16) {
+  } else if (type == ElementType::kBf16) {
     body(__nv_bfloat16{});
   } else {
     throw Error(ErrorKind::kUnsupported, "CUDA devices support f32 and bf16 only");

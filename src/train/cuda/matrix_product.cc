@@ -13,14 +13,14 @@ constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;  // cuBLAS's recommendat
 constexpr int kCandidates = 16;
 constexpr uintptr_t kAligned = 256;  // alignment of all our arrays
 
-cudaDataType_t CublasType(ValueType type) {
-  if (type == ValueType::kF32) return CUDA_R_32F;
-  if (type == ValueType::kBf16) return CUDA_R_16BF;
+cudaDataType_t CublasType(ElementType type) {
+  if (type == ElementType::kF32) return CUDA_R_32F;
+  if (type == ElementType::kBf16) return CUDA_R_16BF;
   throw Error(ErrorKind::kUnsupported, "dense layers support f32 and bf16 only");
 }
 
 cublasComputeType_t ComputeType(const CudaContext& context, const MatrixProductSpec& spec) {
-  const bool tf32 = spec.in == ValueType::kF32 && context.tf32();
+  const bool tf32 = spec.in == ElementType::kF32 && context.tf32();
   return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
@@ -39,12 +39,12 @@ MatrixProduct::MatrixProduct(CudaContext& context, const MatrixProductSpec& spec
   if (!plain_.found) {
     throw Error(ErrorKind::kUnsupported,
                 format("cuBLASLt has no deterministic product of {} by {} and {} by {}, {}", spec.m,
-                       spec.k, spec.k, spec.n, spec.in == ValueType::kF32 ? "f32" : "bf16"),
+                       spec.k, spec.k, spec.n, spec.in == ElementType::kF32 ? "f32" : "bf16"),
                 {}, "choose the other type");
   }
 }
 
-MatrixProduct::Layout MatrixProduct::MakeLayout(ValueType type, int64_t rows,
+MatrixProduct::Layout MatrixProduct::MakeLayout(ElementType type, int64_t rows,
                                                 int64_t columns) const {
   cublasLtMatrixLayout_t layout = nullptr;
   Check(context_.libraries(),

@@ -16,8 +16,8 @@ namespace recpack::train {
 struct MatrixProductSpec {
   int64_t m = 0, n = 0, k = 0;
   bool transposed_a = false, transposed_b = false;
-  ValueType in = ValueType::kF32;   // of A and B
-  ValueType out = ValueType::kF32;  // of D and the vector
+  ElementType in = ElementType::kF32;   // of A and B
+  ElementType out = ElementType::kF32;  // of D and the vector
   // Operation with a vector: CUBLASLT_EPILOGUE_BIAS adds it, per row of D; CUBLASLT_EPILOGUE_BGRADB
   // sets it to the sums of B over k, per column of D.
   cublasLtEpilogue_t vector = CUBLASLT_EPILOGUE_DEFAULT;
@@ -48,7 +48,7 @@ class MatrixProduct {
     bool found = false;
   };
 
-  Layout MakeLayout(ValueType type, int64_t rows, int64_t columns) const;
+  Layout MakeLayout(ElementType type, int64_t rows, int64_t columns) const;
   Way Choose(CudaContext& context, const MatrixProductSpec& spec, cublasLtEpilogue_t vector) const;
   std::optional<Way> ChooseExtended(CudaContext& context, const MatrixProductSpec& spec) const;
 

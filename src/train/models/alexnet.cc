@@ -138,7 +138,7 @@ class Alexnet final : public Model {
   }
   DenseSpec LogitsOf(const AlexnetOptions& options) const {
     DenseSpec spec = DenseOf(options.dense, options.classes);
-    spec.out_type = ValueType::kF32;
+    spec.out_type = ElementType::kF32;
     return spec;
   }
 

@@ -74,7 +74,7 @@ class Deepconn final : public Model {
                                               .second = options_.latent,
                                               .factors = options_.factors,
                                               .type = context_.type});
-      rating_.Allocate(here, {context_.batch}, ValueType::kF32);
+      rating_.Allocate(here, {context_.batch}, ElementType::kF32);
     });
     loss_at_.DoAndJoin([this] {
       const auto batch = static_cast<size_t>(context_.batch);

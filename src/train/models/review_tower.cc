@@ -32,7 +32,7 @@ ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, cons
                       .length = options.max_tokens,
                       .vocabulary = options.vocabulary,
                       .dims = options.dims,
-                      .id_type = ValueType::kI32,
+                      .id_type = ElementType::kI32,
                       .type = context.type,
                       .layout = context.layout},
       // No weight decay: it would shrink the vectors of rare tokens.

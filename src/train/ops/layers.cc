@@ -15,10 +15,10 @@ void ComputeWeightGradients(const ModelContext& context, const std::function<voi
 
 }  // namespace
 
-void Activations::Allocate(const ModelContext& context, Shape shape, ValueType type) {
+void Activations::Allocate(const ModelContext& context, Shape shape, ElementType type) {
   value = {.type = type, .shape = std::move(shape), .layout = context.layout};
   gradient = value;
-  WithMemoryFor(format("an activation {} {}", ShapeText(value.shape), ValueTypeName(type)), [&] {
+  WithMemoryFor(format("an activation {} {}", ShapeText(value.shape), ElementName(type)), [&] {
     value_memory = context.ops->Allocate(value.bytes());
     gradient_memory = context.ops->Allocate(gradient.bytes());
   });

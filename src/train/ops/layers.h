@@ -21,7 +21,7 @@ struct ModelContext {
   Placement* placement = nullptr;
   Variables* variables = nullptr;
   int64_t batch = 0;
-  ValueType type = ValueType::kF32;  // of activations
+  ElementType type = ElementType::kF32;  // of activations
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
   // Weight gradients are computed beside input gradients, until Ops::Rejoin(); strategies are
@@ -39,7 +39,7 @@ struct Activations {
   Tensor gradient;
   DeviceArray value_memory, gradient_memory;
 
-  void Allocate(const ModelContext& context, Shape shape, ValueType type);
+  void Allocate(const ModelContext& context, Shape shape, ElementType type);
 };
 
 // Called once a variable's gradient is enqueued. Ops::Beside() work, or work after Ops::Rejoin(),

@@ -5,7 +5,7 @@
 namespace recpack::train {
 
 NormPasses::NormPasses(Ops& ops, const BatchNormSpec& spec) : ops_(ops), spec_(spec) {
-  if (spec.type != ValueType::kF32 && spec.type != ValueType::kBf16) {
+  if (spec.type != ElementType::kF32 && spec.type != ElementType::kBf16) {
     throw Error(ErrorKind::kUnsupported, "batch normalisation supports f32 and bf16 only");
   }
 }

@@ -24,7 +24,7 @@ struct ConvolutionSpec {
   int stride = 1;
   int pad_height = 0, pad_width = 0;  // on each side
   bool bias = false;
-  ValueType type = ValueType::kF32;  // of activations and their gradients
+  ElementType type = ElementType::kF32;  // of activations and their gradients
   ImageLayout layout = ImageLayout::kNhwc;
 
   int64_t out_height() const { return (height + 2 * pad_height - kernel_height) / stride + 1; }
@@ -48,8 +48,8 @@ class Convolution {
 // y = x * transpose(weights) + bias, with x (batch, in), weights (out, in), y (batch, out).
 struct DenseSpec {
   int64_t batch = 0, in = 0, out = 0;
-  ValueType type = ValueType::kF32;      // of x and its gradient
-  ValueType out_type = ValueType::kF32;  // of y and its gradient
+  ElementType type = ElementType::kF32;      // of x and its gradient
+  ElementType out_type = ElementType::kF32;  // of y and its gradient
 };
 
 class Dense {
@@ -69,7 +69,7 @@ struct BatchNormSpec {
   bool fused = true;      // in as few passes as possible; off: one operation at a time
   float epsilon = 1e-5F;  // added to the variance
   float momentum = 0.1F;  // running = (1 - momentum) * running + momentum * batch statistic
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   // Sums `count` values over all devices of a step, in place, so that statistics cover the samples
   // of all devices. Null: of this device only.
@@ -107,7 +107,7 @@ struct PoolingSpec {
   int64_t batch = 0, channels = 0, height = 0, width = 0;
   int window_height = 0, window_width = 0;  // windows lie inside the image: no padding
   int stride = 1;
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
 
   int64_t out_height() const { return (height - window_height) / stride + 1; }
@@ -138,8 +138,8 @@ struct LossSums {
 struct EmbeddingSpec {
   int64_t batch = 0, length = 0;  // length [tokens]
   int64_t vocabulary = 0, dims = 0;
-  ValueType id_type = ValueType::kI64;  // or kI32
-  ValueType type = ValueType::kF32;     // of y and its gradient
+  ElementType id_type = ElementType::kI64;  // or kI32
+  ElementType type = ElementType::kF32;     // of y and its gradient
   ImageLayout layout = ImageLayout::kNhwc;
 
   Shape table_shape() const { return {vocabulary, dims}; }
@@ -162,7 +162,7 @@ class Embedding {
 // where x is the concatenation of two arrays, (batch, first) and (batch, second).
 struct FactorisationSpec {
   int64_t batch = 0, first = 0, second = 0, factors = 0;
-  ValueType type = ValueType::kF32;  // of x and its gradient; y is f32
+  ElementType type = ElementType::kF32;  // of x and its gradient; y is f32
 
   int64_t in() const { return first + second; }
 };
@@ -230,7 +230,7 @@ class Ops {
   virtual std::string Describe() const = 0;  // "CPU: oneDNN 3.2.0, 2 threads"
   // Returns whether its layers support activations of this type: on CPUs bf16 needs AVX-512 or
   // AVX-NE-CONVERT.
-  virtual bool Computes(ValueType /*type*/) const { return true; }
+  virtual bool Computes(ElementType /*type*/) const { return true; }
   // Makes the calling thread the one that uses this device.
   virtual void Attach() = 0;
   // The stream that work is enqueued on. Null: calls are synchronous.

@@ -25,7 +25,7 @@ std::string ShapeText(const Shape& shape);
 // Address and description of an array. Does not own its memory.
 struct Tensor {
   void* data = nullptr;  // in the memory of one device
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   Shape shape = {};
   ImageLayout layout = ImageLayout::kNhwc;  // for four dimensions; others are row-major
 
@@ -34,7 +34,7 @@ struct Tensor {
     return static_cast<T*>(data);
   }
   int64_t elements() const noexcept { return Elements(shape); }
-  size_t bytes() const noexcept { return static_cast<size_t>(elements()) * ValueBytes(type); }
+  size_t bytes() const noexcept { return static_cast<size_t>(elements()) * ElementBytes(type); }
 };
 
 }  // namespace recpack::train

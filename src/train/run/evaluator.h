@@ -13,8 +13,8 @@
 namespace recpack::train {
 
 struct EvaluatorOptions {
-  std::string checkpoint;            // a file, or a folder: its latest valid checkpoint
-  ValueType type = ValueType::kF32;  // of activations, or kBf16
+  std::string checkpoint;                // a file, or a folder: its latest valid checkpoint
+  ElementType type = ElementType::kF32;  // of activations, or kBf16
   uint32_t batch_size = 128;
   DeviceSpec device = {};  // a CPU or a GPU
   int threads = 0;         // of a CPU device; 0: all available

@@ -10,7 +10,7 @@ namespace recpack::train {
 
 QuantisedModel QuantiseModel(EvaluatedModel& model, TrainerOptions options,
                              const CalibrationOptions& calibration) {
-  if (options.model == "deepconn" || options.type != ValueType::kF32) {
+  if (options.model == "deepconn" || options.type != ElementType::kF32) {
     throw Error(ErrorKind::kUnsupported,
                 options.model == "deepconn" ? "int8 does not support deepconn"
                                             : "int8 needs a network in f32",

@@ -18,7 +18,7 @@ std::vector<float> Floats(Ops& ops, const Tensor& tensor) {
   const Tensor flat{tensor.data, tensor.type, {tensor.elements()}};
   std::vector<float> values(static_cast<size_t>(tensor.elements()));
   const DeviceArray copy = ops.Allocate(values.size() * sizeof(float));
-  ops.Convert(flat, {copy.data(), ValueType::kF32, flat.shape});
+  ops.Convert(flat, {copy.data(), ElementType::kF32, flat.shape});
   ops.Download(values.data(), copy.data(), values.size() * sizeof(float));
   return values;
 }

@@ -39,7 +39,7 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
       {"the model", options.model},
       {"recipes", options.recipe + ", " + options.eval_recipe},
       {"evaluated split", format("'{}'", options.eval_split)},
-      {"type of activations", ValueTypeName(options.type)},
+      {"type of activations", ElementName(options.type)},
       {"layout", std::to_string(static_cast<int>(options.layout))},
       {"fused normalisation", std::to_string(options.fused_norm)},
       {"width", std::to_string(options.resnet.width)},

@@ -20,8 +20,8 @@ TrainerChoice Served(const char* name, VariablePlace place, bool async) {
 }  // namespace
 
 const TrainerChoices& TypeChoices() {
-  static const TrainerChoices choices = {Choice("f32", &TrainerOptions::type, ValueType::kF32),
-                                         Choice("bf16", &TrainerOptions::type, ValueType::kBf16)};
+  static const TrainerChoices choices = {Choice("f32", &TrainerOptions::type, ElementType::kF32),
+                                         Choice("bf16", &TrainerOptions::type, ElementType::kBf16)};
   return choices;
 }
 

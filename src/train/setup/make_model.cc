@@ -44,7 +44,7 @@ std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
                            recipe, image->width, image->height, size, size),
                     {}, "choose a recipe with the network's image size");
       }
-      image->type = options.type == ValueType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
+      image->type = options.type == ElementType::kBf16 ? ElementType::kBf16 : ElementType::kF32;
       image->layout = options.layout;
     }
   }
@@ -54,13 +54,13 @@ std::vector<Field> PictureFields(const TrainerOptions& options, bool training) {
 std::vector<Field> ReviewFields(const DeepconnOptions& options) {
   const auto tokens = [&](const char* name) {
     return NumbersField{.name = name,
-                        .type = ValueType::kI32,
+                        .type = ElementType::kI32,
                         .length = static_cast<uint32_t>(options.max_tokens),
                         .ragged = true,
                         .truncate = true};
   };
   return {tokens("user_tokens"), tokens("item_tokens"),
-          NumbersField{.name = "rating", .type = ValueType::kF32}};
+          NumbersField{.name = "rating", .type = ElementType::kF32}};
 }
 
 // NaN is rejected as well.

@@ -56,7 +56,7 @@ struct TrainerOptions {
   AlexnetOptions alexnet;
   DeepconnOptions
       deepconn;  // vocabulary 0: the number of lines of vocabulary.txt beside the shards
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
 

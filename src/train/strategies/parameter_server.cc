@@ -251,7 +251,7 @@ float* ParameterServer::Sum(Keeper& keeper, Variable& variable, size_t device) {
   }
   const auto there = [&](size_t i) -> Tensor {
     return {
-        variable.arrived_there[i].data(), ValueType::kF32, {static_cast<int64_t>(variable.size)}};
+        variable.arrived_there[i].data(), ElementType::kF32, {static_cast<int64_t>(variable.size)}};
   };
   for (size_t i = first; i < end; ++i) {
     if (variable.sent[i]) keeper.ops->Upload(there(i).data, variable.sent[i], there(i).bytes());

@@ -91,7 +91,7 @@ TEST_F(EmulatedSteps, OfTheOtherTypeLayoutAndNormGiveTheSameBits) {
   const SmallCifar data(kRecords);
   TrainerOptions options = Pictures(data);
   options.evaluate = false;
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   options.layout = ImageLayout::kNchw;
   options.fused_norm = false;
   ExpectGraphsAreTheSameBits(options);

@@ -28,10 +28,10 @@ TEST_F(EmulatedTraining, OfPicturesInTheOtherLayoutAndTypeGivesAboutTheLossesOfT
   TrainerOptions options = Pictures(data, "cuda:0");
   options.epochs = 1;
   options.layout = ImageLayout::kNchw;
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   TrainerOptions on_cpu = options;
   on_cpu.devices = ParseDevices("cpu:0");
-  if (!MakeCpuOps()->Computes(ValueType::kBf16)) on_cpu.type = ValueType::kF32;
+  if (!MakeCpuOps()->Computes(ElementType::kBf16)) on_cpu.type = ElementType::kF32;
   ExpectAlmost(Train(options), Train(on_cpu), 0.05);
 }
 

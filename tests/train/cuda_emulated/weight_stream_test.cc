@@ -34,7 +34,7 @@ TEST_F(EmulatedWeightStream, OfPicturesGivesTheSameBits) {
   options.epochs = 1;
   options.evaluate = false;
   ExpectTheSameBits(options);
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   options.fused_norm = false;
   options.layout = ImageLayout::kNchw;
   ExpectTheSameBits(options);
@@ -44,7 +44,7 @@ TEST_F(EmulatedWeightStream, OfDenseLayersGivesTheSameBits) {
   const SmallCifar data(32);
   TrainerOptions options = Short(data, "cuda:0");
   ExpectTheSameBits(options);
-  options.type = ValueType::kBf16;  // its last gradients are f32
+  options.type = ElementType::kBf16;  // its last gradients are f32
   options.optimizer.kind = OptimizerKind::kAdam;
   ExpectTheSameBits(options);
 }
