@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "recpack/base/median.h"
 #include "bench/image/libjpeg_crop.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -121,11 +122,6 @@ std::vector<double> RatesOf(const std::vector<Item>& items, std::span<const Side
   }
   for (double& value : seconds) value = static_cast<double>(items.size()) / value;
   return seconds;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 int Run(const std::string& folder, int rounds) {

@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "recpack/base/median.h"
 #include "recpack/base/error.h"
 #include "recpack/base/permutation.h"
 #include "recpack/base/random.h"
@@ -178,11 +179,6 @@ std::vector<Entrant> Entrants(const Split& split, bool cold) {
   ours("mapped_alone", Backend::kMapped, 0, 0);
   ours("mapped_advised", Backend::kMapped, 0, kAhead);
   return entrants;
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void Print(const Entrant& entrant, uint64_t record_bytes, bool cold, double ceiling) {

@@ -13,13 +13,13 @@ namespace {
 
 constexpr int kMaxSide = 1 << 16;
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
+[[noreturn]] void RefuseFinish(const std::string& reason, const std::string& advice) {
   throw Error(ErrorKind::kInvalidArgument, "finishing an image: " + reason, {}, advice);
 }
 
 void CheckSide(const char* name, int side) {
   if (side >= 1 && side <= kMaxSide) return;
-  Refuse(std::string(name) + " is " + std::to_string(side),
+  RefuseFinish(std::string(name) + " is " + std::to_string(side),
          "give a size from 1 to " + std::to_string(kMaxSide));
 }
 
@@ -28,12 +28,12 @@ void CheckType(ElementType type) {
        {ElementType::kU8, ElementType::kF16, ElementType::kBf16, ElementType::kF32}) {
     if (type == allowed) return;
   }
-  Refuse(std::string("the element type is ") + ElementName(type), "give u8, f16, bf16 or f32");
+  RefuseFinish(std::string("the element type is ") + ElementName(type), "give u8, f16, bf16 or f32");
 }
 
 void CheckChannels(int channels) {
   if (channels < 1 || channels > 4) {
-    Refuse("channels is " + std::to_string(channels), "give 1 to 4 channels");
+    RefuseFinish("channels is " + std::to_string(channels), "give 1 to 4 channels");
   }
 }
 
@@ -44,7 +44,7 @@ void CheckFactors(const FinishOptions& o) {
     if (std::isfinite(o.bias[c]) && std::isfinite(255 * o.scale[c]) && std::isfinite(last)) {
       continue;
     }
-    Refuse("scale " + std::to_string(o.scale[c]) + " and bias " + std::to_string(o.bias[c]) +
+    RefuseFinish("scale " + std::to_string(o.scale[c]) + " and bias " + std::to_string(o.bias[c]) +
                " of channel " + std::to_string(c) + " give values that are not finite",
            "give finite factors; a standard deviation must be above 0");
   }
@@ -176,7 +176,7 @@ FinishOptions MeanStd(FinishOptions options, const double* mean, const double* s
   CheckChannels(options.channels);
   for (size_t c = 0; c < static_cast<size_t>(options.channels); ++c) {
     if (!std::isfinite(mean[c]) || !std::isfinite(std[c]) || std[c] <= 0) {
-      Refuse("mean " + std::to_string(mean[c]) + " and standard deviation " +
+      RefuseFinish("mean " + std::to_string(mean[c]) + " and standard deviation " +
                  std::to_string(std[c]) + " of channel " + std::to_string(c),
              "give finite means and deviations above 0");
     }

@@ -1,8 +1,9 @@
-// String formatting. The only file that includes fmt.
+// String formatting: the only header that includes fmt, and quantities for people.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -17,5 +18,15 @@ struct Formatter {
   }
 };
 inline constexpr Formatter format;
+
+// "812 B", "61.4 MB": decimal units.
+std::string BytesText(double bytes);
+inline std::string BytesText(uint64_t bytes) { return BytesText(static_cast<double>(bytes)); }
+
+// "1,234,567".
+std::string CountText(uint64_t count);
+
+// Formats a share of 1: 0.123 as "12.3 %".
+std::string Percent(double share, int decimals = 1);
 
 }  // namespace recpack

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/median.h"
 #include "src/base/format.h"
 
 namespace recpack::ceiling {
@@ -83,8 +84,8 @@ Spread MeasureSpread(int rounds, const std::function<Rate()>& measure) {
     if (!rate.measured()) return {.unavailable = rate.unavailable};
     rates.push_back(rate.per_second);
   } while (static_cast<int>(rates.size()) < rounds);
-  std::ranges::sort(rates);
-  return {.value = rates[rates.size() / 2], .low = rates.front(), .high = rates.back()};
+  const auto [low, high] = std::ranges::minmax(rates);
+  return {.value = Median(rates), .low = low, .high = high};
 }
 
 }  // namespace recpack::ceiling

@@ -9,7 +9,7 @@
 namespace recpack {
 namespace {
 
-[[noreturn]] void Refuse(std::string_view text, const std::string& why) {
+[[noreturn]] void RefuseFields(std::string_view text, const std::string& why) {
   throw Error(ErrorKind::kInvalidArgument, format("cannot read the fields '{}': {}", text, why), {},
               "write them as image=jpg,label=cls");
 }
@@ -22,11 +22,11 @@ FieldMap ParseFieldMap(std::string_view text) {
   for (const std::string& part : SplitText(text, ',')) {
     const size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
-      Refuse(text, format("'{}' is not TARGET=FIELD", part));
+      RefuseFields(text, format("'{}' is not TARGET=FIELD", part));
     }
     std::string target = part.substr(0, equals);
     if (std::ranges::count(fields, target, &FieldRule::target)) {
-      Refuse(text, format("'{}' is given twice", target));
+      RefuseFields(text, format("'{}' is given twice", target));
     }
     fields.push_back({.target = std::move(target), .from = part.substr(equals + 1)});
   }

@@ -57,8 +57,8 @@ void Print(const Mixture& samples, const AuditKey& key, const AuditReport& repor
                                   ? "all is well up to there, the rest was not delivered"
                                   : "all is well";
   std::printf("epoch %s: %s of %s, %s substituted: %s\n", std::to_string(key.epoch).c_str(),
-              HumanCount(report.samples).c_str(), Counted(report.epoch_samples, "sample").c_str(),
-              HumanCount(report.substituted).c_str(), verdict);
+              CountText(report.samples).c_str(), Counted(report.epoch_samples, "sample").c_str(),
+              CountText(report.substituted).c_str(), verdict);
 }
 
 }  // namespace

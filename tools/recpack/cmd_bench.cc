@@ -15,6 +15,7 @@
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
+#include "recpack/base/median.h"
 #include "tools/recpack/samples_flags.h"
 
 namespace recpack::tool {
@@ -32,11 +33,6 @@ struct BenchFlags {
   bool check = false;
   bool json = false;
 };
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 // One value per round.
 struct Prediction {
@@ -149,7 +145,7 @@ Json ToJson(const BenchResult& result) {
   return json;
 }
 
-std::string Count(double number) { return HumanCount(static_cast<uint64_t>(std::llround(number))); }
+std::string Count(double number) { return CountText(static_cast<uint64_t>(std::llround(number))); }
 
 void PrintStages(const BenchResult& result) {
   std::printf("%-8s %6s %16s %16s\n", "stage", "busy", "samples/s alone", "ceiling here");
@@ -172,9 +168,9 @@ void Print(const BenchResult& result) {
               LimitedBy(run));
   PrintStages(result);
   if (run.cache_budget > 0) {
-    std::printf("\ncache: %s of %s, %s hits, %s misses\n", HumanBytes(run.cache.bytes).c_str(),
-                HumanBytes(run.cache_budget).c_str(), HumanCount(run.cache.hits).c_str(),
-                HumanCount(run.cache.misses).c_str());
+    std::printf("\ncache: %s of %s, %s hits, %s misses\n", BytesText(run.cache.bytes).c_str(),
+                BytesText(run.cache_budget).c_str(), CountText(run.cache.hits).c_str(),
+                CountText(run.cache.misses).c_str());
   }
   std::printf("\n%7s %20s%s\n", "threads", "predicted samples/s",
               result.checked ? "             measured   error" : "");

@@ -54,7 +54,7 @@ void PrintHistogram(const ManifestSplit& split, const std::vector<std::string>& 
     const bool named = label >= 0 && static_cast<size_t>(label) < names.size();
     const std::string bar(static_cast<size_t>(40 * count / most), '#');
     std::printf("  %5s %-14s %10s %s\n", std::to_string(label).c_str(),
-                named ? names[static_cast<size_t>(label)].c_str() : "", HumanCount(count).c_str(),
+                named ? names[static_cast<size_t>(label)].c_str() : "", CountText(count).c_str(),
                 bar.c_str());
   }
 }
@@ -64,10 +64,10 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
   for (const auto& wanted : layout.splits) {
     const ManifestSplit& split = *manifest.FindSplit(wanted.name);
     std::printf("%-12s %8zu %14s %12s\n", split.name.c_str(), split.shards.size(),
-                HumanCount(split.records()).c_str(), HumanBytes(split.bytes()).c_str());
+                CountText(split.records()).c_str(), BytesText(split.bytes()).c_str());
     for (const auto& shard : shards ? split.shards : ShardList()) {
-      std::printf("  %-40s %12s %12s\n", shard.file.c_str(), HumanCount(shard.records).c_str(),
-                  HumanBytes(shard.bytes).c_str());
+      std::printf("  %-40s %12s %12s\n", shard.file.c_str(), CountText(shard.records).c_str(),
+                  BytesText(shard.bytes).c_str());
     }
     PrintHistogram(split, manifest.class_names);
   }
@@ -76,7 +76,7 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
                 feature.length >= 0 ? format("{} a record", feature.length).c_str() : "varies");
   }
   for (const auto& file : manifest.files) {
-    std::printf("file %s, %s\n", file.file.c_str(), HumanBytes(file.bytes).c_str());
+    std::printf("file %s, %s\n", file.file.c_str(), BytesText(file.bytes).c_str());
   }
   if (!manifest.skipped.empty())
     std::printf("%s skipped\n", Counted(manifest.skipped.size(), "item").c_str());
@@ -92,7 +92,7 @@ Manifest Find(const Layout& layout, const LsFlags& flags) {
       .progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); }};
   const uint64_t bytes = pack::BytesToSurvey(layout, options);
   if (bytes >= kWorthAWord) {
-    std::fprintf(stderr, "recpack: reading %s of shards: %s\n", HumanBytes(bytes).c_str(),
+    std::fprintf(stderr, "recpack: reading %s of shards: %s\n", BytesText(bytes).c_str(),
                  flags.classes ? "to count the classes"
                                : "there is neither a manifest nor an index that fits them "
                                  "(`recpack index` makes one)");

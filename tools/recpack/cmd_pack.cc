@@ -14,6 +14,7 @@
 #include "src/pack/open/open_source.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
+#include "tools/parse_units.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -112,7 +113,7 @@ pack::PackOptions MakePackOptions(const PackFlags& flags) {
 
 void SuggestShardSize(const pack::Plan& plan) {
   if (plan.shards.size() <= kManyShards) return;
-  std::string size = HumanBytes(plan.bytes() / 1000);
+  std::string size = BytesText(plan.bytes() / 1000);
   std::erase(size, ' ');  // so that the flag accepts it
   std::fprintf(stderr,
                "recpack: %zu shards are many files; --shard-size %s would give about 1,000\n",
@@ -154,19 +155,19 @@ bool SizesDiffer(const pack::PackResult& result) {
 void PrintSummary(const pack::PackResult& result, const PackFlags& flags, double seconds) {
   for (const auto& split : result.manifest.splits) {
     std::printf("%-12s %18s  %10s  %s\n", split.name.c_str(),
-                Counted(split.records(), "record").c_str(), HumanBytes(split.bytes()).c_str(),
+                Counted(split.records(), "record").c_str(), BytesText(split.bytes()).c_str(),
                 Counted(split.shards.size(), "shard").c_str());
   }
   std::printf("packed %s, %s, into %s in %s", Counted(result.records, "record").c_str(),
-              HumanBytes(result.bytes).c_str(), flags.out.c_str(), HumanSeconds(seconds).c_str());
+              BytesText(result.bytes).c_str(), flags.out.c_str(), HumanSeconds(seconds).c_str());
   if (result.shards_found > 0) {
-    std::printf(" (%s of %s already existed)", HumanCount(result.shards_found).c_str(),
+    std::printf(" (%s of %s already existed)", CountText(result.shards_found).c_str(),
                 Counted(result.shards, "shard").c_str());
   }
   std::printf("\n");
   if (result.complete && SizesDiffer(result)) {
     std::printf("planned were %s: the plan uses the sizes of the source files\n",
-                HumanBytes(result.plan.bytes()).c_str());
+                BytesText(result.plan.bytes()).c_str());
   }
   if (!result.complete && !result.skip_limit_exceeded) {
     std::printf("shards of other tasks are missing: the last task writes the manifest\n");
@@ -215,10 +216,10 @@ int DryRun(const pack::Source& source, const PackFlags& flags, const pack::PackO
   for (const auto& shard : plan.shards) {
     std::printf("%s  %s  about %s\n", shard.file.c_str(),
                 Counted(shard.end - shard.begin, "record").c_str(),
-                HumanBytes(shard.bytes).c_str());
+                BytesText(shard.bytes).c_str());
   }
-  std::printf("would write about %s in %s; %s are free\n", HumanBytes(bytes).c_str(),
-              Counted(plan.shards.size(), "shard").c_str(), HumanBytes(space.available).c_str());
+  std::printf("would write about %s in %s; %s are free\n", BytesText(bytes).c_str(),
+              Counted(plan.shards.size(), "shard").c_str(), BytesText(space.available).c_str());
   std::printf(
       "reading, encoding and compressing would take about %s, estimated by a trial of %s; writing "
       "and syncing, which depend on the disk, take additional time\n",

@@ -32,7 +32,7 @@ void Print(const pack::RepairResult& result, const std::string& out) {
         lost.reason.c_str());
   }
   std::printf("saved %s, %s, in %s; %s lost, listed in %s\n",
-              Counted(result.records, "record").c_str(), HumanBytes(result.bytes).c_str(),
+              Counted(result.records, "record").c_str(), BytesText(result.bytes).c_str(),
               out.c_str(), Counted(result.lost.size(), "piece").c_str(), pack::kLedgerName);
 }
 

@@ -34,7 +34,7 @@ void Print(const pack::VerifyResult& result) {
     std::printf(": %s\n", finding.reason.c_str());
   }
   std::printf(
-      "%s, %s: %s\n", Counted(result.records, "record").c_str(), HumanBytes(result.bytes).c_str(),
+      "%s, %s: %s\n", Counted(result.records, "record").c_str(), BytesText(result.bytes).c_str(),
       result.findings.empty() ? "all is well" : Counted(result.findings.size(), "finding").c_str());
 }
 

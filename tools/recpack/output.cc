@@ -33,7 +33,7 @@ std::optional<pack::UnfinishedPack> NoteUnfinished(const Layout& layout) {
 }
 
 std::string Counted(uint64_t count, const std::string& noun) {
-  return HumanCount(count) + " " + noun + (count == 1 ? "" : "s");
+  return CountText(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 void PrintNotices(const Layout& layout) {
@@ -70,7 +70,7 @@ void ProgressBar::Update(uint64_t bytes, uint64_t total_bytes) {
   const std::string bar(static_cast<size_t>(share * kWidth), '#');
   const double left = total * (1 - share) / std::max(1.0, rate);
   std::fputs(format("\r\033[K{} [{:<30}] {:3.0f} %  {}/s  {} left", what_, bar, share * 100,
-                    HumanBytes(static_cast<uint64_t>(rate)), HumanSeconds(left))
+                    BytesText(static_cast<uint64_t>(rate)), HumanSeconds(left))
                  .c_str(),
              stderr);
 }

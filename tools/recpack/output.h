@@ -7,7 +7,7 @@
 
 #include "src/pack/plan/unfinished.h"
 #include "src/shards/layout/layout.h"
-#include "tools/human.h"
+#include "src/base/format.h"
 #include "tools/json_line.h"
 
 namespace recpack::tool {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "src/probe/report/compare.h"
-#include "tools/human.h"
+#include "tools/parse_units.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "src/probe/verdict/verdict.h"
-#include "tools/human.h"
+#include "tools/parse_units.h"
 #include "tools/recprobe/trace_show.h"
 
 namespace recpack::tool {

@@ -10,7 +10,6 @@
 #include "recpack/base/folders.h"
 #include "src/base/format.h"
 #include "src/train/collectives/launch.h"
-#include "tools/human.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/sweep_report.h"
 #include "tools/rectrain/train_flags.h"
@@ -116,7 +115,7 @@ void Tell(const SweepReport& report, const train::SweepRun& run) {
   for (const std::string& name : report.plan.cases[run.of].names) line += " " + name;
   line += run.error.empty()
               ? format(": {} samples/s",
-                       HumanCount(static_cast<uint64_t>(run.timing.samples_per_second + 0.5)))
+                       CountText(static_cast<uint64_t>(run.timing.samples_per_second + 0.5)))
               : ": failed: " + run.error;
   std::fprintf(stderr, "%s\n", line.c_str());
 }

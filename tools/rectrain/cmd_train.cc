@@ -5,7 +5,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/run/trainer.h"
-#include "tools/human.h"
+#include "tools/parse_units.h"
 #include "tools/json_line.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/epoch_report.h"

@@ -23,7 +23,7 @@ Json NamesOf(const train::SweepPlan& plan, const train::SweepCase& of) {
   return names;
 }
 
-[[noreturn]] void Refuse(const std::string& why, const std::string& path) {
+[[noreturn]] void RefuseSweep(const std::string& why, const std::string& path) {
   throw Error(ErrorKind::kInvalidArgument, "not a sweep: " + why, {.path = path},
               "take it away, or name another folder");
 }
@@ -88,7 +88,7 @@ std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport
   const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
   try {
     if (NestsTooDeep({reinterpret_cast<const char*>(text.data()), text.size()})) {
-      Refuse("it is nested too deep", path);
+      RefuseSweep("it is nested too deep", path);
     }
     const Json json = Json::parse(text.begin(), text.end());
     if (json.at("setting") != report.setting) {
@@ -102,9 +102,9 @@ std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport
       for (const Json& run : rows.at(of).at("runs")) AddRun(run, of, runs);
     }
   } catch (const Json::parse_error& error) {
-    Refuse(format("it is not JSON from byte {} on", error.byte), path);
+    RefuseSweep(format("it is not JSON from byte {} on", error.byte), path);
   } catch (const Json::exception&) {
-    Refuse("a member is missing or has another type", path);
+    RefuseSweep("a member is missing or has another type", path);
   }
   return runs;
 }

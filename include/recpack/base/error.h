@@ -54,6 +54,9 @@ class Error : public std::exception {
   int error_number_;
 };
 
+// Throws Error (kInvalidArgument).
+[[noreturn]] void Refuse(const std::string& reason, const std::string& advice);
+
 // Makes an I/O error with the text of `error_number` (an errno value). ENOENT becomes kNotFound.
 Error SystemError(const std::string& what_failed, const std::string& path, int error_number);
 

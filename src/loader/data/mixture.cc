@@ -18,10 +18,6 @@ constexpr size_t kPartDigits = 4;
 constexpr size_t kParts = 8;
 constexpr uint32_t kLongestPeriod = 65'536;
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 // Rounds weights to whole counts that add up to the period: the views with the largest remainders
 // get one more each, earlier views first if they are equal.
 std::vector<uint32_t> Counts(const std::vector<MixedView>& views, uint32_t period) {

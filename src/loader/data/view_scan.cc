@@ -17,10 +17,6 @@ namespace {
 
 constexpr uint64_t kChunkRecords = 256;
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 // Calls visit(number, id, example) once for each record of an unbalanced view, in several threads.
 template <typename Visit>
 void Scan(const View& view, const ScanOptions& options, Visit visit) {

@@ -26,10 +26,6 @@ constexpr size_t kLeastCopied = 4 << 10;
 constexpr size_t kMostCopied = 64 << 10;
 constexpr size_t kLine = 64;
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 // A buffer aligned to cache lines. malloc() memory starts within a line, which makes copies on some
 // processors (`rep movsb` of Zen 4) half as slow again.
 uint8_t* AlignedIn(ByteBuffer& buffer, size_t bytes) {

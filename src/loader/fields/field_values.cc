@@ -13,10 +13,6 @@
 namespace recpack {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 ArraySpec Spec(std::string name, ElementType type, std::vector<uint32_t> shape) {
   size_t bytes = ElementBytes(type);
   for (const uint32_t extent : shape) bytes *= extent;

@@ -13,10 +13,6 @@
 namespace recpack {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 void Check(const MixImages& mix) {
   if (mix.classes == 0) Refuse("mixing images needs the number of classes", "give `classes`");
   for (const double alpha : {mix.mixup_alpha, mix.cutmix_alpha}) {

@@ -9,7 +9,7 @@
 namespace recpack {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& what, const std::string& why) {
+[[noreturn]] void RefuseText(const std::string& what, const std::string& why) {
   throw Error(ErrorKind::kInvalidArgument, format("invalid {}: {}", what, why), {},
               "give it as it was printed, whole and unchanged");
 }
@@ -27,7 +27,7 @@ std::string JoinDotted(const std::vector<std::string>& parts) {
 std::vector<std::string> SplitDotted(const std::string& text, const std::string& what,
                                      const std::string& format_name, size_t count) {
   const std::string family = format_name.substr(0, format_name.find_last_not_of("0123456789") + 1);
-  if (!text.starts_with(family)) Refuse(what, format("it does not begin with '{}'", family));
+  if (!text.starts_with(family)) RefuseText(what, format("it does not begin with '{}'", family));
   std::vector<std::string> parts;
   size_t begin = 0;
   for (size_t dot; (dot = text.find('.', begin)) != text.npos; begin = dot + 1) {
@@ -40,10 +40,10 @@ std::vector<std::string> SplitDotted(const std::string& text, const std::string&
                 format("this program knows {}; use the version that wrote it", format_name));
   }
   if (parts.size() != count) {
-    Refuse(what, format("it has {} parts instead of {}", parts.size() + 1, count + 1));
+    RefuseText(what, format("it has {} parts instead of {}", parts.size() + 1, count + 1));
   }
   if (CheckDigits(text.substr(0, begin - 1)) != check) {
-    Refuse(what, "its check digits do not match the rest");
+    RefuseText(what, "its check digits do not match the rest");
   }
   return parts;
 }
@@ -53,7 +53,7 @@ uint64_t DottedNumber(const std::string& part, const std::string& what) {
   const char* const end = part.data() + part.size();
   const auto result = std::from_chars(part.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end) {
-    Refuse(what, format("'{}' is not a number", part));
+    RefuseText(what, format("'{}' is not a number", part));
   }
   return value;
 }

@@ -31,10 +31,6 @@ constexpr uint32_t kChunksPerThread =
 // Smaller records are copied from mappings, which is cheaper than a system call each.
 constexpr uint64_t kSmallRecordBytes = 16 << 10;
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 ResumeToken MakeToken(const Mixture& samples, const LoaderOptions& options) {
   const OrderSpec order = ResolveOrder(options.order, samples);
   if (options.resume.empty()) {

@@ -3,6 +3,7 @@
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/causes/slow_rank.h"
+#include "recpack/base/median.h"
 #include "src/probe/util/units.h"
 
 namespace recpack::probe {
@@ -20,14 +21,12 @@ constexpr double kShortestSilence = 5;    // seconds
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 double MedianStep(const std::vector<TrainerSteps>& trainers) {
-  std::vector<int64_t> durations;
+  std::vector<double> durations;
   for (const TrainerSteps& trainer : trainers) {
     durations.reserve(durations.size() + trainer.steps.size());
-    for (const StepRecord& step : trainer.steps) durations.push_back(step.duration());
+    for (const StepRecord& step : trainer.steps) durations.push_back(Seconds(step.duration()));
   }
-  const auto middle = durations.begin() + static_cast<ptrdiff_t>(durations.size() / 2);
-  std::nth_element(durations.begin(), middle, durations.end());
-  return Seconds(*middle);
+  return Median(std::move(durations));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace {
 constexpr double kMostlyWaiting = 0.5;
 constexpr double kWorthSaying = 0.02;  // of the samples per second
 
-std::string Percent(double share) { return format("{:.0f} %", 100 * share); }
 
 std::string Cores(int threads, int cores) {
   return format("{} of {} core{}", std::min(threads, cores), cores, cores == 1 ? "" : "s");
@@ -86,14 +85,14 @@ std::string Sentence(const LoaderUse& use, const ceiling::LoaderCost& cost,
         "the workers wait {} of their time for a free slot: the loader is faster than its "
         "consumer, "
         "and a faster one would gain nothing",
-        Percent(use.room_share));
+        Percent(use.room_share, 0));
   }
   if (use.stages.empty()) return "";
   const StageUse& most = use.stages.front();
   std::string text =
-      format("{} takes {} of the workers' time", StageName(most.stage), Percent(most.share));
+      format("{} takes {} of the workers' time", StageName(most.stage), Percent(most.share, 0));
   if (const auto share = most.ceiling_share()) {
-    text = format("{} runs at {} of its ceiling on {}", StageName(most.stage), Percent(*share),
+    text = format("{} runs at {} of its ceiling on {}", StageName(most.stage), Percent(*share, 0),
                   Cores(use.threads, use.cores));
   }
   if (all.empty()) return text;

@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string Number(const Reading<double>& reading) {
-  return reading ? CountText(*reading) : std::string("-");
+  return reading ? NumberText(*reading) : std::string("-");
 }
 
 // JSON cannot represent infinity.
@@ -29,24 +29,24 @@ Json ToJson(const Reading<double>& reading) {
 
 std::string LoaderUseText(const LoaderUse& use) {
   std::string text = format("the loader: {} samples/s by {} thread{} on {} cores\n",
-                            CountText(use.per_second), use.threads, use.threads == 1 ? "" : "s",
+                            NumberText(use.per_second), use.threads, use.threads == 1 ? "" : "s",
                             use.cores > 0 ? std::to_string(use.cores) : "?");
   text += format("  {:<10}{:>8}{:>18}{:>18}{:>10}\n", "stage", "time", "samples/s alone",
                  "ceiling here", "of it");
   for (const StageUse& each : use.stages) {
     const auto share = each.ceiling_share();
     text += format("  {:<10}{:>8}{:>18}{:>18}{:>10}\n", StageName(each.stage),
-                   format("{:.1f} %", 100 * each.share), Number(each.rate), Number(each.ceiling),
-                   share ? format("{:.0f} %", 100 * *share) : "-");
+                   Percent(each.share), Number(each.rate), Number(each.ceiling),
+                   share ? Percent(*share, 0) : "-");
   }
-  text += format("  {:<10}{:>8}\n", "no room", format("{:.1f} %", 100 * use.room_share));
+  text += format("  {:<10}{:>8}\n", "no room", Percent(use.room_share));
   if (!use.next.empty()) text += Wrapped("  ->", use.next);
   if (!use.what_if.empty()) {
     text += format("\nwhat if{:>53}{:>18}\n", "loader alone", "training, samples/s");
   }
   for (const WhatIf& each : use.what_if) {
-    text += format("  {:<44}{:>14}{:>18}\n", each.change, CountText(each.loader),
-                   CountText(each.training));
+    text += format("  {:<44}{:>14}{:>18}\n", each.change, NumberText(each.loader),
+                   NumberText(each.training));
   }
   return text + Wrapped("  (", use.ceilings + ")");
 }

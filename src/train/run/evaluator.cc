@@ -14,6 +14,7 @@
 #include "src/train/run/quantise_model.h"
 #include "src/train/run/training_feeders.h"
 #include "src/train/setup/make_model.h"
+#include "recpack/base/median.h"
 #include "src/train/setup/memory_errors.h"
 
 namespace recpack::train {
@@ -50,9 +51,7 @@ class Measured {
     Evaluation result;
     result.score = {loss_ / std::max(1.0, samples_), correct_ / std::max(1.0, samples_),
                     static_cast<uint64_t>(samples_)};
-    const auto middle = seconds_.begin() + static_cast<ptrdiff_t>(seconds_.size() / 2);
-    std::nth_element(seconds_.begin(), middle, seconds_.end());
-    if (middle != seconds_.end()) result.samples_per_second = batch_size / *middle;
+    if (!seconds_.empty()) result.samples_per_second = batch_size / Median(seconds_);
     return result;
   }
 

@@ -10,7 +10,7 @@
 namespace recpack::train {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& what, const std::string& advice) {
+[[noreturn]] void RefuseProcesses(const std::string& what, const std::string& advice) {
   throw Error(ErrorKind::kUnsupported, what + " by several processes", {}, advice);
 }
 
@@ -25,13 +25,13 @@ std::string TimedText(const StepTimingOptions& timing) {
 void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
   if (world.processes() == 1) return;
   if (options.strategy == StrategyKind::kParameterServer) {
-    Refuse("the variables of a parameter server cannot be used",
+    RefuseProcesses("the variables of a parameter server cannot be used",
            "choose the strategy replicated or distributed_replicated, or one process");
   }
-  if (IsPlaced(options)) Refuse("a model over several devices cannot be trained", "start one");
+  if (IsPlaced(options)) RefuseProcesses("a model over several devices cannot be trained", "start one");
   for (const DeviceSpec& device : options.devices) {
     if (device.kind != DeviceKind::kSimulated) continue;
-    Refuse(format("{} cannot be trained on", DeviceName(device)),
+    RefuseProcesses(format("{} cannot be trained on", DeviceName(device)),
            "choose other devices, or start one");
   }
   const auto& deepconn = options.deepconn;

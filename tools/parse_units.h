@@ -1,14 +1,10 @@
-// Formats and parses sizes, counts and shares for people.
+// Parses sizes and shares that people write.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 namespace recpack::tool {
-
-// "61.4 MB" (decimal units), "1,234,567".
-std::string HumanBytes(uint64_t bytes);
-std::string HumanCount(uint64_t count);
 
 // Parses "100MB", "64MiB", "1G" or "4096". Throws recpack::Error (kInvalidArgument), which names
 // the valid forms, for other texts and for less than a byte.
