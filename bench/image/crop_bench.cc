@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "recpack/base/median.h"
 #include "bench/image/libjpeg_crop.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/median.h"
 #include "recpack/base/random.h"
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"

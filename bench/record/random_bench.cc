@@ -23,8 +23,8 @@
 #include <thread>
 #include <vector>
 
-#include "recpack/base/median.h"
 #include "recpack/base/error.h"
+#include "recpack/base/median.h"
 #include "recpack/base/permutation.h"
 #include "recpack/base/random.h"
 #include "recpack/record/framing.h"

@@ -20,7 +20,7 @@ constexpr int kMaxSide = 1 << 16;
 void CheckSide(const char* name, int side) {
   if (side >= 1 && side <= kMaxSide) return;
   RefuseFinish(std::string(name) + " is " + std::to_string(side),
-         "give a size from 1 to " + std::to_string(kMaxSide));
+               "give a size from 1 to " + std::to_string(kMaxSide));
 }
 
 void CheckType(ElementType type) {
@@ -28,7 +28,8 @@ void CheckType(ElementType type) {
        {ElementType::kU8, ElementType::kF16, ElementType::kBf16, ElementType::kF32}) {
     if (type == allowed) return;
   }
-  RefuseFinish(std::string("the element type is ") + ElementName(type), "give u8, f16, bf16 or f32");
+  RefuseFinish(std::string("the element type is ") + ElementName(type),
+               "give u8, f16, bf16 or f32");
 }
 
 void CheckChannels(int channels) {
@@ -45,8 +46,8 @@ void CheckFactors(const FinishOptions& o) {
       continue;
     }
     RefuseFinish("scale " + std::to_string(o.scale[c]) + " and bias " + std::to_string(o.bias[c]) +
-               " of channel " + std::to_string(c) + " give values that are not finite",
-           "give finite factors; a standard deviation must be above 0");
+                     " of channel " + std::to_string(c) + " give values that are not finite",
+                 "give finite factors; a standard deviation must be above 0");
   }
 }
 
@@ -177,8 +178,8 @@ FinishOptions MeanStd(FinishOptions options, const double* mean, const double* s
   for (size_t c = 0; c < static_cast<size_t>(options.channels); ++c) {
     if (!std::isfinite(mean[c]) || !std::isfinite(std[c]) || std[c] <= 0) {
       RefuseFinish("mean " + std::to_string(mean[c]) + " and standard deviation " +
-                 std::to_string(std[c]) + " of channel " + std::to_string(c),
-             "give finite means and deviations above 0");
+                       std::to_string(std[c]) + " of channel " + std::to_string(c),
+                   "give finite means and deviations above 0");
     }
     options.scale[c] = static_cast<float>(1 / (255 * std[c]));
     options.bias[c] = static_cast<float>(-mean[c] / std[c]);

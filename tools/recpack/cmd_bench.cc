@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recpack/base/cpu.h"
+#include "recpack/base/median.h"
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 #include "tools/recpack/bench_ceilings.h"
@@ -15,7 +16,6 @@
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
-#include "recpack/base/median.h"
 #include "tools/recpack/samples_flags.h"
 
 namespace recpack::tool {

@@ -12,9 +12,9 @@
 #include "src/pack/job/estimate.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/open/open_source.h"
+#include "tools/parse_units.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
-#include "tools/parse_units.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -215,8 +215,7 @@ int DryRun(const pack::Source& source, const PackFlags& flags, const pack::PackO
   }
   for (const auto& shard : plan.shards) {
     std::printf("%s  %s  about %s\n", shard.file.c_str(),
-                Counted(shard.end - shard.begin, "record").c_str(),
-                BytesText(shard.bytes).c_str());
+                Counted(shard.end - shard.begin, "record").c_str(), BytesText(shard.bytes).c_str());
   }
   std::printf("would write about %s in %s; %s are free\n", BytesText(bytes).c_str(),
               Counted(plan.shards.size(), "shard").c_str(), BytesText(space.available).c_str());

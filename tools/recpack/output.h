@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "src/base/format.h"
 #include "src/pack/plan/unfinished.h"
 #include "src/shards/layout/layout.h"
-#include "src/base/format.h"
 #include "tools/json_line.h"
 
 namespace recpack::tool {

@@ -16,7 +16,6 @@ std::string Line(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-
 std::vector<std::string> Cells(const SweepRow& row) {
   if (!row.error.empty()) return {"failed: " + row.error, "–", "–", "–", "–"};
   const train::StepTiming& timing = row.timing;

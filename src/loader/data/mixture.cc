@@ -50,7 +50,7 @@ std::vector<uint32_t> Counts(const std::vector<MixedView>& views, uint32_t perio
 }
 
 std::string MakeDigest(const std::vector<View>& views, const std::vector<uint32_t>& counts,
-                     uint64_t samples) {
+                       uint64_t samples) {
   std::string whole = format("{}\n", samples);
   std::vector<std::string> parts(kParts);
   for (size_t i = 0; i < views.size(); ++i) {

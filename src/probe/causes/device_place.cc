@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "recpack/base/median.h"
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/causes/slow_rank.h"
-#include "recpack/base/median.h"
 #include "src/probe/util/units.h"
 
 namespace recpack::probe {

@@ -13,7 +13,6 @@ namespace {
 constexpr double kMostlyWaiting = 0.5;
 constexpr double kWorthSaying = 0.02;  // of the samples per second
 
-
 std::string Cores(int threads, int cores) {
   return format("{} of {} core{}", std::min(threads, cores), cores, cores == 1 ? "" : "s");
 }

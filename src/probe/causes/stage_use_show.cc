@@ -35,9 +35,8 @@ std::string LoaderUseText(const LoaderUse& use) {
                  "ceiling here", "of it");
   for (const StageUse& each : use.stages) {
     const auto share = each.ceiling_share();
-    text += format("  {:<10}{:>8}{:>18}{:>18}{:>10}\n", StageName(each.stage),
-                   Percent(each.share), Number(each.rate), Number(each.ceiling),
-                   share ? Percent(*share, 0) : "-");
+    text += format("  {:<10}{:>8}{:>18}{:>18}{:>10}\n", StageName(each.stage), Percent(each.share),
+                   Number(each.rate), Number(each.ceiling), share ? Percent(*share, 0) : "-");
   }
   text += format("  {:<10}{:>8}\n", "no room", Percent(use.room_share));
   if (!use.next.empty()) text += Wrapped("  ->", use.next);

@@ -12,7 +12,8 @@ namespace recpack::probe {
 // Formats with at least three significant digits: "1,234", "0.12".
 inline std::string NumberText(double value) {
   if (!std::isfinite(value)) return "unlimited";
-  return value < 100 ? format("{:.3g}", value) : CountText(static_cast<uint64_t>(std::llround(value)));
+  return value < 100 ? format("{:.3g}", value)
+                     : CountText(static_cast<uint64_t>(std::llround(value)));
 }
 
 // Formats a rate. `unit`: "B/s", "pictures/s", ...

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/median.h"
 #include "src/base/format.h"
 #include "src/train/checkpoint/checkpoint_folder.h"
 #include "src/train/ops/seconds.h"
@@ -14,7 +15,6 @@
 #include "src/train/run/quantise_model.h"
 #include "src/train/run/training_feeders.h"
 #include "src/train/setup/make_model.h"
-#include "recpack/base/median.h"
 #include "src/train/setup/memory_errors.h"
 
 namespace recpack::train {

@@ -26,13 +26,14 @@ void CheckProcesses(const TrainerOptions& options, const ProcessWorld& world) {
   if (world.processes() == 1) return;
   if (options.strategy == StrategyKind::kParameterServer) {
     RefuseProcesses("the variables of a parameter server cannot be used",
-           "choose the strategy replicated or distributed_replicated, or one process");
+                    "choose the strategy replicated or distributed_replicated, or one process");
   }
-  if (IsPlaced(options)) RefuseProcesses("a model over several devices cannot be trained", "start one");
+  if (IsPlaced(options))
+    RefuseProcesses("a model over several devices cannot be trained", "start one");
   for (const DeviceSpec& device : options.devices) {
     if (device.kind != DeviceKind::kSimulated) continue;
     RefuseProcesses(format("{} cannot be trained on", DeviceName(device)),
-           "choose other devices, or start one");
+                    "choose other devices, or start one");
   }
   const auto& deepconn = options.deepconn;
   world.CheckSame({
