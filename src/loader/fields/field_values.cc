@@ -163,26 +163,6 @@ class IdWriter final : public FieldWriter {
 
 }  // namespace
 
-size_t ElementBytes(ElementType type) noexcept {
-  switch (type) {
-    case ElementType::kU8:
-      return 1;
-    case ElementType::kF16:
-    case ElementType::kBf16:
-      return 2;
-    case ElementType::kI64:
-    case ElementType::kU64:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
-const char* ElementName(ElementType type) {
-  constexpr const char* kNames[] = {"u8", "i32", "i64", "f16", "bf16", "f32", "u64"};
-  return kNames[static_cast<size_t>(type)];
-}
-
 std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field) {
   return std::make_unique<NumbersWriter>(field);
 }
