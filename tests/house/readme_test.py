@@ -20,7 +20,7 @@ def read(path: str) -> str:
 
 class Readme(unittest.TestCase):
     def test_the_loop_is_the_example(self):
-        blocks = re.findall(r'```cpp\n(.*?)```', read('README.md'), re.S)
+        blocks = re.findall(r'```cpp\n(.*?)```', read('docs/guide/loading-cpp.md'), re.S)
         loops = [block for block in blocks if 'loader.Next()' in block]
         self.assertEqual(len(loops), 1)
         self.assertIn(loops[0], read('examples/softmax.cc'))
