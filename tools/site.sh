@@ -20,6 +20,6 @@ fi
 bash "$repository/bench/peers/setup.sh" site
 cd "$repository"
 export NO_MKDOCS_2_WARNING=1  # a notice about other programs of its authors
-"${RECPACK_VENVS:-$repository/.venvs}/site/bin/mkdocs" build --strict --quiet
+"${RECPACK_VENVS:-$repository/.venvs}/site/bin/mkdocs" build --strict
 doxygen tools/site/Doxyfile
 echo "site: build/site/index.html, $(find build/site -name '*.html' | wc -l) pages"
