@@ -21,7 +21,7 @@ std::string NcclUnavailable();
 // earlier work on its stream.
 //
 // Sums are added in NCCL's order: all ranks get the same bits, but other runs may not
-// (docs/reference/training.md). Throws Error on all ranks: kUnsupported without NCCL, or if two
+// (docs/reference/collectives.md). Throws Error on all ranks: kUnsupported without NCCL, or if two
 // ranks use one GPU, which NCCL does not support; kDevice if there is no such GPU.
 std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective> host, int device,
                                            const CollectiveOptions& options = {});
