@@ -2,6 +2,7 @@
 # Builds the site of the documents, with the references of Python and C++.
 #
 #   bash tools/site.sh [--no-setup]     the site is build/site/index.html
+#   python3 -m http.server -d build/site    serves it; opened as files, pages have no search
 #
 # Makes the environment .venvs/site first (bench/peers/requirements/site.txt) and installs doxygen; with --no-setup it
 # installs no packages of the system. A broken link or an unlisted page is an error.
