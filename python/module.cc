@@ -1,4 +1,4 @@
-// Module recpack_io._core, the core of the package recpack_io; see docs/python.md.
+// Module recpack_io._core, the core of the package recpack_io; see docs/guide/loading-python.md.
 #include "python/bind.h"
 
 NB_MODULE(_core, module) {

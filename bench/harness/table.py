@@ -1,4 +1,4 @@
-"""Tables of docs/performance.md, from files of bench/results/ and nothing else."""
+"""Tables of docs/guide/performance.md, from files of bench/results/ and nothing else."""
 from harness.entrants import OURS, PEER, REFERENCE
 
 HEADER = ['job', 'recpack', 'best peer (ours against it)', 'reference (ours against it)', 'terms']

@@ -6,7 +6,7 @@
         batch["image"], batch["label"]                # NumPy arrays, no copy
     recpack_io.pack(({"image": jpeg, "label": label} for jpeg, label in mine), "shards")
 
-`recpack_io.torch.Loader` returns PyTorch tensors. See docs/python.md for the rest.
+`recpack_io.torch.Loader` returns PyTorch tensors. See docs/guide/loading-python.md for the rest.
 """
 from recpack_io._core import Record, decode_image, is_gain_run
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,

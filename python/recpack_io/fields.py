@@ -51,7 +51,7 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
         layout: "nchw" or "nhwc".
         policy: "none", "randaugment" or "trivialaugment".
         erasing: Probability of random erasing.
-        apply_orientation, allow_damage, scaled: Decoding options; see docs/loader.md.
+        apply_orientation, allow_damage, scaled: Decoding options; see docs/reference/loader.md.
         view: Fields with the same number draw the same crop and flip, for example an image and its
             mask with interpolation="nearest", channels=1, type="u8".
         then: Function that maps the image (uint8, not normalised) to the result of size `height` x

@@ -90,7 +90,7 @@ class Training(Watched):
             self.assertEqual(sorted(v for _, v in by_name[family])[-2:], [0, 1], family)
         self.assertGreater(only['recprobe_loader_workers'], 0)
         self.assertGreater(only['recprobe_processors_own'], 0)
-        told = (ROOT / 'docs/prometheus.md').read_text('utf-8')
+        told = (ROOT / 'docs/reference/prometheus.md').read_text('utf-8')
         for family in families:
             self.assertIn(f'`{family}`', told)
 
@@ -179,11 +179,11 @@ class Dashboard(unittest.TestCase):
     def setUp(self):
         self.dashboard = json.loads((ROOT / 'docs/grafana/recprobe.json').read_text('utf-8'))
         self.documented = set(re.findall(r'`(recprobe_[a-z_]+)`',
-                                         (ROOT / 'docs/prometheus.md').read_text('utf-8')))
+                                         (ROOT / 'docs/reference/prometheus.md').read_text('utf-8')))
 
     def test_every_figure_is_documented(self):
         source = ''.join(path.read_text('utf-8')
-                         for path in (ROOT / 'src/probe').glob('*metric*.cc'))
+                         for path in (ROOT / 'src/probe/live').glob('*metric*.cc'))
         self.assertEqual(set(re.findall(r'"(recprobe_[a-z_]+)"', source)), self.documented)
 
     def queries(self):

@@ -196,7 +196,8 @@ void AddDoctor(CLI::App& app, int& exit_code) {
   command.footer(
       "Ceilings are cached in $XDG_CACHE_HOME/recpack (~/.cache/recpack) for a day, one file per\n"
       "machine and storage; `recprobe run` shows a loader's stages as shares of them. Exit code 1\n"
-      "if a finding marked with ! surely slows down or breaks training. See docs/doctor.md.\n\n"
+      "if a finding marked with ! surely slows down or breaks training. See\n"
+      "docs/reference/doctor.md.\n\n"
       "Examples:\n"
       "  recprobe doctor --data shards\n"
       "  recprobe doctor --fresh --seconds 5 --json");

@@ -228,7 +228,7 @@ void AddRun(CLI::App& app, int& exit_code) {
                    "Do not load the hook into Python programs: their waits are not seen then.");
   command.add_flag("--trace", flags->trace,
                    "Trace kernels, copies and ranges of CUDA programs, and show their sums; see "
-                   "docs/probe-gpu.md.");
+                   "docs/reference/probe-gpu.md.");
   command.add_option("--keep", flags->keep,
                      "New folder to keep the program's events in, for `recprobe read`.");
   AddPrometheusFlags(command, flags->prometheus);

@@ -28,7 +28,7 @@ void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags) {
   command.add_option(
       "--prometheus", flags.address,
       "HOST:PORT to serve metrics for Prometheus while the program runs; port 0 takes "
-      "a free one. See docs/prometheus.md.");
+      "a free one. See docs/reference/prometheus.md.");
   command.add_option("--job", flags.job,
                      "Name of the job in metrics and report. Default: its name in Slurm, else the "
                      "program's.");

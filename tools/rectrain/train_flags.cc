@@ -9,7 +9,7 @@ namespace recpack::tool {
 namespace {
 
 void AddModelFlags(CLI::App& command, train::TrainerOptions& options) {
-  command.add_option("--model", options.model, "Model to train; docs/training.md describes each.")
+  command.add_option("--model", options.model, "Model to train; see docs/reference/training.md.")
       ->capture_default_str()
       ->check(CLI::IsMember({"resnet", "alexnet", "deepconn"}));
   command.add_option("--width", options.resnet.width, "resnet: channels of the first stage.")

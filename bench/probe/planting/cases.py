@@ -14,8 +14,8 @@ class Kind:
     """A cause in a program.
 
     of: 'input'; 'other' if a perfect input does not help; 'nothing' for no cause.
-    place: the right bottleneck. named_from: the share of step time from which on docs/verdicts.md
-    names it; below that, `otherwise` is right.
+    place: the right bottleneck. named_from: the share of step time from which on
+    docs/reference/verdicts.md names it; below that, `otherwise` is right.
     """
     program: str  # trainer (planted_trainer), rectrain, placed (rectrain --place), torch, ddp, tf
     cause: str

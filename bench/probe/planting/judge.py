@@ -57,7 +57,7 @@ def right_places(case: dict, cost: float) -> set[str]:
 
 def right_rank(case: dict, cost: float) -> bool:
     """The planted rank is right, or none if there is none. A rank is named from a tenth of step
-    time on (docs/verdicts.md)."""
+    time on (docs/reference/verdicts.md)."""
     said, of = case['said'], BY_NAME[case['kind']]
     rank = said.get('rank')
     if said['bottleneck'] == of.otherwise or not of.several_ranks:

@@ -8,7 +8,7 @@ import tempfile
 from .cases import Case
 from .trainings import HERE, Python, Unavailable
 
-# Share of step time from which on TraceML reports INPUT-BOUND (docs/user_guide/reading-output.md,
+# Share of step time from which on TraceML reports INPUT-BOUND (its user_guide/reading-output.md,
 # 0.5.0).
 INPUT_FROM = 0.1
 

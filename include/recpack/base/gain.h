@@ -1,5 +1,5 @@
 // Schedule of a gain experiment: `recprobe gain` runs a training with batches of several kinds in
-// turn (docs/gain.md).
+// turn (docs/reference/gain.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Mapping from fields of a source data set to features (docs/sources.md).
+// Mapping from fields of a source data set to features (docs/reference/sources.md).
 #pragma once
 
 #include <string>

@@ -82,8 +82,8 @@ struct LoaderOptions {
   // ranks changes, give the merged audit to one rank and nothing to the others.
   std::optional<EpochAudit> audit;
   bool audit_counts = false;  // one byte per record; lets the audit name the records that differ
-  // Takes part in runs of `recprobe gain`, where batches are repeated or synthetic (docs/gain.md).
-  // Set to false for loaders that do not train, such as evaluation.
+  // Takes part in runs of `recprobe gain`, where batches are repeated or synthetic
+  // (docs/reference/gain.md). Set to false for loaders that do not train, such as evaluation.
   bool in_gain_runs = true;
   std::chrono::milliseconds stall_timeout = std::chrono::minutes(5);  // at most a year
   // Called by Next() about ten times per second while it waits, for example to check for signals.

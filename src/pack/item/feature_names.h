@@ -1,4 +1,4 @@
-// Names of the features that sources of images write (docs/sources.md).
+// Names of the features that sources of images write (docs/reference/sources.md).
 #pragma once
 
 #include <string_view>

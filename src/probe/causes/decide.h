@@ -18,7 +18,7 @@ enum class Training : uint8_t {
 // (ranks of torch.distributed in new processes), keeps its last start.
 void SelectTraining(Training which, Evidence& evidence);
 
-// docs/verdicts.md has the rules.
+// docs/reference/verdicts.md has the rules.
 Verdict Decide(const Evidence& evidence);
 
 }  // namespace recpack::probe

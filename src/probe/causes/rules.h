@@ -1,4 +1,4 @@
-// Rules that find the bottleneck of a training. docs/verdicts.md describes them.
+// Rules that find the bottleneck of a training. docs/reference/verdicts.md describes them.
 //
 // The rules that return bool set bottleneck and evidence of the verdict if they hold, and return
 // false otherwise.

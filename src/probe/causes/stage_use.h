@@ -1,5 +1,5 @@
 // Time of a loader's workers by stage, compared with the ceilings of this machine, and predictions
-// of what would make the training faster. docs/doctor.md has the formulas.
+// of what would make the training faster. docs/reference/doctor.md has the formulas.
 #pragma once
 
 #include <optional>
@@ -52,7 +52,7 @@ std::optional<LoaderUse> MakeLoaderUse(const Evidence& evidence,
 // The table of stages, the advice and the table of predictions; 100 columns wide.
 std::string LoaderUseText(const LoaderUse& use);
 
-// One JSON object on one line; docs/doctor.md lists its members.
+// One JSON object on one line; docs/reference/doctor.md lists its members.
 std::string LoaderUseJson(const LoaderUse& use);
 
 }  // namespace recpack::probe

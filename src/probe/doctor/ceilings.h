@@ -98,8 +98,8 @@ std::optional<Ceilings> KeptCeilings(const std::string& folder = "",
 // For people, with a headline, 100 columns wide.
 std::string CeilingsText(const Ceilings& ceilings);
 
-// One JSON object on one line; docs/doctor.md lists its members. What could not be measured is
-// {"unavailable": REASON}.
+// One JSON object on one line; docs/reference/doctor.md lists its members. What could not be
+// measured is {"unavailable": REASON}.
 std::string CeilingsJson(const Ceilings& ceilings);
 
 }  // namespace recpack::probe

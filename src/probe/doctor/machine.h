@@ -101,8 +101,8 @@ std::vector<MachineFinding> CheckMachine(const Machine& machine);
 std::string MachineText(const Machine& machine);
 std::string FindingsText(const std::vector<MachineFinding>& findings);
 
-// One JSON object on one line; docs/doctor.md lists its members. What could not be read is
-// {"unavailable": REASON}.
+// One JSON object on one line; docs/reference/doctor.md lists its members. What could not be read
+// is {"unavailable": REASON}.
 std::string MachineJson(const Machine& machine);
 
 }  // namespace recpack::probe

@@ -7,7 +7,8 @@
 
 namespace recpack::probe {
 
-// The cause of most of a training's lost time. docs/verdicts.md has the rule for each one.
+// The cause of most of a training's lost time. docs/reference/verdicts.md has the
+// rule for each one.
 enum class Bottleneck : uint8_t {
   kUnknown,
   kStorage,    // disk or network

@@ -1,5 +1,5 @@
-// Measures by experiment what fixing the input of a training would gain. docs/gain.md has the
-// method.
+// Measures by experiment what fixing the input of a training would gain. docs/reference/gain.md has
+// the method.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ class GainBlocks {
 
 // One screen, the gain first.
 std::string GainText(const GainResult& result);
-// One JSON object on one line; docs/gain.md lists its members.
+// One JSON object on one line; docs/reference/gain.md lists its members.
 std::string GainJson(const GainResult& result);
 
 }  // namespace recpack::probe

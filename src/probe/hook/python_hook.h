@@ -1,4 +1,5 @@
-// Installs the hook that reports input waits and steps of Python programs (docs/probe-hook.md).
+// Installs the hook that reports input waits and steps of Python programs
+// (docs/reference/probe-hook.md).
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Metric families that are served to Prometheus; docs/prometheus.md lists them.
+// Metric families that are served to Prometheus; docs/reference/prometheus.md lists them.
 #pragma once
 
 #include <optional>

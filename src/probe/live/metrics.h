@@ -1,4 +1,4 @@
-// Metrics of a watched training in Prometheus' format. docs/prometheus.md lists them.
+// Metrics of a watched training in Prometheus' format. docs/reference/prometheus.md lists them.
 #pragma once
 
 #include <cstdint>

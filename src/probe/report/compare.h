@@ -1,4 +1,4 @@
-// Compares the reports of two trainings. docs/merge.md has the formulae.
+// Compares the reports of two trainings. docs/guide/merging.md has the formulae.
 #pragma once
 
 #include <optional>

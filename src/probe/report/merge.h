@@ -1,4 +1,4 @@
-// Sums up what the trainings of many ranks or jobs lose to input. docs/merge.md has the formulae.
+// Sums up what the trainings of many ranks or jobs lose to input (docs/guide/merging.md).
 #pragma once
 
 #include <cstddef>

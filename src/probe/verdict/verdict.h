@@ -73,7 +73,7 @@ std::string UnseenText(const Unseen& unseen);
 // One screen, 100 columns wide, the verdict first.
 std::string VerdictText(const Verdict& verdict);
 
-// One JSON object on one line; docs/verdicts.md lists its members.
+// One JSON object on one line; docs/reference/verdicts.md lists its members.
 std::string VerdictJson(const Verdict& verdict);
 
 // VerdictJson() with the members "devices" and "tables" of a trace. Defined in the report room.

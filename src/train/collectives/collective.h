@@ -1,5 +1,5 @@
 // Collective operations between the ranks of a run: threads of a process, processes, or GPUs.
-// docs/training.md lists the guarantees of each kind.
+// docs/reference/collectives.md lists the guarantees of each kind.
 #pragma once
 
 #include <chrono>

@@ -21,8 +21,8 @@ std::string NcclUnavailable();
 // earlier work on its stream.
 //
 // Sums are added in NCCL's order: all ranks get the same bits, but other runs may not
-// (docs/training.md). Throws Error on all ranks: kUnsupported without NCCL, or if two ranks use one
-// GPU, which NCCL does not support; kDevice if there is no such GPU.
+// (docs/reference/collectives.md). Throws Error on all ranks: kUnsupported without NCCL, or if two
+// ranks use one GPU, which NCCL does not support; kDevice if there is no such GPU.
 std::unique_ptr<Collective> NcclCollective(std::shared_ptr<Collective> host, int device,
                                            const CollectiveOptions& options = {});
 

@@ -18,7 +18,7 @@ enum class OptimizerKind : uint8_t {
 
 struct OptimizerOptions {
   std::optional<OptimizerKind> kind = {};  // unset: the model's default; kSgd without a model
-  // peak learning rate; 0: the model's default (docs/training.md)
+  // peak learning rate; 0: the model's default (docs/reference/training.md)
   double rate = 0;
   double momentum = 0.9;  // Adam: the first beta
   // weight decay, except of normalisation and biases; below 0: the model's default

@@ -74,9 +74,9 @@ class Evaluator {
   // for labels or tokens out of range.
   Evaluation Evaluate(const EvaluationSplit& split);
 
-  // Evaluates in f32 and in integers (docs/training.md). Throws in addition: kUnsupported for
-  // deepconn, for bf16 activations and for devices other than the CPU; kInvalidArgument if there
-  // are too few samples for calibration.
+  // Evaluates in f32 and in integers (docs/reference/training.md). Throws in addition: kUnsupported
+  // for deepconn, for bf16 activations and for devices other than the CPU; kInvalidArgument if
+  // there are too few samples for calibration.
   QuantisedEvaluation EvaluateQuantised(const EvaluationSplit& split,
                                         const CalibrationOptions& calibration = {});
 

@@ -88,7 +88,7 @@ struct TrainerOptions {
   std::string ledger = {};
   InputKind input = InputKind::kReal;
 
-  uint32_t batch_size = 0;  // per device; 0: the model's default (docs/training.md)
+  uint32_t batch_size = 0;  // per device; 0: the model's default (docs/reference/training.md)
   uint64_t epochs = 3;
   // 0: unlimited. The learning rate schedule follows the epochs in either case
   int64_t max_steps = 0;

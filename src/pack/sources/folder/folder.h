@@ -1,4 +1,4 @@
-// Source for folders of files, such as images in class folders (docs/sources.md).
+// Source for folders of files, such as images in class folders (docs/reference/sources.md).
 #pragma once
 
 #include <memory>

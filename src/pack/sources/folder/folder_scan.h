@@ -17,7 +17,7 @@ struct FolderItem {
   uint64_t name = 0;    // offset of its name in FolderTable::names
   uint32_t folder = 0;  // into FolderTable::folders
 };
-static_assert(sizeof(FolderItem) == 24);  // docs/sources.md says so
+static_assert(sizeof(FolderItem) == 24);  // docs/reference/sources.md says so
 
 struct FolderPlace {
   std::string path;    // relative to the root; ends with a slash unless empty

@@ -1,4 +1,4 @@
-// Source for ImageNet (ILSVRC 2012) in its official format (docs/sources.md).
+// Source for ImageNet (ILSVRC 2012) in its official format (docs/reference/sources.md).
 #pragma once
 
 #include <memory>

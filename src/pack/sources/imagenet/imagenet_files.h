@@ -29,7 +29,7 @@ struct ImagenetItem {
   uint64_t name = 0;  // offset of its name in ImagenetSplit::names
   uint32_t label = 0;
 };
-static_assert(sizeof(ImagenetItem) == 32);  // docs/sources.md says so
+static_assert(sizeof(ImagenetItem) == 32);  // docs/reference/sources.md says so
 
 struct ImagenetSplit {
   static constexpr size_t kNoVolume = ~size_t{0};

@@ -1,4 +1,4 @@
-// Source for lists of files with fields, as CSV or JSON lines (docs/sources.md).
+// Source for lists of files with fields, as CSV or JSON lines (docs/reference/sources.md).
 #pragma once
 
 #include <cstdint>

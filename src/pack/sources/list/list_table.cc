@@ -57,7 +57,7 @@ class ListScan {
     ReadRows(text);
     if (rows_.empty()) {
       throw Error(ErrorKind::kInvalidArgument, "lists no files", {.path = options_.path},
-                  "write a header, then one row per file (docs/sources.md)");
+                  "write a header, then one row per file (docs/reference/sources.md)");
     }
     ApplyTypes();
     ChooseColumns();

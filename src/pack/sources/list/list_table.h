@@ -19,7 +19,7 @@ struct ListItem {
   ListRow row;
   uint64_t file_size = 0;  // bytes; 0 also if the file does not exist
 };
-static_assert(sizeof(ListItem) == 24);  // docs/sources.md says so
+static_assert(sizeof(ListItem) == 24);  // docs/reference/sources.md says so
 
 // A column that becomes a feature.
 struct ListFeature {

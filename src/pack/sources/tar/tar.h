@@ -1,4 +1,4 @@
-// Source for tar archives of samples in the WebDataset layout (docs/sources.md).
+// Source for tar archives of samples in the WebDataset layout (docs/reference/sources.md).
 #pragma once
 
 #include <memory>

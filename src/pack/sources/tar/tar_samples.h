@@ -33,7 +33,7 @@ struct TarSampleMember {
   uint64_t size = 0;       // bytes
   uint32_t extension = 0;  // number in TarSamples::extensions
 };
-static_assert(sizeof(TarSampleMember) == 24);  // docs/sources.md says so
+static_assert(sizeof(TarSampleMember) == 24);  // docs/reference/sources.md says so
 
 struct TarSample {
   uint64_t first_member = 0;

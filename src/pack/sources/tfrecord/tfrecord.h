@@ -1,4 +1,4 @@
-// Source for TFRecord shards, written by Recpack or other programs (docs/sources.md).
+// Source for TFRecord shards, written by Recpack or other programs (docs/reference/sources.md).
 #pragma once
 
 #include <cstdint>
