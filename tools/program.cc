@@ -8,6 +8,8 @@
 #include <string>
 
 #include "recpack/base/error.h"
+#include "tools/app_pages.h"
+#include "tools/completion.h"
 
 namespace recpack::tool {
 namespace {
@@ -47,6 +49,8 @@ int Parse(const char* name, const char* about, const std::vector<AddCommand>& co
   });
   int exit_code = kDone;
   for (const AddCommand add : commands) add(app, exit_code);
+  AddCompletion(app, exit_code);
+  AddPage(app, exit_code);
   RefuseUnknownCommand(app, argc, argv);
   try {
     app.parse(argc, argv);

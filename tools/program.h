@@ -24,7 +24,8 @@ CLI::Validator NotNegative();
 // Called with the reason of a failure after it was printed to stderr.
 using OnFailure = std::function<void(const std::string& reason)>;
 
-// Runs the requested command and prints errors to stderr. Returns the exit code.
+// Runs the requested command and prints errors to stderr. Returns the exit code. Every program also
+// has the commands `completion` and, hidden, `page`.
 int RunProgram(const char* name, const char* about, const std::vector<AddCommand>& commands,
                int argc, char** argv, const OnFailure& on_failure = {});
 

@@ -1,20 +1,16 @@
-// recpack completion: prints scripts that complete commands, options and file names.
+// The command `completion`: prints scripts that complete commands, options and file names.
+#include "tools/completion.h"
+
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "src/base/format.h"
-#include "tools/recpack/command.h"
+#include "tools/app_pages.h"
 
 namespace recpack::tool {
 namespace {
-
-std::vector<const CLI::App*> VisibleCommands(const CLI::App& app) {
-  auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  std::erase_if(commands, [](const CLI::App* command) { return command->get_group().empty(); });
-  return {commands.begin(), commands.end()};
-}
 
 std::string JoinNames(const std::vector<const CLI::App*>& commands) {
   std::string names;
@@ -41,22 +37,22 @@ std::string BashScript(const CLI::App& app) {
   for (const CLI::App* command : commands) {
     cases += format("    {}) options=\"{}\" ;;\n", command->get_name(), JoinOptions(*command));
   }
-  return format(R"(_recpack() {{
+  return format(R"(_{0}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} options=""
   COMPREPLY=()
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "{} --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "{1} --help --version" -- "$current"))
     return
   fi
   case ${{COMP_WORDS[1]}} in
-{}  esac
+{2}  esac
   if [ "${{current#-}}" != "$current" ]; then
     COMPREPLY=($(compgen -W "$options" -- "$current"))
   fi
 }}
-complete -o default -F _recpack recpack
+complete -o default -F _{0} {0}
 )",
-                JoinNames(commands), cases);
+                app.get_name(), JoinNames(commands), cases);
 }
 
 constexpr char kZshPreamble[] =
@@ -74,13 +70,14 @@ std::string FishQuoted(const std::string& text) {
 
 std::string FishScript(const CLI::App& app) {
   const auto commands = VisibleCommands(app);
-  std::string script = "complete -c recpack -n __fish_use_subcommand -f -l help -l version\n";
+  const std::string complete = "complete -c " + app.get_name();
+  std::string script = complete + " -n __fish_use_subcommand -f -l help -l version\n";
   for (const CLI::App* command : commands) {
-    script += format("complete -c recpack -n __fish_use_subcommand -f -a {} -d {}\n",
-                     command->get_name(), FishQuoted(command->get_description()));
+    script += format("{} -n __fish_use_subcommand -f -a {} -d {}\n", complete, command->get_name(),
+                     FishQuoted(command->get_description()));
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        script += format("complete -c recpack -n '__fish_seen_subcommand_from {}' -l {}{} -d {}\n",
+        script += format("{} -n '__fish_seen_subcommand_from {}' -l {}{} -d {}\n", complete,
                          command->get_name(), name, option->get_items_expected() > 0 ? " -r" : "",
                          FishQuoted(option->get_description()));
       }
@@ -101,11 +98,12 @@ void AddCompletion(CLI::App& app, int& exit_code) {
       app.add_subcommand("completion", "Print a script that completes commands in a shell");
   auto shell = std::make_shared<std::string>();
   completion->footer(
-      "Examples:\n  eval \"$(recpack completion bash)\"\n"
-      "  eval \"$(recpack completion zsh)\"\n"
-      "  recpack completion fish | source\n"
-      "Put the line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to have it in every\n"
-      "shell.");
+      format("Examples:\n  eval \"$({0} completion bash)\"\n"
+             "  eval \"$({0} completion zsh)\"\n"
+             "  {0} completion fish | source\n"
+             "Put the line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to have it in\n"
+             "every shell.",
+             app.get_name()));
   completion->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
