@@ -32,7 +32,7 @@ std::string UsageText(const CLI::Option& option) {
 
 std::string MeaningText(const CLI::Option& option) {
   std::string text = option.get_description();
-  if (text == "Print this help message and exit") return text + ".";
+  if (!text.ends_with('.')) text += '.';
   if (option.get_required()) text += " Required.";
   const std::string usual = option.get_default_str();
   return usual.empty() ? text : text + format(" Default: {}.", usual);
@@ -130,7 +130,7 @@ std::string ManualPage(const CLI::App& app) {
   page += ".SH DESCRIPTION\n";
   for (const std::string& line : about) page += EscapeRoff(line) + "\n.PP\n";
   for (const CLI::App* command : commands) {
-    page += format(".SH {} {}\n{}\n.PP\n.B {}\n", upper, EscapeRoff(command->get_name()),
+    page += format(".SH {} {}\n{}\n.PP\n.B {}\n", app.get_name(), EscapeRoff(command->get_name()),
                    EscapeRoff(command->get_description()), EscapeRoff(Usage(app, *command)));
     page += RoffOptions(*command, true) + RoffOptions(*command, false);
     if (!command->get_footer().empty()) {

@@ -35,7 +35,7 @@ class Pages(unittest.TestCase):
             for command in commands(program):
                 flags = re.findall(r'(?m)^  (?:-\w,)?(--[a-z0-9-]+)', run(program, command, '--help'))
                 self.assertIn('--help', flags)
-                for page, title in ((manual, f'.SH {name.upper()} {command}\n'), (reference, f'\n## {name} {command}\n')):
+                for page, title in ((manual, f'.SH {name} {command}\n'), (reference, f'\n## {name} {command}\n')):
                     self.assertIn(title, page)
                     section = page.split(title)[1]
                     for flag in flags:

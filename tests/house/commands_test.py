@@ -10,7 +10,8 @@ FLAG = re.compile(r'(?<!\S)--[a-z][a-z0-9-]*')
 
 
 def sources(program: str) -> str:
-    return ''.join(path.read_text('utf-8') for path in sorted((ROOT / 'tools' / program).glob('*.cc')))
+    tools = ROOT / 'tools'
+    return ''.join(path.read_text('utf-8') for path in sorted([*tools.glob('*.cc'), *(tools / program).glob('*.cc')]))
 
 
 def code(text: str):
