@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness import machine  # noqa: E402
+from harness import machine, results as kept  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from planting.cases import Case  # noqa: E402
@@ -119,7 +119,7 @@ def main() -> None:
         shutil.rmtree(work, ignore_errors=True)
     print(json.dumps(results['summary'], indent=1))
     if given.out:
-        given.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
+        kept.write(results, given.out)
 
 
 if __name__ == '__main__':

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness import machine  # noqa: E402
+from harness import machine, results as kept  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from planting import cases, judge, table, truth  # noqa: E402
@@ -102,7 +102,7 @@ def main() -> None:
         print('\n'.join(kind.name for kind in cases.KINDS))
         return
     if given.table:
-        print(table.table(json.loads(given.table.read_text(encoding='utf-8'))))
+        print(table.table(kept.read(given.table)))
         return
     work = pathlib.Path(tempfile.mkdtemp(prefix='planted-'))
     programs = Programs(given.build.resolve(), work, given.venvs)
@@ -120,7 +120,7 @@ def main() -> None:
     print(table.table(results))
     print(json.dumps(results['summary'], indent=1))
     if given.out:
-        given.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
+        kept.write(results, given.out)
 
 
 if __name__ == '__main__':

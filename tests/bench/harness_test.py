@@ -1,5 +1,6 @@
 """The benches' harness: turns, ratios within a round, verdicts, and reasons instead of figures."""
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -17,6 +18,7 @@ from harness.entrants import (OURS, PEER, REFERENCE, Entrant, Process, Program, 
                               Sample, ServedPeer, ServedProgram, Setting, Unavailable)
 import row
 from harness import loader_rows, python_rows, records_rows
+from harness import results as kept
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
 
@@ -273,6 +275,19 @@ class Harness(unittest.TestCase):
         peer = ServedPeer('lance', 'py', 'lance', 'read-cifar')
         self.assertEqual(self.measure([peer])['entrants'][0]['unavailable'],
                          'no environment: bash bench/peers/setup.sh py')
+
+
+class Results(unittest.TestCase):
+    def test_cases_lie_compressed_beside_the_summary(self):
+        results = {'seed': 1, 'summary': {'cases': 2}, 'cases': [{'kind': 'ä'}, {'kind': 'b'}]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'some.json'
+            kept.write(results, path)
+            self.assertEqual(json.loads(path.read_text('utf-8')),
+                             {'seed': 1, 'summary': {'cases': 2}, 'cases_file': 'some-cases.json.xz'})
+            self.assertEqual({file.name for file in path.parent.iterdir()},
+                             {'some.json', 'some-cases.json.xz'})
+            self.assertEqual(kept.read(path), results)
 
 
 if __name__ == '__main__':

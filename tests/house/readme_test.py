@@ -10,6 +10,7 @@ sys.path.insert(0, str(ROOT / 'bench'))
 
 import accuracy
 import headline
+from harness import results as kept
 from harness.table import table
 from probe.planting import table as planted
 
@@ -38,7 +39,7 @@ class Readme(unittest.TestCase):
         self.assertIn(accuracy.table(results), read('docs/guide/performance.md'))
 
     def test_the_verdicts_on_planted_causes_are_those_of_the_results(self):
-        results = json.loads(read('bench/results/probe-planted.json'))
+        results = kept.read(ROOT / 'bench/results/probe-planted.json')
         self.assertIn(planted.table(results), read('docs/guide/performance.md'))
 
     def test_the_tables_of_sweeps_are_those_of_the_results(self):

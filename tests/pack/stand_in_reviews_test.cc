@@ -1,5 +1,3 @@
-#include "src/pack/sources/reviews/stand_in_reviews.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "recpack/base/hash.h"
 #include "src/pack/open/recognise.h"
 #include "src/pack/sources/reviews/reviews.h"
+#include "src/stand_in/reviews.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
@@ -42,7 +41,7 @@ class StandInReviewsTest : public ::testing::Test {
 
 // A model that only uses the words has an error near 0; predicting the mean has 1.
 TEST_F(StandInReviewsTest, TheOtherReviewsTellTheRating) {
-  WriteReviewsStandIn(folder_ / "a", {.records = 3000, .seed = 9});
+  stand_in::WriteReviews(folder_ / "a", {.records = 3000, .seed = 9});
   EXPECT_EQ(RecogniseSource(folder_ / "a/reviews.jsonl"), "reviews");
   const auto source = OpenReviews({.path = folder_ / "a"});
   std::istringstream lines(source->SideFiles()[0].text);
@@ -74,7 +73,7 @@ TEST_F(StandInReviewsTest, TheOtherReviewsTellTheRating) {
 
 TEST_F(StandInReviewsTest, BytesFollowFromRecordsAndSeed) {
   for (const auto& [name, seed] : {std::pair("a", 7), std::pair("b", 7), std::pair("c", 8)}) {
-    WriteReviewsStandIn(folder_ / name, {.records = 30, .seed = static_cast<uint64_t>(seed)});
+    stand_in::WriteReviews(folder_ / name, {.records = 30, .seed = static_cast<uint64_t>(seed)});
   }
   EXPECT_EQ(Contents(folder_ / "a/reviews.jsonl"), Contents(folder_ / "b/reviews.jsonl"));
   EXPECT_NE(Contents(folder_ / "a/reviews.jsonl"), Contents(folder_ / "c/reviews.jsonl"));
@@ -82,7 +81,7 @@ TEST_F(StandInReviewsTest, BytesFollowFromRecordsAndSeed) {
 
 // Golden value: every machine must write the same bytes.
 TEST_F(StandInReviewsTest, ReviewsAreTheSameEverywhere) {
-  WriteReviewsStandIn(folder_ / "a", {.records = 2000, .seed = 1});
+  stand_in::WriteReviews(folder_ / "a", {.records = 2000, .seed = 1});
   Sha256 digest;
   digest.Update(AsBytes(Contents(folder_ / "a/reviews.jsonl")));
   EXPECT_EQ(Hex(digest.Finish()),
@@ -92,7 +91,7 @@ TEST_F(StandInReviewsTest, ReviewsAreTheSameEverywhere) {
 TEST_F(StandInReviewsTest, EveryPairComesOnce) {
   for (const uint64_t records : {1U, 2U, 30U, 100U, 1000U}) {
     const std::string name = std::to_string(records);
-    WriteReviewsStandIn(folder_ / name, {.records = records});
+    stand_in::WriteReviews(folder_ / name, {.records = records});
     const auto source = OpenReviews({.path = folder_ / name});
     uint64_t items = 0;
     for (const SourceSplit& split : source->splits()) items += split.items;
@@ -103,11 +102,11 @@ TEST_F(StandInReviewsTest, EveryPairComesOnce) {
 
 TEST_F(StandInReviewsTest, WhatCannotBeIsRefused) {
   MakeFile(folder_ / "a/reviews.jsonl", "mine");
-  EXPECT_EQ(ErrorOf([&] { WriteReviewsStandIn(folder_ / "a"); }).kind(),
+  EXPECT_EQ(ErrorOf([&] { stand_in::WriteReviews(folder_ / "a"); }).kind(),
             ErrorKind::kInvalidArgument);
   EXPECT_EQ(Contents(folder_ / "a/reviews.jsonl"), "mine");
   for (const uint64_t records : {uint64_t{0}, uint64_t{1'000'000'001}}) {
-    EXPECT_EQ(ErrorOf([&] { WriteReviewsStandIn(folder_ / "b", {.records = records}); }).kind(),
+    EXPECT_EQ(ErrorOf([&] { stand_in::WriteReviews(folder_ / "b", {.records = records}); }).kind(),
               ErrorKind::kInvalidArgument);
   }
 }

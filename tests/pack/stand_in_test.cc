@@ -1,5 +1,3 @@
-#include "src/pack/sources/cifar/stand_in.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +8,8 @@
 #include "recpack/base/hash.h"
 #include "src/pack/sources/cifar/cifar.h"
 #include "src/pack/sources/cifar/pickle.h"
-#include "src/pack/sources/cifar/stand_in_picture.h"
+#include "src/stand_in/cifar.h"
+#include "src/stand_in/picture.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack::pack {
@@ -22,7 +21,7 @@ ByteBuffer Contents(const std::string& path) { return ReadWholeFile(PosixFiles()
 
 TEST(StandInTest, IsReadAsCifarWithAllClasses) {
   const TemporaryFolder folder;
-  WriteCifarStandIn(folder / "a", {.rows_per_batch = 300});
+  stand_in::WriteCifar(folder / "a", {.rows_per_batch = 300});
   EXPECT_TRUE(LooksLikeCifar(folder / "a"));
   const auto source = OpenCifar({.path = folder / "a", .splits = "train,test"});
   EXPECT_EQ(source->splits()[0].items, 1500u);
@@ -41,7 +40,7 @@ TEST(StandInTest, IsReadAsCifarWithAllClasses) {
 
 TEST(StandInTest, HasTheEntriesOfTheOriginals) {
   const TemporaryFolder folder;
-  WriteCifarStandIn(folder / "a", {.rows_per_batch = 3});
+  stand_in::WriteCifar(folder / "a", {.rows_per_batch = 3});
   const ByteBuffer bytes = Contents(folder / "a/data_batch_5");
   const PickleDocument document = ParsePickle({.memory = bytes});
   for (const char* key : {"data", "labels", "batch_label", "filenames"}) {
@@ -54,9 +53,9 @@ TEST(StandInTest, HasTheEntriesOfTheOriginals) {
 
 TEST(StandInTest, BytesFollowFromRowsAndSeed) {
   const TemporaryFolder folder;
-  WriteCifarStandIn(folder / "a", {.rows_per_batch = 20, .seed = 7});
-  WriteCifarStandIn(folder / "b", {.rows_per_batch = 20, .seed = 7});
-  WriteCifarStandIn(folder / "c", {.rows_per_batch = 20, .seed = 8});
+  stand_in::WriteCifar(folder / "a", {.rows_per_batch = 20, .seed = 7});
+  stand_in::WriteCifar(folder / "b", {.rows_per_batch = 20, .seed = 7});
+  stand_in::WriteCifar(folder / "c", {.rows_per_batch = 20, .seed = 8});
   for (const char* name : {"/data_batch_1", "/test_batch", "/batches.meta"}) {
     EXPECT_EQ(Contents((folder / "a") + name), Contents((folder / "b") + name));
   }
@@ -68,8 +67,8 @@ TEST(StandInTest, PicturesAreTheSameEverywhere) {
   Sha256 digest;
   for (uint32_t label = 0; label < 10; ++label) {
     KeyedRandom random(1, 2, label);
-    std::array<uint8_t, kStandInPixels> picture;
-    DrawStandIn(label, random, picture);
+    std::array<uint8_t, stand_in::kPixels> picture;
+    stand_in::DrawPicture(label, random, picture);
     digest.Update(picture);
   }
   EXPECT_EQ(Hex(digest.Finish()),
@@ -79,12 +78,12 @@ TEST(StandInTest, PicturesAreTheSameEverywhere) {
 // The nearest class mean classifies most but far from all pictures of other rows, so they are
 // neither noise nor copies.
 TEST(StandInTest, ClassesCanBeLearnt) {
-  const auto draw = [](uint32_t row, std::array<uint8_t, kStandInPixels>& picture) {
+  const auto draw = [](uint32_t row, std::array<uint8_t, stand_in::kPixels>& picture) {
     KeyedRandom random(3, 4, row);
-    DrawStandIn(row % 10, random, picture);
+    stand_in::DrawPicture(row % 10, random, picture);
   };
-  std::array<uint8_t, kStandInPixels> picture;
-  std::vector<std::array<double, kStandInPixels>> means(10);
+  std::array<uint8_t, stand_in::kPixels> picture;
+  std::vector<std::array<double, stand_in::kPixels>> means(10);
   for (uint32_t row = 0; row < 1000; ++row) {
     draw(row, picture);
     for (size_t i = 0; i < picture.size(); ++i) means[row % 10][i] += picture[i] / 100.0;
@@ -110,7 +109,7 @@ TEST(StandInTest, FilesThatAreThereAreNotReplaced) {
   const TemporaryFolder folder;
   WriteFileAtomically(PosixFiles(), folder / "data_batch_3", AsBytes("mine"), false);
   try {
-    WriteCifarStandIn(folder.path(), {.rows_per_batch = 2});
+    stand_in::WriteCifar(folder.path(), {.rows_per_batch = 2});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
@@ -121,8 +120,8 @@ TEST(StandInTest, FilesThatAreThereAreNotReplaced) {
 
 TEST(StandInTest, NoRowsOrTooManyAreRefused) {
   const TemporaryFolder folder;
-  EXPECT_THROW(WriteCifarStandIn(folder / "a", {.rows_per_batch = 0}), Error);
-  EXPECT_THROW(WriteCifarStandIn(folder / "a", {.rows_per_batch = 500001}), Error);
+  EXPECT_THROW(stand_in::WriteCifar(folder / "a", {.rows_per_batch = 0}), Error);
+  EXPECT_THROW(stand_in::WriteCifar(folder / "a", {.rows_per_batch = 500001}), Error);
 }
 
 }  // namespace

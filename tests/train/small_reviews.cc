@@ -2,13 +2,13 @@
 
 #include "src/pack/job/pack.h"
 #include "src/pack/sources/reviews/reviews.h"
-#include "src/pack/sources/reviews/stand_in_reviews.h"
+#include "src/stand_in/reviews.h"
 
 namespace recpack::train {
 
 SmallReviews::SmallReviews(uint64_t records) {
-  pack::WriteReviewsStandIn(folder_.path(), {.records = records});
-  const auto source = pack::OpenReviews({.path = folder_.path() + "/" + pack::kStandInReviewsName});
+  stand_in::WriteReviews(folder_.path(), {.records = records});
+  const auto source = pack::OpenReviews({.path = folder_.path() + "/" + stand_in::kReviewsName});
   pack::PackOptions options;
   options.out = folder();
   options.sync = false;

@@ -2,8 +2,8 @@
 // machines without a network. Hidden from --help.
 #include <memory>
 
-#include "src/pack/sources/cifar/stand_in.h"
-#include "src/pack/sources/reviews/stand_in_reviews.h"
+#include "src/stand_in/cifar.h"
+#include "src/stand_in/reviews.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 
@@ -13,8 +13,8 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string out;
     std::string kind = "cifar10";
-    uint64_t rows = pack::StandInOptions().rows_per_batch;
-    uint64_t records = pack::ReviewsStandInOptions().records;
+    uint64_t rows = stand_in::CifarOptions().rows_per_batch;
+    uint64_t records = stand_in::ReviewsOptions().records;
     uint64_t seed = 0;
   };
   CLI::App* command = app.add_subcommand("stand-in", "Write a synthetic data set");
@@ -30,9 +30,9 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "Seed of the drawing")->check(WholeNumberIn(0));
   command->callback([flags, &exit_code] {
     if (flags->kind == "reviews") {
-      pack::WriteReviewsStandIn(flags->out, {.records = flags->records, .seed = flags->seed});
+      stand_in::WriteReviews(flags->out, {.records = flags->records, .seed = flags->seed});
     } else {
-      pack::WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
+      stand_in::WriteCifar(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
     }
     exit_code = kDone;
   });

@@ -2,13 +2,13 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <zlib.h>
 
 #include <cerrno>
 #include <optional>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/pack/item/crc32.h"
 
 namespace recpack::pack {
 namespace {
@@ -123,7 +123,7 @@ la_ssize_t TarStream::NextInflated(archive* reader, const void** block) {
     archive_set_error(reader, EIO, "%s", archive_error_string(inflater_.get()));
     return -1;
   }
-  crc_ = Crc32(crc_, {static_cast<const uint8_t*>(*block), size});
+  crc_ = static_cast<uint32_t>(crc32_z(crc_, static_cast<const Bytef*>(*block), size));
   inflated_ += size;
   return static_cast<la_ssize_t>(size);
 }

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/nccl_library.h"
 #include "src/train/collectives/tcp_collective.h"
 #include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
@@ -122,28 +121,6 @@ TEST_F(EmulatedNccl, NamesTheGpusOfAMachine) {
   EXPECT_NE(NcclPlace(0), NcclPlace(1));
   EXPECT_EQ(NcclPlace(1), NcclPlace(1));
   EXPECT_EQ(ErrorOf([] { NcclPlace(2); }).kind(), ErrorKind::kDevice);
-}
-
-// As the library itself does, in case our own check has a gap.
-TEST_F(EmulatedNccl, TheStandInRefusesThemTooAndIsInProgressAtFirst) {
-  emulated::SetUp({.devices = 1});
-  const NcclLibrary& nccl = Nccl();
-  ncclUniqueId id = {};
-  ASSERT_EQ(nccl.GetUniqueId(&id), ncclSuccess);
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  ncclComm_t first = nullptr, second = nullptr;
-  ncclResult_t state = ncclSuccess;
-  EXPECT_EQ(nccl.CommInitRankConfig(&first, 2, id, 0, &config), ncclInProgress);
-  EXPECT_EQ(nccl.CommGetAsyncError(first, &state), ncclSuccess);
-  EXPECT_EQ(state, ncclInProgress);
-  EXPECT_EQ(nccl.CommInitRankConfig(&second, 2, id, 1, &config), ncclInProgress);
-  for (const ncclComm_t communicator : {first, second}) {
-    nccl.CommGetAsyncError(communicator, &state);
-    EXPECT_EQ(state, ncclInvalidUsage);
-    EXPECT_THAT(nccl.GetLastError(communicator), HasSubstr("Duplicate GPU"));
-    nccl.CommAbort(communicator);
-  }
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 
 #include "recpack/base/file.h"
 
-namespace recpack::pack {
+namespace recpack::stand_in {
 
-struct StandInOptions {
+struct CifarOptions {
   uint64_t rows_per_batch = 10000;  // in each of the six batches; as in CIFAR-10
   uint64_t seed = 0;
   // Not owned. nullptr: PosixFiles().
@@ -21,6 +21,6 @@ struct StandInOptions {
 // but they are not photographs. The bytes depend on the options only, on every machine. Throws
 // Error: kInvalidArgument if one of the files already exists or rows_per_batch is 0 or more than
 // 500,000; kIo.
-void WriteCifarStandIn(const std::string& folder, const StandInOptions& options = {});
+void WriteCifar(const std::string& folder, const CifarOptions& options = {});
 
-}  // namespace recpack::pack
+}  // namespace recpack::stand_in

@@ -1,9 +1,9 @@
-#include "src/pack/sources/cifar/stand_in_picture.h"
+#include "src/stand_in/picture.h"
 
 #include <algorithm>
 #include <array>
 
-namespace recpack::pack {
+namespace recpack::stand_in {
 namespace {
 
 constexpr int kSide = 32;
@@ -210,7 +210,7 @@ uint8_t Noisy(int value, uint32_t noise) {
 
 }  // namespace
 
-void DrawStandIn(uint32_t label, KeyedRandom& random, std::span<uint8_t, kStandInPixels> out) {
+void DrawPicture(uint32_t label, KeyedRandom& random, std::span<uint8_t, kPixels> out) {
   const Sketch& sketch = kSketches[label];
   Picture picture;
   PaintBackground(sketch, random, picture);
@@ -223,4 +223,4 @@ void DrawStandIn(uint32_t label, KeyedRandom& random, std::span<uint8_t, kStandI
   }
 }
 
-}  // namespace recpack::pack
+}  // namespace recpack::stand_in

@@ -1,4 +1,4 @@
-#include "src/pack/sources/cifar/stand_in.h"
+#include "src/stand_in/cifar.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
 #include "src/base/format.h"
-#include "src/pack/sources/cifar/stand_in_picture.h"
+#include "src/stand_in/picture.h"
 
-namespace recpack::pack {
+namespace recpack::stand_in {
 namespace {
 
 constexpr uint64_t kMaxRows = 500000;    // a protocol 2 string is shorter than 2 GiB
@@ -66,11 +66,11 @@ class PickleWriter {
   std::span<uint8_t> Pixels(uint32_t rows) {
     Raw("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85U\1b\x87R(K\1");
     Number(rows);
-    Number(kStandInPixels);
+    Number(kPixels);
     Raw("\x86"
         "cnumpy\ndtype\nU\2u1K\0K\1\x87R(K\3U\1|NNN");
     Raw("J\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89T");
-    const size_t size = size_t{rows} * kStandInPixels;
+    const size_t size = size_t{rows} * kPixels;
     Little(static_cast<uint32_t>(size), 4);
     bytes_.resize(bytes_.size() + size);
     return std::span(bytes_).last(size);
@@ -92,9 +92,9 @@ ByteBuffer MetaPickle(uint32_t rows) {
   pickle.Text("num_cases_per_batch");
   pickle.Number(rows);
   pickle.Text("label_names");
-  pickle.List(std::span(kStandInClasses), [&](std::string_view name) { pickle.Text(name); });
+  pickle.List(std::span(kClasses), [&](std::string_view name) { pickle.Text(name); });
   pickle.Text("num_vis");
-  pickle.Number(kStandInPixels);
+  pickle.Number(kPixels);
   return pickle.Finish();
 }
 
@@ -106,9 +106,9 @@ ByteBuffer BatchPickle(const std::string& title, uint64_t first_row, uint32_t ro
   const auto pixels = pickle.Pixels(rows);
   for (uint32_t row = 0; row < rows; ++row) {
     KeyedRandom random(seed, kStream, first_row + row);
-    labels[row] = random.NextBelow(std::size(kStandInClasses));
-    names[row] = format("{}_s_{:06}.png", kStandInClasses[labels[row]], first_row + row);
-    DrawStandIn(labels[row], random, pixels.subspan(row * kStandInPixels).first<kStandInPixels>());
+    labels[row] = random.NextBelow(std::size(kClasses));
+    names[row] = format("{}_s_{:06}.png", kClasses[labels[row]], first_row + row);
+    DrawPicture(labels[row], random, pixels.subspan(row * kPixels).first<kPixels>());
   }
   pickle.Raw("tb");
   pickle.Text("labels");
@@ -141,7 +141,7 @@ void CheckNothingIsThere(FileSystem& files, const std::string& folder) {
 
 }  // namespace
 
-void WriteCifarStandIn(const std::string& folder, const StandInOptions& options) {
+void WriteCifar(const std::string& folder, const CifarOptions& options) {
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   if (options.rows_per_batch == 0 || options.rows_per_batch > kMaxRows) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -160,4 +160,4 @@ void WriteCifarStandIn(const std::string& folder, const StandInOptions& options)
   WriteFileAtomically(files, folder + "/batches.meta", MetaPickle(rows), false);
 }
 
-}  // namespace recpack::pack
+}  // namespace recpack::stand_in

@@ -6,11 +6,11 @@
 
 #include "recpack/base/file.h"
 
-namespace recpack::pack {
+namespace recpack::stand_in {
 
-inline constexpr char kStandInReviewsName[] = "reviews.jsonl";
+inline constexpr char kReviewsName[] = "reviews.jsonl";
 
-struct ReviewsStandInOptions {
+struct ReviewsOptions {
   uint64_t records = 10'000;  // 1 to 10^9
   uint64_t seed = 0;
   // Not owned. nullptr: PosixFiles().
@@ -33,6 +33,6 @@ struct ReviewsStandInOptions {
 // squared error of about 1; a model that learns comes close to 0.
 //
 // Throws Error: kInvalidArgument if the file already exists or `records` is out of range; kIo.
-void WriteReviewsStandIn(const std::string& folder, const ReviewsStandInOptions& options = {});
+void WriteReviews(const std::string& folder, const ReviewsOptions& options = {});
 
-}  // namespace recpack::pack
+}  // namespace recpack::stand_in

@@ -1,4 +1,4 @@
-#include "src/pack/sources/reviews/stand_in_reviews.h"
+#include "src/stand_in/reviews.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "recpack/base/random.h"
 #include "src/base/format.h"
 
-namespace recpack::pack {
+namespace recpack::stand_in {
 namespace {
 
 constexpr uint64_t kMostRecords = 1'000'000'000;
@@ -77,14 +77,14 @@ class ReviewMaker {
 
 }  // namespace
 
-void WriteReviewsStandIn(const std::string& folder, const ReviewsStandInOptions& options) {
+void WriteReviews(const std::string& folder, const ReviewsOptions& options) {
   FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
   if (options.records == 0 || options.records > kMostRecords) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("invalid number of reviews: {}", options.records), {},
                 format("give a number from 1 to {}", kMostRecords));
   }
-  const std::string path = folder + "/" + kStandInReviewsName;
+  const std::string path = folder + "/" + kReviewsName;
   if (files.Exists(path)) {
     throw Error(ErrorKind::kInvalidArgument, "already exists", {.path = path},
                 "give an empty folder for the stand-in");
@@ -103,4 +103,4 @@ void WriteReviewsStandIn(const std::string& folder, const ReviewsStandInOptions&
   WritePiecesAtomically(files, path, write, false);
 }
 
-}  // namespace recpack::pack
+}  // namespace recpack::stand_in

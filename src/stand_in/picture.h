@@ -7,15 +7,15 @@
 
 #include "recpack/base/random.h"
 
-namespace recpack::pack {
+namespace recpack::stand_in {
 
-inline constexpr std::string_view kStandInClasses[] = {
-    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
-inline constexpr size_t kStandInPixels = 3072;
+inline constexpr std::string_view kClasses[] = {"airplane", "automobile", "bird",  "cat",  "deer",
+                                                "dog",      "frog",       "horse", "ship", "truck"};
+inline constexpr size_t kPixels = 3072;
 
 // Draws one picture of class `label` (below 10): 32x32, planar red, green, blue. `random`
 // determines its appearance. Uses only additions, multiplications and comparisons of floats, so
 // that the bytes are the same on every machine.
-void DrawStandIn(uint32_t label, KeyedRandom& random, std::span<uint8_t, kStandInPixels> out);
+void DrawPicture(uint32_t label, KeyedRandom& random, std::span<uint8_t, kPixels> out);
 
-}  // namespace recpack::pack
+}  // namespace recpack::stand_in
