@@ -14,7 +14,7 @@
 #include "recpack/base/start_thread.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
-#include "src/device/gain_lead.h"
+#include "src/device/gain_feeding.h"
 #include "src/device/gate.h"
 #include "src/device/lane.h"
 #include "src/device/releaser.h"
@@ -91,8 +91,6 @@ LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocato
 struct Queue {
   std::shared_ptr<Lane> lane;
   std::deque<std::optional<DeviceBatch>> batches;  // nullopt: end of an epoch
-  bool waited_for = false;                         // by its consumer
-  GainPlan::Block block = {};                      // of the last batch taken
 };
 
 }  // namespace
@@ -124,10 +122,7 @@ struct DeviceFeeder::State {
                             : MakeHostLane(layout, target.depth),
                         {}});
     }
-    loader->CountSteps(static_cast<uint32_t>(target.devices.size()));
-    if (loader->in_gain_run()) {
-      mark = GainMark{.loader = loader->stats().number, .batch_size = loader->options().batch_size};
-    }
+    gain.emplace(*loader, queues.size(), mutex, changed);
     thread = StartThread<std::jthread>([this] { Run(); });
   }
 
@@ -173,7 +168,8 @@ struct DeviceFeeder::State {
   bool BringStep() {
     std::vector<DeviceBatch> step;
     std::shared_ptr<const Batch> batch;
-    KeepLead();
+    gain->KeepLead([&](size_t i) { return queues[i].batches.size(); },
+                   [&] { return stopped || abort_reason; });
     for (size_t i = 0; i < queues.size(); ++i) {
       const auto slot = TakeSlot(i);
       if (!slot) return false;
@@ -194,20 +190,6 @@ struct DeviceFeeder::State {
     }
     Publish(std::move(step), batch->token());
     return true;
-  }
-
-  void KeepLead() {
-    if (!mark) return;
-    const auto ahead = [&] {
-      std::ptrdiff_t fewest = PTRDIFF_MAX;
-      for (const Queue& queue : queues) {
-        const auto waiting = static_cast<std::ptrdiff_t>(queue.batches.size());
-        fewest = std::min(fewest, waiting - (queue.waited_for ? 1 : 0));
-      }
-      return fewest;
-    };
-    lead.Keep(loader->NextMode() == LoaderMode::kLive, mutex, changed, ahead,
-              [&] { return stopped || abort_reason; });
   }
 
   // `step` lacks batches for its last devices, or is empty; `last` is the last device's.
@@ -282,10 +264,10 @@ struct DeviceFeeder::State {
     changed.notify_all();
   }
 
-  std::optional<DeviceBatch> Next(Queue& queue) {
+  std::optional<DeviceBatch> Next(size_t index) {
+    Queue& queue = queues[index];
     std::unique_lock lock(mutex);
-    queue.waited_for = queue.batches.empty();
-    if (mark && queue.waited_for) changed.notify_all();
+    gain->Asks(index, queue.batches.empty());
     while (queue.batches.empty() || abort_reason) {
       if (abort_reason) throw Error(ErrorKind::kDevice, *abort_reason);
       if (failure) std::rethrow_exception(failure);
@@ -300,19 +282,9 @@ struct DeviceFeeder::State {
     }
     std::optional<DeviceBatch> batch = std::move(queue.batches.front());
     queue.batches.pop_front();
-    queue.waited_for = false;
+    gain->Has(index);
     if (batch && batch->slot_) batch->slot_->Deliver();
-    if (mark) changed.notify_all();
     return batch;
-  }
-
-  // Reports the batch that the consumer takes; null: end of an epoch.
-  void Tell(const DeviceBatch* batch, size_t index) {
-    Queue& queue = queues[index];
-    GainMark told = *mark;
-    if (batch != nullptr && batch->gain_block_) queue.block = *batch->gain_block_;
-    told.kind = batch == nullptr ? GainMark::kEndOfEpoch : queue.block.kind;
-    told.Tell(queue.block.number, static_cast<uint16_t>(index));
   }
 
   // Throws if a step is missing because a consumer keeps what the loader needs, or takes nothing.
@@ -342,7 +314,6 @@ struct DeviceFeeder::State {
   const DeviceLayout layout;
   std::shared_ptr<Gate> gate;
   std::unique_ptr<Releaser> releaser;
-  std::optional<GainMark> mark;     // in a run of recprobe gain
   std::atomic<int> waits_for = -1;  // index of the consumer that has to make room
 
   std::mutex mutex;
@@ -352,7 +323,7 @@ struct DeviceFeeder::State {
   std::optional<std::string> abort_reason;
   bool stopped = false;
   uint64_t steps_taken = 0;  // feeder's thread only
-  GainLead lead;             // feeder's thread only
+  std::optional<GainFeeding> gain;
   std::jthread thread;
 };
 
@@ -379,9 +350,9 @@ std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
   std::optional<DeviceBatch> batch;
   {
     const InputWaitSpan span(static_cast<uint16_t>(index));
-    batch = state_->Next(state_->queues[index]);
+    batch = state_->Next(index);
   }
-  if (state_->mark) state_->Tell(batch ? &*batch : nullptr, index);
+  state_->gain->Tell(index, batch);
   return batch;
 }
 

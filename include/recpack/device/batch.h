@@ -63,6 +63,7 @@ class DeviceBatch {
 
  private:
   friend class DeviceFeeder;
+  friend class GainFeeding;
 
   std::unique_ptr<DeviceSlot> slot_;
   std::shared_ptr<const std::vector<ArraySpec>> arrays_;

@@ -58,7 +58,7 @@ class Batch {
   const std::string& token() const noexcept { return token_; }
 
  private:
-  friend class Loader;
+  friend class BatchMaker;
 
   std::shared_ptr<void> hold_;  // returns the slab to the loader on destruction
   std::shared_ptr<const uint8_t> slab_;

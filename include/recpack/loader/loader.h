@@ -21,9 +21,6 @@
 
 namespace recpack {
 
-struct BatchMemory;
-struct BatchPlan;
-
 // Handling of samples that do not fill a batch on every rank. All ranks always make the same number
 // of steps.
 enum class LastBatch : uint8_t {
@@ -169,12 +166,6 @@ class Loader {
 
  private:
   struct State;
-  std::optional<Batch> Take(LoaderMode mode);
-  std::optional<Batch> Experiment(LoaderMode mode);
-  bool KeepReady();
-  Batch MakeBatch(const BatchPlan& plan) const;
-  static void Show(const BatchMemory& memory, std::shared_ptr<void> hold, Batch& batch);
-
   std::shared_ptr<State> state_;  // shared with threads that are stuck in a read
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "recpack/base/bytes.h"
 #include "recpack/base/clock.h"
@@ -40,15 +41,14 @@ void FillAtRandom(const ArraySpec& array, uint32_t samples, uint8_t* bytes) {
 
 }  // namespace
 
-Playback::Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, size_t slab_bytes,
-                   uint32_t chunks, SlabAllocator& slabs)
+Playback::Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, Layout layout,
+                   SlabAllocator& slabs)
     : control_(page.control),
       ring_(std::move(ring)),
-      slab_bytes_(slab_bytes),
-      chunks_(chunks),
+      layout_(std::move(layout)),
       slabs_(slabs),
-      most_(
-          std::clamp<size_t>(kMostKeptBytes / std::max<size_t>(slab_bytes, 1), 1, ring_->size())) {}
+      most_(std::clamp<size_t>(kMostKeptBytes / std::max<size_t>(layout_.slab_bytes, 1), 1,
+                               ring_->size())) {}
 
 LoaderMode Playback::Wanted() noexcept {
   uint64_t request = control_.request.load(std::memory_order_acquire);
@@ -64,7 +64,7 @@ LoaderMode Playback::Wanted() noexcept {
 
 void Playback::Enter(LoaderMode mode) noexcept {
   if (mode == LoaderMode::kReplayAndWork) {
-    ring_->AllowExtra(chunks_);
+    ring_->AllowExtra(layout_.chunks);
   } else if (mode_ == LoaderMode::kReplayAndWork) {
     ring_->ForbidExtra();
   }
@@ -78,35 +78,48 @@ void Playback::Enter(LoaderMode mode) noexcept {
   control_.mode.store(static_cast<uint64_t>(mode), std::memory_order_release);
 }
 
-void Playback::Keep(uint64_t number) {
+void Playback::Keep(uint64_t number, const BatchFacts& facts) {
   const BatchMemory& from = *ring_->slot(number).memory;
   const auto copy = std::make_shared<Kept>();
   try {
-    copy->slab = slabs_.Allocate(slab_bytes_);
+    copy->slab = slabs_.Allocate(layout_.slab_bytes);
   } catch (const std::exception&) {
     if (kept_.empty()) throw;
     most_ = kept_.size();
     return;
   }
-  std::copy_n(from.bytes(), slab_bytes_, copy->bytes());
+  std::copy_n(from.bytes(), layout_.slab_bytes, copy->bytes());
   copy->ids = from.ids;
   copy->views = from.views;
   copy->mask = from.mask;
-  copy->number = number;
+  copy->facts = facts;
   kept_.push_back(copy);
 }
 
-const std::shared_ptr<const Playback::Kept>& Playback::MadeUp(const std::vector<ArraySpec>& arrays,
-                                                              uint32_t samples) {
+bool Playback::KeepReady(LiveBatches& live) {
+  ring_->Pause(false);
+  for (uint64_t number = live.WaitForNext(); HasRoom() && IsWhole(number); ++number) {
+    Keep(number, live.FactsOf(number));
+  }
+  return HasAny();
+}
+
+bool Playback::IsWhole(uint64_t number) const {
+  return ring_->Ready(number) && !ring_->slot(number).failure;
+}
+
+const std::shared_ptr<const Playback::Kept>& Playback::MadeUp() {
   if (synthetic_) return synthetic_;
   const auto made = std::make_shared<Kept>();
-  made->slab = slabs_.Allocate(slab_bytes_);
+  made->slab = slabs_.Allocate(layout_.slab_bytes);
   auto* const bytes = made->bytes();
-  std::fill_n(bytes, slab_bytes_, uint8_t{0});
-  for (const ArraySpec& array : arrays) FillAtRandom(array, samples, bytes + array.offset);
-  made->ids.resize(samples);
-  made->views.resize(samples);
-  made->mask.resize(samples, 1);
+  std::fill_n(bytes, layout_.slab_bytes, uint8_t{0});
+  for (const ArraySpec& array : *layout_.arrays) {
+    FillAtRandom(array, layout_.samples, bytes + array.offset);
+  }
+  made->ids.resize(layout_.samples);
+  made->views.resize(layout_.samples);
+  made->mask.resize(layout_.samples, 1);
   synthetic_ = made;
   return synthetic_;
 }

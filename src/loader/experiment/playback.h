@@ -1,11 +1,13 @@
-// Playback: replaces a loader's batches by repeated or synthetic ones during an experiment.
+// Playback: repeats copies of batches, or a synthetic one, while the workers pause.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "recpack/loader/batch.h"
+#include "src/loader/batch/batch_maker.h"
 #include "src/loader/batch/ring.h"
+#include "src/loader/experiment/live_batches.h"
 
 namespace recpack {
 
@@ -14,12 +16,18 @@ class Playback {
  public:
   // A copy of a batch, in its own memory.
   struct Kept : BatchMemory {
-    uint64_t number = 0;  // number of the live batch that was copied
+    BatchFacts facts;  // of the live batch that was copied
   };
 
-  // `slab_bytes` and `chunks` are per batch.
-  Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, size_t slab_bytes, uint32_t chunks,
-           SlabAllocator& slabs);
+  // Sizes and arrays of each batch.
+  struct Layout {
+    std::shared_ptr<const std::vector<ArraySpec>> arrays;
+    size_t slab_bytes;
+    uint32_t samples;
+    uint32_t chunks;
+  };
+
+  Playback(StatsBlocks& page, std::shared_ptr<Ring> ring, Layout layout, SlabAllocator& slabs);
 
   // Returns the mode that the page requests now. Withdraws an expired request.
   LoaderMode Wanted() noexcept;
@@ -33,20 +41,24 @@ class Playback {
   bool HasAny() const noexcept { return !kept_.empty(); }
   // Copies a ready batch. Throws what the allocator throws if there is no memory for the first
   // copy.
-  void Keep(uint64_t number);
+  void Keep(uint64_t number, const BatchFacts& facts);
+  // Waits for the next live batch and copies it and the ready ones after it. Returns false if it
+  // failed.
+  bool KeepReady(LiveBatches& live);
   void Forget() noexcept { kept_.clear(); }
 
   // Returns the next copy; there must be at least one.
   const std::shared_ptr<const Kept>& Repeat() noexcept { return kept_[at_++ % kept_.size()]; }
 
   // Returns the synthetic batch, made at the first call: random bytes and floats, integers 0.
-  const std::shared_ptr<const Kept>& MadeUp(const std::vector<ArraySpec>& arrays, uint32_t samples);
+  const std::shared_ptr<const Kept>& MadeUp();
 
  private:
+  bool IsWhole(uint64_t number) const;
+
   ControlBlock& control_;
   const std::shared_ptr<Ring> ring_;
-  const size_t slab_bytes_;
-  const uint32_t chunks_;
+  const Layout layout_;
   SlabAllocator& slabs_;
   LoaderMode mode_ = LoaderMode::kLive;
   size_t most_;

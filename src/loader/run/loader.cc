@@ -7,10 +7,10 @@
 #include "recpack/base/event_log.h"
 #include "recpack/loader/token.h"
 #include "src/base/format.h"
+#include "src/loader/batch/batch_maker.h"
 #include "src/loader/batch/forks.h"
 #include "src/loader/batch/ring.h"
-#include "src/loader/experiment/gain_run.h"
-#include "src/loader/experiment/playback.h"
+#include "src/loader/experiment/experiment.h"
 #include "src/loader/run/consumer_account.h"
 #include "src/loader/run/crew.h"
 #include "src/loader/run/ledger.h"
@@ -99,7 +99,7 @@ uint32_t ChunkSamples(const LoaderOptions& options) {
 
 }  // namespace
 
-struct Loader::State {
+struct Loader::State final : LiveBatches {
   State(const Mixture& samples, LoaderOptions given, const ResumeToken& token)
       : State(samples, Resolved(samples, std::move(given), token), token, 0) {}
 
@@ -125,14 +125,11 @@ struct Loader::State {
     ring = std::make_shared<Ring>(
         options.prefetch, slab_bytes, options.batch_size, plan.chunks, *options.slabs,
         options.max_live_batches == 0 ? Ring::Memory::kOfSlot : Ring::Memory::kLastUsed, page);
-    playback.emplace(page->blocks(), ring, slab_bytes, plan.chunks, *options.slabs);
-    if (const auto asked = GainPlan::FromEnvironment(); asked && options.in_gain_runs) {
-      gain.emplace(*asked,
-                   GainRun::Loading{.drops_last = options.last_batch == LastBatch::kDrop,
-                                    .batch_size = options.batch_size,
-                                    .local_ranks = options.local_ranks},
-                   page->blocks().header.number);
-    }
+    experiment.emplace(options, page->blocks(), ring,
+                       Playback::Layout{.arrays = plan.arrays,
+                                        .slab_bytes = slab_bytes,
+                                        .samples = options.batch_size,
+                                        .chunks = plan.chunks});
     for (uint32_t i = 0; i < worker_count; ++i) {
       workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i),
                                                  i > 0 ? workers.front().get() : nullptr));
@@ -212,6 +209,66 @@ struct Loader::State {
       if (memory.mask[i] != 0) audit.CountOne(memory.views[i], memory.ids[i]);
     }
   }
+
+  void Check() const override {
+    if (failure) std::rethrow_exception(failure);
+    if (mark.inherited()) {
+      Refuse("the loader was made before this process was forked, its threads are the parent's",
+             "make the loader in the process that uses it");
+    }
+  }
+
+  std::optional<Batch> Take() override {
+    const BatchPlan batch = plan.schedule.Plan(next);
+    if (batch.epoch > plan.options.epoch + epochs_ended) {
+      EndEpoch();
+      return std::nullopt;
+    }
+    const uint64_t number = next;
+    const uint64_t ready = account->Ready();
+    Wait(number);
+    RingSlot& slot = ring->slot(number);
+    const BatchFacts facts = Facts(batch);
+    try {
+      if (slot.failure) std::rethrow_exception(slot.failure);
+      if (audit.key().epoch != batch.epoch) StartAudit(batch.epoch);
+      Charge(number);
+      Audit(slot, batch.samples);
+      experiment->BeforeGiving(number, facts);
+    } catch (...) {
+      failure = std::current_exception();
+      throw;
+    }
+    ++next;
+    at.position = batch.next;
+    account->Give(batch.samples, ready);
+
+    Batch given =
+        BatchMaker(plan.arrays).Make(facts, TokenText(at), *slot.memory, ring->Give(number));
+    BatchMaker::SetLive(given);
+    return given;
+  }
+
+  void EndEpoch() {
+    ++epochs_ended;
+    at.epoch = plan.options.epoch + epochs_ended;
+    at.position = 0;
+    at.substituted = 0;
+    account->EndEpoch();
+  }
+
+  uint64_t WaitForNext() override {
+    Wait(next);
+    return next;
+  }
+
+  BatchFacts FactsOf(uint64_t number) const override { return Facts(plan.schedule.Plan(number)); }
+
+  static BatchFacts Facts(const BatchPlan& batch) {
+    return {.epoch = batch.epoch, .number = batch.step, .size = batch.samples};
+  }
+
+  const ResumeToken& position() const noexcept override { return at; }
 
   void Wait(uint64_t batch) {
     const InputWaitSpan span;
@@ -294,8 +351,7 @@ struct Loader::State {
   std::shared_ptr<StatsPage> page;
   std::optional<ConsumerAccount> account;
   std::shared_ptr<Ring> ring;
-  std::optional<Playback> playback;
-  std::optional<GainRun> gain;
+  std::optional<Experiment> experiment;  // between Take() and the consumer
   std::vector<std::unique_ptr<Worker>> workers;
   uint64_t next = 0;           // number of the next batch
   uint64_t epochs_ended = 0;   // in this run
@@ -323,132 +379,13 @@ Loader::~Loader() { state_->Stop(); }
 
 void Loader::WaitNoMore() noexcept { state_->ring->WaitNoMore(); }
 
-LoaderMode Loader::NextMode() {
-  const auto& gain = state_->gain;
-  return gain ? static_cast<LoaderMode>(gain->Block().kind) : state_->playback->Wanted();
-}
+LoaderMode Loader::NextMode() { return state_->experiment->NextMode(); }
 
-bool Loader::in_gain_run() const noexcept { return state_->gain.has_value(); }
+bool Loader::in_gain_run() const noexcept { return state_->experiment->in_gain_run(); }
 
-void Loader::CountSteps(uint32_t batches) noexcept {
-  if (state_->gain) state_->gain->CountSteps(batches);
-}
+void Loader::CountSteps(uint32_t batches) noexcept { state_->experiment->CountSteps(batches); }
 
-std::optional<Batch> Loader::Next() {
-  auto& gain = state_->gain;
-  if (!gain) return Take(NextMode());
-  const GainPlan::Block block = gain->Block();
-  std::optional<Batch> batch = Take(static_cast<LoaderMode>(block.kind));
-  if (batch) {
-    batch->gain_block_ = block;
-    gain->Gave(block);
-  } else {
-    gain->EndEpoch();
-  }
-  return batch;
-}
-
-std::optional<Batch> Loader::Take(LoaderMode mode) {
-  State& state = *state_;
-  if (state.failure) std::rethrow_exception(state.failure);
-  if (state.mark.inherited()) {
-    Refuse("the loader was made before this process was forked, its threads are the parent's",
-           "make the loader in the process that uses it");
-  }
-  if (mode != LoaderMode::kLive) {
-    if (auto batch = Experiment(mode)) return batch;
-  }
-  state.playback->Enter(LoaderMode::kLive);
-  if (!state.gain) state.playback->Forget();
-  const BatchPlan plan = state.plan.schedule.Plan(state.next);
-  if (plan.epoch > state.plan.options.epoch + state.epochs_ended) {
-    ++state.epochs_ended;
-    state.at.epoch = state.plan.options.epoch + state.epochs_ended;
-    state.at.position = 0;
-    state.at.substituted = 0;
-    state.account->EndEpoch();
-    return std::nullopt;
-  }
-
-  const uint64_t number = state.next;
-  const uint64_t ready = state.account->Ready();
-  state.Wait(number);
-  RingSlot& slot = state.ring->slot(number);
-  try {
-    if (slot.failure) std::rethrow_exception(slot.failure);
-    if (state.audit.key().epoch != plan.epoch) state.StartAudit(plan.epoch);
-    state.Charge(number);
-    state.Audit(slot, plan.samples);
-    if (state.gain && state.gain->warms_up() && state.playback->HasRoom() &&
-        plan.samples == state.plan.options.batch_size) {
-      state.playback->Keep(number);
-    }
-  } catch (...) {
-    state.failure = std::current_exception();
-    throw;
-  }
-  ++state.next;
-  state.at.position = plan.next;
-  state.account->Give(plan.samples, ready);
-
-  Batch batch = MakeBatch(plan);
-  Show(*slot.memory, state.ring->Give(number), batch);
-  batch.live_ = true;
-  return batch;
-}
-
-// Returns the batch for an experiment; nullopt if the next live batch failed, which live mode then
-// reports.
-std::optional<Batch> Loader::Experiment(LoaderMode mode) {
-  State& state = *state_;
-  if (mode == LoaderMode::kSynthetic) {
-    const auto& made = state.playback->MadeUp(*state.plan.arrays, state.plan.options.batch_size);
-    state.playback->Enter(mode);
-    Batch batch = MakeBatch({.epoch = state.at.epoch, .samples = state.plan.options.batch_size});
-    Show(*made, std::const_pointer_cast<Playback::Kept>(made), batch);
-    return batch;
-  }
-  if (!state.playback->HasAny() && !KeepReady()) return std::nullopt;
-  state.playback->Enter(mode);
-  const auto& kept = state.playback->Repeat();
-  Batch batch = MakeBatch(state.plan.schedule.Plan(kept->number));
-  Show(*kept, std::const_pointer_cast<Playback::Kept>(kept), batch);
-  return batch;
-}
-
-// Waits for the next batch and keeps a copy of it and of the ready ones after it. Returns false if
-// it failed.
-bool Loader::KeepReady() {
-  State& state = *state_;
-  state.ring->Pause(false);
-  state.Wait(state.next);
-  const auto whole = [&](uint64_t number) {
-    return state.ring->Ready(number) && !state.ring->slot(number).failure;
-  };
-  for (uint64_t number = state.next; state.playback->HasRoom() && whole(number); ++number) {
-    state.playback->Keep(number);
-  }
-  return state.playback->HasAny();
-}
-
-// Makes a batch without its arrays.
-Batch Loader::MakeBatch(const BatchPlan& plan) const {
-  Batch batch;
-  batch.arrays_ = state_->plan.arrays;
-  batch.epoch_ = plan.epoch;
-  batch.number_ = plan.step;
-  batch.size_ = plan.samples;
-  batch.token_ = TokenText(state_->at);
-  return batch;
-}
-
-void Loader::Show(const BatchMemory& memory, std::shared_ptr<void> hold, Batch& batch) {
-  batch.hold_ = std::move(hold);
-  batch.slab_ = std::shared_ptr<const uint8_t>(memory.slab, memory.bytes());
-  batch.ids_ = &memory.ids;
-  batch.views_ = &memory.views;
-  batch.mask_ = &memory.mask;
-}
+std::optional<Batch> Loader::Next() { return state_->experiment->Next(*state_); }
 
 LoaderStats Loader::stats() const { return Snapshot(state_->page->blocks(), MonotonicNow()); }
 
@@ -476,9 +413,5 @@ uint64_t Loader::steps_per_epoch() const noexcept {
 }
 
 const LoaderOptions& Loader::options() const noexcept { return state_->plan.options; }
-
-const void* Batch::Raw(const std::string& name) const {
-  return slab_.get() + FindArray(*arrays_, name).offset;
-}
 
 }  // namespace recpack

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "recpack/base/gain.h"
 #include "recpack/loader/token.h"
 #include "src/base/format.h"
 #include "src/train/ops/seconds.h"
@@ -139,8 +138,9 @@ void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
                       account.waited - before.waited};
     AddUp(all, epoch, now);
     const auto of_steps = StepLosses(all, epoch.steps);
-    const std::string audited =
-        options.input == InputKind::kReal && !IsGainRun() ? audit.AcrossTowers(all) : std::string();
+    const std::string audited = options.input == InputKind::kReal && options.audits
+                                    ? audit.AcrossTowers(all)
+                                    : std::string();
     if (index > 0) continue;
     losses.insert(losses.end(), of_steps.begin(), of_steps.end());
     if (all.rank() > 0) continue;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "recpack/base/gain.h"
 #include "recpack/base/start_thread.h"
 #include "recpack/loader/token.h"
 #include "src/base/format.h"
@@ -52,7 +51,7 @@ int64_t StepsOfEpochs(uint64_t epochs, uint64_t steps_per_epoch) {
 // `schedule_epochs`; notes a requested one.
 void CheckSchedule(const CheckpointInfo& begin, const TrainerOptions& options,
                    uint64_t steps_per_epoch, const TrainerNotice& notice) {
-  if (begin.schedule_epochs == 0 || options.epochs == 0 || IsGainRun()) return;
+  if (begin.schedule_epochs == 0 || options.epochs == 0 || !options.learns) return;
   const uint64_t epochs = ScheduleEpochs(options);
   if (begin.schedule_epochs == epochs && begin.epoch_steps == steps_per_epoch) return;
   const std::string difference =
@@ -74,7 +73,7 @@ void CheckSchedule(const CheckpointInfo& begin, const TrainerOptions& options,
 
 LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
   const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
-  return {.peak = IsGainRun() ? 0 : options.optimizer.rate,
+  return {.peak = options.learns ? options.optimizer.rate : 0,
           .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMostSteps))),
           // independent of max_steps: a run that stops there and resumes equals an uninterrupted
           // one

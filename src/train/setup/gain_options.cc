@@ -31,6 +31,8 @@ TrainerOptions AdaptToGainRun(TrainerOptions options, const TrainerNotice& notic
   options.timing.inputs.clear();
   options.epochs = std::max(options.epochs, kManyEpochs);
   options.schedule_epochs = 0;
+  options.learns = false;
+  options.audits = false;
   if (notice) {
     notice(
         "this run is an experiment of recprobe gain: batches are repeated, nothing is learnt (the "

@@ -6,8 +6,9 @@
 namespace recpack::train {
 
 // If the environment asks for such a run, returns the options without checkpoints, ledger,
-// evaluation and timed inputs, with real input, and unlimited except for `max_steps`; reports which
-// requested options are dropped. Otherwise returns the options unchanged.
+// evaluation, audits and timed inputs, with real input, at the learning rate 0, and unlimited
+// except for `max_steps`; reports which requested options are dropped. Otherwise returns the
+// options unchanged.
 TrainerOptions AdaptToGainRun(TrainerOptions options, const TrainerNotice& notice);
 
 }  // namespace recpack::train

@@ -98,8 +98,10 @@ struct TrainerOptions {
   uint64_t schedule_epochs = 0;
   double warmup_epochs = 0.5;
   OptimizerOptions optimizer;
+  bool learns = true;  // false: the learning rate is 0, whatever the optimizer and the schedule say
   uint64_t seed = 0;
   bool evaluate = true;  // after each epoch
+  bool audits = true;    // after each epoch on real input: which samples were trained on
 
   // Captures a step once and replays it, as far as the host takes no part in it: one CUDA graph
   // (two with several devices) instead of some hundred launches. The result is bit-identical.
