@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "src/pack/job/estimate.h"
+#include "src/pack/job/pack_plan.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/fake_source.h"
 

@@ -11,6 +11,7 @@
 #include "src/base/format.h"
 #include "src/pack/job/estimate.h"
 #include "src/pack/job/pack.h"
+#include "src/pack/job/pack_plan.h"
 #include "src/pack/open/open_source.h"
 #include "tools/parse_units.h"
 #include "tools/recpack/command.h"

@@ -8,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
 #include "recpack/record/writer.h"
-#include "src/pack/job/shard_file.h"
+#include "src/pack/job/shard_content.h"
 
 namespace recpack::pack {
 namespace {

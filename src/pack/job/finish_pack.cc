@@ -11,6 +11,7 @@
 #include "recpack/record/index.h"
 #include "src/base/format.h"
 #include "src/pack/job/side_files.h"
+#include "src/pack/job/stale_files.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/manifest_schema.h"
 #include "src/shards/manifest/sidecar.h"
@@ -101,10 +102,10 @@ void WriteDaliIndexes(const std::string& name, const PackOptions& options) {
 }
 
 // Sums the skipped items of all shards of the plan; nullopt if shards are missing.
-std::optional<uint64_t> SkippedInAll(const Plan& plan, const PackFolder& folder) {
+std::optional<uint64_t> SkippedInAll(const Plan& plan, const PackOptions& options) {
   uint64_t skipped = 0;
   for (const auto& file : plan.shards.files()) {
-    const auto sidecar = folder.FindComplete(file);
+    const auto sidecar = FindSidecar(*options.files, options.out, file);
     if (!sidecar) return {};
     skipped += sidecar->skipped.size();
   }
@@ -145,7 +146,8 @@ std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder&
     ShardList shards;
     for (const ManifestShard& row : split.shards) {
       const bool planned = plan.shards.files().Find(row.file).has_value();
-      const auto sidecar = planned ? folder.FindComplete(row.file) : std::nullopt;
+      const auto sidecar =
+          planned ? FindSidecar(*options.files, options.out, row.file) : std::nullopt;
       shards.push_back(sidecar ? sidecar->shard : row);
     }
     split.shards = std::move(shards);
@@ -159,7 +161,7 @@ PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder
                       const PackOptions& options, uint64_t skip_limit, Manifest& manifest) {
   manifest = StartManifest(source, plan, folder, options);
   if (Lists(manifest, plan)) return PackFinish::kDone;  // an earlier append
-  const auto skipped = SkippedInAll(plan, folder);
+  const auto skipped = SkippedInAll(plan, options);
   if (!skipped) return PackFinish::kShardsMissing;
   if (*skipped > skip_limit) return PackFinish::kTooManySkipped;
   const Descriptor turn = folder.TakeTurn();
@@ -173,7 +175,7 @@ PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder
       if (Lists(manifest, plan)) return PackFinish::kDone;  // another task was faster
     }
     for (const auto& shard : plan.shards) {
-      const auto sidecar = folder.FindComplete(shard.file);
+      const auto sidecar = FindSidecar(*options.files, options.out, shard.file);
       if (!sidecar) return PackFinish::kShardsMissing;
       AddShard(plan.splits[shard.split].name, *sidecar, manifest);
     }
@@ -184,7 +186,7 @@ PackFinish FinishPack(const Source& source, const Plan& plan, PackFolder& folder
     std::error_code ignored;
     std::filesystem::remove(folder.IndexPartPath(file), ignored);
   }
-  folder.RemoveStaleTemporaries(plan);
+  RemoveStaleTemporaries(plan, folder, options);
   return PackFinish::kDone;
 }
 

@@ -11,33 +11,15 @@
 #include "src/base/format.h"
 #include "src/pack/job/finish_pack.h"
 #include "src/pack/job/pack_folder.h"
+#include "src/pack/job/pack_plan.h"
 #include "src/pack/job/shard_job.h"
 #include "src/pack/job/side_files.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
 #include "src/shards/files/progress_meter.h"
+#include "src/shards/manifest/sidecar.h"
 
 namespace recpack::pack {
 namespace {
-
-Plan PlanAppend(const Source& source, const PackOptions& options, uint32_t append) {
-  PlanOptions plan_options = options.plan;
-  plan_options.append = append;
-  return MakePlan(source, plan_options, AllSettings(source.kind(), options));
-}
-
-Plan AdoptPlan(const Source& source, const PackOptions& options, PackFolder& folder) {
-  const Descriptor turn = folder.TakeTurn();
-  Plan plan = PlanAppend(source, options, folder.append());
-  if (options.append && folder.LastAppendIsAnotherJob(plan)) {
-    do {
-      folder.StartNextAppend();
-      plan = PlanAppend(source, options, folder.append());
-    } while (folder.HasShardsOfAnotherJob(plan));
-  }
-  folder.Adopt(plan);
-  folder.RemoveStaleTemporaries(plan);
-  return plan;
-}
 
 // Results of this task's shards. Only the counts of complete shards are kept; the rest is in their
 // sidecars.
@@ -47,7 +29,7 @@ class Ledger {
   Ledger(const JobState& job, PackResult& result) : result_(result) {
     for (size_t i = job.options.task; i < job.plan.shards.size(); i += job.options.tasks) {
       const PlannedShard shard = job.plan.shards[i];
-      if (const auto sidecar = job.folder.FindComplete(shard.file)) {
+      if (const auto sidecar = FindSidecar(*job.options.files, job.options.out, shard.file)) {
         ++result_.shards_found;
         planned_bytes_found_ += shard.bytes;
         Add(i, *sidecar, true);
@@ -136,27 +118,6 @@ void CheckDaliIndex(const PackOptions& options, bool compressed) {
 }
 
 }  // namespace
-
-std::map<std::string, std::string> AllSettings(const std::string& kind,
-                                               const PackOptions& options) {
-  auto settings = options.settings;
-  settings["from"] = kind;
-  settings["shard-size"] = std::to_string(options.plan.shard_bytes);
-  settings["shards"] = std::to_string(options.plan.shards);
-  settings["limit"] = std::to_string(options.plan.limit);
-  settings["shuffle"] =
-      options.plan.shuffle_seed ? std::to_string(*options.plan.shuffle_seed) : "off";
-  settings["compression"] = CompressionName(options.writer.compression);
-  if (options.writer.compression != Compression::kNone) {
-    settings["level"] = std::to_string(options.writer.level);
-  }
-  settings["tasks"] = std::to_string(options.tasks);
-  return settings;
-}
-
-Plan PlanPack(const Source& source, const PackOptions& options) {
-  return PlanAppend(source, options, options.append ? 1 : 0);
-}
 
 PackResult Pack(const Source& source, const PackOptions& options) {
   if (options.tasks == 0 || options.task >= options.tasks) {

@@ -70,13 +70,6 @@ PackResult Pack(const Source& source, const PackOptions& options);
 void VisitPackedShards(const PackOptions& options, const Plan& plan,
                        const std::function<void(const ManifestShard& shard)>& visit);
 
-// Returns the settings that the bytes of a data set depend on, by option name: the caller's, and
-// Pack()'s own. `kind` is the kind of the source.
-std::map<std::string, std::string> AllSettings(const std::string& kind, const PackOptions& options);
-
-// Returns the plan that Pack() would make, including its own settings.
-Plan PlanPack(const Source& source, const PackOptions& options);
-
 // Returns messages for the user about a packed data set: what the source left out, and labels that
 // seem to start at 1.
 std::vector<std::string> PackNotices(const Source& source, const Manifest& manifest);

@@ -15,8 +15,10 @@
 #include "src/pack/job/finish_pack.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_folder.h"
+#include "src/pack/job/pack_plan.h"
 #include "src/pack/job/shard_content.h"
 #include "src/pack/job/shard_file.h"
+#include "src/pack/job/stale_files.h"
 #include "src/pack/job/stream_source.h"
 #include "src/pack/sources/tfrecord/record_rebuild.h"
 #include "src/shards/manifest/shard_name.h"
@@ -62,7 +64,7 @@ struct PackStream::State {
   explicit State(const PackStreamOptions& from)
       : options(ToPackOptions(from)), class_names(from.class_names), folder(options, true) {
     RefuseFinished();
-    folder.RemoveStaleTemporaries({});
+    RemoveStaleTemporaries({}, folder, options);
   }
 
   // Throws before the records are read, not after.
@@ -145,7 +147,7 @@ struct PackStream::State {
     made.emplace_back(folder.ShardPath(file));
     options.files->Rename(shard.index.path(), folder.IndexPartPath(file), false);
     options.files->Rename(shard.file.path(), folder.TemporaryPath(file), false);
-    folder.Publish(file, shard.sidecar);
+    PublishShard(file, shard.sidecar, folder, options);
   }
 
   const PackOptions options;
@@ -212,7 +214,7 @@ Manifest PackStream::Finish() {
   for (const SourceSplit& split : state.splits) {
     made.emplace_back(state.options.out + "/" + split.name + ".recindex");
   }
-  state.folder.Adopt(plan);
+  StorePlan(plan, state.folder, state.options);
   for (size_t i = 0; i < plan.shards.size(); ++i) {
     state.Publish(state.shards[i], plan.shards.files()[i], made);
   }

@@ -1,10 +1,11 @@
 #include "src/pack/job/shard_content.h"
 
+#include <algorithm>
 #include <exception>
+#include <span>
 #include <string>
 
 #include "recpack/record/framing.h"
-#include "src/pack/job/shard_file.h"
 #include "src/shards/files/system_errors.h"
 #include "src/shards/manifest/manifest_schema.h"
 
@@ -19,6 +20,18 @@ Error WithWayOut(const Error& error) {
 }
 
 }  // namespace
+
+ByteView WriteSample(Sample& sample, RecordWriter& writer) {
+  const std::span<uint8_t> room =
+      writer.Begin(sample.is_finished() ? sample.payload.size() : sample.features.ByteSize());
+  if (sample.is_finished()) {
+    std::ranges::copy(sample.payload, room.begin());
+  } else {
+    sample.features.SerializeTo(room.data());
+  }
+  writer.End();
+  return room;
+}
 
 void SchemaSample::Add(ByteView payload) {
   if (given_up_ || schema_.records() >= kRecords) return;

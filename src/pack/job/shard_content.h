@@ -16,6 +16,10 @@
 
 namespace recpack::pack {
 
+// Writes the sample and returns its payload, which is valid until the next record. Throws Error as
+// ExampleBuilder::ByteSize() and RecordWriter::Begin() do.
+ByteView WriteSample(Sample& sample, RecordWriter& writer);
+
 // Infers the schema from the first records of a shard.
 class SchemaSample {
  public:

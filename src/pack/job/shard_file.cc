@@ -1,7 +1,6 @@
 #include "src/pack/job/shard_file.h"
 
-#include <algorithm>
-#include <span>
+#include "recpack/base/bytes.h"
 
 namespace recpack::pack {
 
@@ -9,18 +8,6 @@ RecordWriter StartShard(const std::string& path, const PackOptions& options) {
   WriterOptions writer = options.writer;
   writer.start_sync = options.sync;
   return {options.files->Create(path), writer};
-}
-
-ByteView WriteSample(Sample& sample, RecordWriter& writer) {
-  const std::span<uint8_t> room =
-      writer.Begin(sample.is_finished() ? sample.payload.size() : sample.features.ByteSize());
-  if (sample.is_finished()) {
-    std::ranges::copy(sample.payload, room.begin());
-  } else {
-    sample.features.SerializeTo(room.data());
-  }
-  writer.End();
-  return room;
 }
 
 ManifestShard DescribeShard(const RecordWriter& writer, const std::string& file) {
@@ -38,6 +25,13 @@ void WriteIndexPart(ShardEntries entries, const std::string& file, const std::st
   IndexWriter index(options.files->Create(path));
   index.AddShard(entries);
   index.Finish(options.sync);
+}
+
+void PublishShard(const std::string& file, const Sidecar& sidecar, const PackFolder& folder,
+                  const PackOptions& options) {
+  WriteFileAtomically(*options.files, SidecarPath(options.out, file),
+                      AsBytes(SidecarToJson(sidecar)), options.sync);
+  options.files->Rename(folder.TemporaryPath(file), folder.ShardPath(file), options.sync);
 }
 
 }  // namespace recpack::pack

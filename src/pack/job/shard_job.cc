@@ -40,7 +40,7 @@ bool PackShard(JobState& job, const PlannedShard& shard, std::span<ReaderSlot> r
 
   sidecar.shard = DescribeShard(writer, shard.file);
   WriteIndexPart(writer.entries(), shard.file, job.folder.IndexPartPath(shard.file), options);
-  job.folder.Publish(shard.file, sidecar);
+  PublishShard(shard.file, sidecar, job.folder, options);
   temporary.Keep();
   return true;
 }

@@ -11,6 +11,7 @@
 #include "recpack/base/file.h"
 #include "recpack/base/permutation.h"
 #include "src/pack/item/source.h"
+#include "src/shards/manifest/manifest.h"
 #include "src/shards/manifest/name_list.h"
 
 namespace recpack::pack {
@@ -122,6 +123,11 @@ Plan PlanFromJson(const std::string& text, const std::string& path);
 // Same to and from a file, without holding its text in memory.
 void WritePlan(FileSystem& files, const std::string& path, const Plan& plan, bool durable);
 Plan ReadPlan(FileSystem& files, const std::string& path);
+
+// Tells whether the manifest lists the shards of the plan. It lists all of them or none.
+inline bool Lists(const Manifest& manifest, const Plan& plan) {
+  return manifest.Lists(plan.shards.files().front());
+}
 
 // Describes in a sentence how plan `there` differs from `wanted`; empty if they are equal.
 std::string DescribeDifference(const Plan& there, const Plan& wanted);

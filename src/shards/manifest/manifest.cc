@@ -1,5 +1,6 @@
 #include "src/shards/manifest/manifest.h"
 
+#include <algorithm>
 #include <istream>
 #include <map>
 #include <sstream>
@@ -157,6 +158,12 @@ const ManifestSplit* Manifest::FindSplit(const std::string& name) const {
     if (split.name == name) return &split;
   }
   return nullptr;
+}
+
+bool Manifest::Lists(const std::string& shard) const {
+  return std::ranges::any_of(splits, [&](const ManifestSplit& split) {
+    return split.shards.files().Find(shard).has_value();
+  });
 }
 
 std::string ManifestToJson(const Manifest& manifest) {

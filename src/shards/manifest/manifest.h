@@ -61,6 +61,7 @@ struct Manifest {
   uint64_t records() const;
   uint64_t bytes() const;
   const ManifestSplit* FindSplit(const std::string& name) const;
+  bool Lists(const std::string& shard) const;  // a file name, in any split
 };
 
 std::string ManifestToJson(const Manifest& manifest);

@@ -1,5 +1,8 @@
 #include "src/shards/manifest/sidecar.h"
 
+#include <filesystem>
+
+#include "recpack/base/error.h"
 #include "src/shards/manifest/manifest_json.h"
 
 namespace recpack {
@@ -30,6 +33,21 @@ Sidecar ReadSidecar(FileSystem& files, const std::string& path) {
     for (const Json& item : json.at("skipped")) sidecar.skipped.push_back(SkippedFromJson(item));
     return sidecar;
   });
+}
+
+std::optional<Sidecar> FindSidecar(FileSystem& files, const std::string& out,
+                                   const std::string& file) {
+  const std::string sidecar_path = SidecarPath(out, file);
+  std::error_code missing;
+  const uint64_t bytes = std::filesystem::file_size(out + "/" + file, missing);
+  if (missing || !files.Exists(sidecar_path)) return {};
+  try {
+    Sidecar sidecar = ReadSidecar(files, sidecar_path);
+    if (sidecar.shard.bytes == bytes) return sidecar;
+  } catch (const Error& error) {  // truncated by a power failure when sync was off
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+  }
+  return {};
 }
 
 }  // namespace recpack

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,10 @@ std::string SidecarToJson(const Sidecar& sidecar);
 
 // Throws Error (kCorrupt) with `path`.
 Sidecar ReadSidecar(FileSystem& files, const std::string& path);
+
+// Returns the sidecar of a complete shard of `out`; nullopt if the shard is missing or its size
+// differs from the sidecar. Throws Error (kIo).
+std::optional<Sidecar> FindSidecar(FileSystem& files, const std::string& out,
+                                   const std::string& file);
 
 }  // namespace recpack
