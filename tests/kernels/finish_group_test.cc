@@ -43,7 +43,7 @@ void RunThreads(const FinishGrid& grid, const uint8_t* image, const FinishGeomet
       return RunThreads<ElementType::kF16>(grid, image, g, out);
     case ElementType::kBf16:
       return RunThreads<ElementType::kBf16>(grid, image, g, out);
-    case ElementType::kF32:
+    default:
       return RunThreads<ElementType::kF32>(grid, image, g, out);
   }
 }
