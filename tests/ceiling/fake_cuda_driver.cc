@@ -10,7 +10,7 @@
 
 namespace {
 
-using recpack::CudaDriver;
+using recpack::ceiling::CudaDriver;
 using Result = CudaDriver::Result;
 constexpr Result kOutOfMemory = 2;
 
