@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/join.h"
+#include "src/train/collectives/launch/join.h"
 
 namespace recpack::train {
 namespace {
