@@ -12,31 +12,16 @@
 #include "src/base/format.h"
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
+#include "src/train/collectives/tcp/tcp_guests.h"
 
 namespace recpack::train {
 namespace {
 
-// "RECPACK1" on a machine of the same byte order.
-constexpr uint64_t kMagic = 0x314B'4341'5043'4552;
 constexpr auto kPatience = std::chrono::seconds(2);  // time for buffered data to be sent
 // interval of attempts until rank 0 listens
 constexpr auto kRetry = std::chrono::milliseconds(50);
 // per address, before the next one is tried
 constexpr auto kAttempt = std::chrono::milliseconds(5'000);
-
-// Limit on connections that have not identified themselves, in addition to the expected ones.
-constexpr size_t kMostStrangers = 64;
-
-enum Channel : uint32_t { kControl, kData, kChannels };
-
-// The first message on every connection, sent by the rank that connected.
-struct Hello {
-  uint64_t magic = kMagic;
-  int32_t rank = 0;
-  int32_t size = 0;
-  uint32_t channel = kControl;
-  uint32_t port = 0;  // where it listens
-};
 
 // Rank 0's answer on control connections: a Notice and, unless it reports a failure, the addresses
 // of all ranks.
@@ -45,23 +30,12 @@ struct Listener {
   uint32_t port = 0;
 };
 
-// A connection that has not identified itself: a stranger, or a rank that is slow or stopped.
-struct Guest {
-  Socket socket;
-  Hello hello = {};
-  size_t heard = 0;  // bytes received of it
-
-  bool IsRank() const { return heard == sizeof hello && hello.magic == kMagic; }
-
-  // Reads available bytes. Returns false if this is not a rank, or has disconnected.
-  bool Hear() {
-    const std::span rest = MessageBytes(hello).subspan(heard);
-    const ssize_t came = recv(socket.fd(), rest.data(), rest.size(), MSG_DONTWAIT);
-    if (came < 0) return errno == EAGAIN || errno == EINTR;
-    heard += static_cast<size_t>(came);
-    return came > 0 && (heard < sizeof hello || IsRank());
-  }
-};
+Listener ListenerAt(const SocketAddress& address, uint32_t port) {
+  Listener listener{.port = port};
+  const std::string host = address.Host();
+  std::copy_n(host.data(), std::min(host.size(), sizeof listener.host - 1), listener.host);
+  return listener;
+}
 
 Deadline Soon(Deadline deadline) {
   return std::min(deadline, std::chrono::steady_clock::now() + kPatience);
@@ -77,6 +51,7 @@ class Rendezvous {
       : where_(where),
         timeout_(options.connect_timeout),
         deadline_(DeadlineAfter(options.connect_timeout)),
+        guests_(static_cast<size_t>(where.size)),
         listeners_(static_cast<size_t>(where.size)) {
     mesh_.data.resize(listeners_.size());
     mesh_.control.resize(listeners_.size());
@@ -146,14 +121,12 @@ class Rendezvous {
     }
     Socket& place = mesh_.control[static_cast<size_t>(hello.rank)];
     if (place) throw Contradiction(socket, hello, "that rank has already connected");
-    Listener& listener = listeners_[static_cast<size_t>(hello.rank)];
-    const std::string host = PeerAddress(socket).Host();
-    std::copy_n(host.data(), std::min(host.size(), sizeof listener.host - 1), listener.host);
-    listener.port = hello.port;
+    listeners_[static_cast<size_t>(hello.rank)] = ListenerAt(PeerAddress(socket), hello.port);
     place = std::move(socket);
   }
 
-  Error Contradiction(const Socket& socket, const Hello& hello, const std::string& reason) const {
+  Error Contradiction(const Socket& socket, const TcpHello& hello,
+                      const std::string& reason) const {
     Error error(ErrorKind::kInvalidArgument,
                 format("rank {} of {} came from {}, but {}", hello.rank, hello.size,
                        PeerAddress(socket).Host(), reason),
@@ -190,11 +163,11 @@ class Rendezvous {
                        "check that rank 0 runs, and that MASTER_ADDR and MASTER_PORT are its");
   }
 
-  void Greet(const Socket& socket, Channel channel) const {
-    const Hello hello{.rank = where_.rank,
-                      .size = where_.size,
-                      .channel = channel,
-                      .port = static_cast<uint32_t>(LocalAddress(listener_).port())};
+  void Greet(const Socket& socket, TcpChannel channel) const {
+    const TcpHello hello{.rank = where_.rank,
+                         .size = where_.size,
+                         .channel = channel,
+                         .port = static_cast<uint32_t>(LocalAddress(listener_).port())};
     // If this fails, the answer will not come.
     SendAll(socket, MessageBytes(hello), Soon(deadline_));
   }
@@ -207,15 +180,11 @@ class Rendezvous {
       throw LostWhileConnecting(0);
     }
     const SocketAddress address = PeerAddress(host);
-    const std::string text = address.Host();
-    std::memset(listeners_[0].host, 0, sizeof listeners_[0].host);
-    std::copy_n(text.data(), std::min(text.size(), sizeof listeners_[0].host - 1),
-                listeners_[0].host);
-    listeners_[0].port = static_cast<uint32_t>(address.port());
+    listeners_[0] = ListenerAt(address, static_cast<uint32_t>(address.port()));
   }
 
   void ConnectTo(int other) {
-    for (const Channel channel : {kControl, kData}) {
+    for (const TcpChannel channel : {kControl, kData}) {
       Socket& place = Place(other, channel);
       if (place) continue;
       place = Connect(AddressOf(other), deadline_);
@@ -259,39 +228,12 @@ class Rendezvous {
     listener_ = Socket();
   }
 
-  // Waits for the next connection of a rank. Strangers' connections are closed; silent ones do not
-  // block the others, and only a limited number of them is kept.
-  std::pair<Socket, Hello> NextHello() {
+  // Waits for the next connection of a rank.
+  TcpGuests::Rank NextHello() {
     while (true) {
-      for (size_t i = 0; i < guests_.size();) {
-        if (!guests_[i].Hear()) {
-          guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
-        } else if (guests_[i].IsRank()) {
-          std::pair rank(std::move(guests_[i].socket), guests_[i].hello);
-          guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
-          return rank;
-        } else {
-          ++i;
-        }
-      }
-      if (AwaitGuest()) TakeIn();
+      if (auto rank = guests_.NextRank()) return std::move(*rank);
+      if (AwaitGuest()) guests_.TakeIn(listener_, where_.rank);
     }
-  }
-
-  void TakeIn() {
-    Socket socket = Accept(listener_);
-    // The connection would stay pending and be reported again and again.
-    if (!socket && (errno == EMFILE || errno == ENFILE)) {
-      throw ConnectError(
-          format("rank {} cannot accept another connection: {}", where_.rank, std::strerror(errno)),
-          "raise the limit of open files (ulimit -n)");
-    }
-    if (!socket) return;
-    // Drops the oldest: a rank identifies itself at once, unless it is stopped.
-    if (guests_.size() == kMostStrangers + kChannels * listeners_.size()) {
-      guests_.erase(guests_.begin());
-    }
-    guests_.push_back({.socket = std::move(socket)});
   }
 
   // Waits for data or a connection, then returns true. Throws if a connected rank is lost
@@ -299,7 +241,7 @@ class Rendezvous {
   bool AwaitGuest() {
     std::vector<pollfd> waits = {{listener_.fd(), POLLIN, 0}};
     for (const Socket& socket : mesh_.control) waits.push_back({socket.fd(), POLLIN, 0});
-    for (const Guest& guest : guests_) waits.push_back({guest.socket.fd(), POLLIN, 0});
+    guests_.AddTo(waits);
     while (poll(waits.data(), waits.size(), PollTime(deadline_)) <= 0) {
       if (std::chrono::steady_clock::now() < deadline_) continue;
       throw ConnectError(
@@ -326,7 +268,7 @@ class Rendezvous {
   const std::chrono::milliseconds timeout_;
   const Deadline deadline_;
   Socket listener_;
-  std::vector<Guest> guests_;
+  TcpGuests guests_;
   std::vector<Listener> listeners_;
   TcpMesh mesh_;
 };

@@ -20,8 +20,8 @@ struct ByChannel {
   ImageLayout layout = ImageLayout::kNhwc;
 };
 
-// norm.cu. Sums take two kernels, in a fixed order: per slice of pixels in f32, into `partial`,
-// then over slices in double.
+// norm_sums.cu. Sums take two kernels, in a fixed order: per slice of pixels in f32, into
+// `partial`, then over slices in double.
 
 // Number of floats needed for `partial`.
 size_t NormPartials(const ByChannel& shape);
@@ -32,21 +32,22 @@ struct NormSlices {
   uint32_t channels = 0;
 };
 
-// shift[c] = the first value of channel c.
-void LaunchNormFirst(const ByChannel& shape, const void* x, float* shift, CUstream_st* stream);
 // Like NormSums(), without `sums` and `squares`; `shift` may be null: 0.
 NormSlices LaunchNormSums(const ByChannel& shape, const void* x, const float* shift, float* partial,
                           CUstream_st* stream);
 // Like NormGradientSums(), without its totals.
 NormSlices LaunchNormGradientSums(const ByChannel& shape, const NormGradientSumsArrays& arrays,
                                   NormMask mask, float* partial, CUstream_st* stream);
-// Like NormApply() and NormGradientApply().
+// norm_apply.cu. Like NormApply() and NormGradientApply().
 void LaunchNormApply(const ByChannel& shape, const NormApplyArrays& arrays, bool relu,
                      CUstream_st* stream);
 void LaunchNormGradientApply(const ByChannel& shape, const NormGradientApplyArrays& arrays,
                              NormMask mask, CUstream_st* stream);
 
 // norm_fold.cu: per-channel results from the sums.
+
+// shift[c] = the first value of channel c.
+void LaunchNormFirst(const ByChannel& shape, const void* x, float* shift, CUstream_st* stream);
 
 // Totals over slices, `channels` values each. Either output may be null.
 void LaunchNormTotals(const NormSlices& sums, float* first, float* second, CUstream_st* stream);
