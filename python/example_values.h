@@ -39,7 +39,6 @@ class ExampleValues {
   void AddItem(Name name, nanobind::handle value);
   void AddBuffer(Name name, nanobind::handle value);
   std::optional<ByteView> EncodePng(Name name, nanobind::handle value);  // for Pillow images
-  bool AddNumbers(Name name, const Py_buffer& view);  // appends to ints_ (true) or floats_
   static ByteView ViewBytes(nanobind::handle value);
   static ByteView EncodeText(Name name, nanobind::handle text);
   ByteView BufferBytes(const Py_buffer& view);

@@ -1,4 +1,4 @@
-#include "src/probe/procfs/child_command.h"
+#include "src/probe/command/child_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "src/probe/procfs/child_command.h"
+#include "src/probe/command/child_command.h"
 #include "tests/base/temporary_folder.h"
 
 namespace recpack::probe {

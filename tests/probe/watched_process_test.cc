@@ -1,4 +1,4 @@
-#include "src/probe/procfs/watched_process.h"
+#include "src/probe/command/watched_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

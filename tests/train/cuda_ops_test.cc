@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/train/cuda/libraries.h"
+#include "src/train/cuda/runtime/libraries.h"
 #include "tests/train/cuda_device.h"
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"

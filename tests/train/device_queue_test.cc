@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/train/cpu/cpu_ops.h"
-#include "src/train/ops/transfer.h"
+#include "src/train/layers/transfer.h"
 
 namespace recpack::train {
 namespace {

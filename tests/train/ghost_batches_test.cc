@@ -10,7 +10,7 @@
 #include "recpack/device/feeder.h"
 #include "src/base/format.h"
 #include "src/train/cpu/cpu_ops.h"
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 #include "src/train/run/tower.h"
 #include "src/train/setup/make_model.h"
 #include "tests/train/on_device.h"

@@ -6,7 +6,7 @@
 
 #include "recpack/base/slab.h"
 #include "src/train/cpu/cpu_ops.h"
-#include "src/train/ops/layers.h"
+#include "src/train/layers/layers.h"
 #include "src/train/ops/memory_purpose.h"
 #include "tests/base/sanitizers.h"
 #include "tests/loader/error_of.h"

@@ -1,4 +1,4 @@
-#include "src/train/ops/placement.h"
+#include "src/train/layers/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 
 namespace recpack::train {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "recpack/base/error.h"
 #include "src/probe/procfs/process_strings.h"
-#include "src/train/collectives/launch.h"
+#include "src/train/collectives/launch/launch.h"
 
 namespace recpack::tool {
 namespace {

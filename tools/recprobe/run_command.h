@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/probe/procfs/child_command.h"
+#include "src/probe/command/child_command.h"
 
 namespace recpack::tool {
 

@@ -9,7 +9,7 @@
 #include "recpack/base/file.h"
 #include "recpack/base/folders.h"
 #include "src/base/format.h"
-#include "src/train/collectives/launch.h"
+#include "src/train/collectives/launch/launch.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/sweep_report.h"
 #include "tools/rectrain/train_flags.h"

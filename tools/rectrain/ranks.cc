@@ -3,7 +3,7 @@
 #include <chrono>
 #include <exception>
 
-#include "src/train/collectives/join.h"
+#include "src/train/collectives/launch/join.h"
 
 namespace recpack::tool {
 namespace {

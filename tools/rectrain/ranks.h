@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/train/collectives/launch.h"
+#include "src/train/collectives/launch/launch.h"
 #include "src/train/run/trainer.h"
 
 namespace recpack::tool {

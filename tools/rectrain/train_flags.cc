@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/train/collectives/nccl_collective.h"
+#include "src/train/collectives/nccl/nccl_collective.h"
 #include "tools/program.h"
 
 namespace recpack::tool {

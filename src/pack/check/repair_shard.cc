@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -12,39 +11,13 @@
 #include "recpack/record/framing.h"
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
-#include "src/base/format.h"
+#include "src/pack/check/count_records.h"
 #include "src/shards/files/system_errors.h"
 
 namespace recpack::pack {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Length and checksum that identify a record.
-struct RecordMark {
-  uint32_t length = 0;  // of the payload
-  uint32_t crc = 0;     // CRC-32C of the payload
-  bool operator==(const RecordMark&) const = default;
-};
-
-// Returns the index of the first of `surplus` consecutive records that equal, one by one, the
-// records directly before them; nullopt if there is no such run.
-std::optional<size_t> FindRepeatedStretch(std::span<const RecordMark> records, size_t surplus) {
-  if (surplus == 0) return {};
-  size_t equal = 0;  // consecutive records up to i that equal the one `surplus` before
-  for (size_t i = surplus; i < records.size(); ++i) {
-    equal = records[i] == records[i - surplus] ? equal + 1 : 0;
-    if (equal == surplus) return i + 1 - surplus;
-  }
-  return {};
-}
-
-// Position up to which a shard was read.
-struct Reach {
-  uint64_t offset = 0;   // after the last record or damage, in uncompressed bytes
-  uint64_t ordinal = 0;  // of the record there
-  std::string failure;   // read error that stopped it; empty: end of the shard
-};
 
 // Calls Next(); a read error of the operating system is stored in `reach`.
 bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
@@ -145,71 +118,8 @@ bool MayDescribe(const ShardEntries& known, std::unique_ptr<ReadableFile> file) 
   return told == Compression::kNone || told == known.compression;
 }
 
-// Returns the expected number of records of the shard; nullopt if it is unknown, or if index and
-// manifest disagree and the file size does not decide.
-std::optional<uint64_t> ExpectedRecords(const ShardEntries* known,
-                                        std::optional<ListedShard> listed, uint64_t bytes) {
-  if (known != nullptr &&
-      (!listed || known->lengths.size() == listed->records || bytes == known->file_bytes)) {
-    return known->lengths.size();
-  }
-  if (known == nullptr && listed && bytes != listed->bytes) return listed->records;
-  return {};
-}
-
 ReaderOptions MakeReaderOptions(const std::shared_ptr<const ShardEntries>& known) {
   return {.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known};
-}
-
-// Returns the number of lost records; nullopt if the count of any lost range is unknown.
-std::optional<uint64_t> CountLost(const std::vector<LostRecords>& lost) {
-  uint64_t sum = 0;
-  for (const LostRecords& piece : lost) {
-    if (!piece.records) return {};
-    sum += *piece.records;
-  }
-  return sum;
-}
-
-// Compares the saved records with the count in the index or manifest, to find missing or surplus
-// records that left no visible damage.
-void CompareWithCount(const std::string& path, uint64_t expected, size_t left_out,
-                      const Reach& reach, std::span<const RecordMark> marks,
-                      RepairedShard& repaired) {
-  const uint64_t saved = repaired.shard.records;
-  if (left_out > 0) {
-    if (saved == expected) {  // no record is lost: only the repeated bytes were damaged
-      for (LostRecords& piece : repaired.lost) piece.records = 0;
-    }
-    repaired.lost.push_back(
-        {.path = path,
-         .records = 0,
-         .reason = format("{} records occurred in it twice and are saved once", left_out)});
-    return;
-  }
-  const std::optional<uint64_t> lost = CountLost(repaired.lost);
-  const uint64_t surplus =
-      saved + lost.value_or(0) > expected ? saved + lost.value_or(0) - expected : 0;
-  if (surplus > 0) {
-    if (const auto begin = FindRepeatedStretch(marks, surplus)) {
-      repaired.repeats = {*begin, *begin + surplus};
-      return;
-    }
-    if (saved <= expected) return;
-    repaired.lost.push_back(
-        {.path = path,
-         .records = 0,
-         .reason = format("holds {} records more than its index or manifest counts; which of them "
-                          "are surplus is unknown, so all are saved",
-                          saved - expected)});
-  } else if (lost && saved + *lost < expected) {
-    repaired.lost.push_back({.path = path,
-                             .offset = reach.offset,
-                             .end = reach.offset,
-                             .ordinal = reach.ordinal,
-                             .records = expected - saved - *lost,
-                             .reason = "the shard ends before these records"});
-  }
 }
 
 // Writes the intact records from the reader, leaving out `repeats`. `expected`: number of records

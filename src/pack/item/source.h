@@ -1,6 +1,7 @@
 // Interface of sources: numbered items in splits, and readers that turn items into samples.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,14 @@ struct SourceSplit {
   std::string name;  // "train", "validation", "test", "eval", ...
   uint64_t items = 0;
 };
+
+// Tells whether `name` may name a split: letters, digits and _.
+inline bool IsSplitName(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && std::ranges::all_of(name, allowed);
+}
 
 // One item that was read: either `features` or `payload`, a serialized record that is written
 // unchanged. Views are valid until the next Read() of the reader that filled the sample.

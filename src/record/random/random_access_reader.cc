@@ -1,16 +1,14 @@
 #include "recpack/record/random_access_reader.h"
 
 #include <algorithm>
-#include <array>
-#include <deque>
 #include <filesystem>
-#include <unordered_map>
 #include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/record/random/fetcher.h"
+#include "src/record/random/prefetched_runs.h"
 #include "src/record/random/segments.h"
 #include "src/record/random/shard_files.h"
 #include "src/record/stream/frames.h"
@@ -24,14 +22,8 @@ using Backend = RandomAccessOptions::Backend;
 constexpr uint64_t kMaxRun = uint64_t{1} << 18;
 // Records that InPageCache() samples.
 constexpr size_t kProbes = 8;
-// Shards that one source keeps open even after ShardFiles has evicted them; only one if few files
-// may be open.
-constexpr size_t kNearShards = 8;
-constexpr size_t kManyOpenFiles = 64;
 constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kMaxTouched = 8192;  // bytes of a record; the hardware prefetches the rest
-// Other records read before a prefetched record counts as abandoned.
-constexpr uint64_t kPatience = 1024;
 
 std::unique_ptr<Fetcher> MakeFetcher(Backend& backend, const RandomAccessOptions& options) {
   if (backend == Backend::kMapped) return MakeMappedFetcher(!options.verify);
@@ -40,10 +32,6 @@ std::unique_ptr<Fetcher> MakeFetcher(Backend& backend, const RandomAccessOptions
   }
   backend = Backend::kPread;
   return MakePreadFetcher(options.threads);
-}
-
-uint64_t FrameEnd(const RecordLocation& location) {
-  return location.offset + location.length + kFrameBytes;
 }
 
 }  // namespace
@@ -55,19 +43,13 @@ struct RandomAccessReader::State {
         backend(given.backend),
         fetcher(MakeFetcher(backend, given)),
         pool(std::make_shared<BufferPool>(given.max_prefetched_bytes)),
-        segments(files, given.max_segment_bytes) {}
+        segments(files, given.max_segment_bytes),
+        near_shards(files, given.max_open_files),
+        runs(given.max_prefetched_bytes) {}
 
-  struct Wanted {
-    uint64_t id;
-    RecordLocation location;
-  };
-
-  const std::shared_ptr<const OpenShard>& Open(uint32_t shard);
+  const std::shared_ptr<const OpenShard>& Open(uint32_t shard) { return near_shards.Open(shard); }
   bool AllCached(std::span<const uint64_t> ids);
-  std::vector<Wanted> Missing(std::span<const uint64_t> ids) const;
-  void BeginRun(std::span<const Wanted> run);
-  void Settle();
-  std::shared_ptr<Fetch> Take(uint64_t id);
+  void BeginRun(std::span<const WantedRecord> run);
   OwnedRecord FromFetch(const RecordLocation& location, const std::shared_ptr<Fetch>& fetch);
   OwnedRecord FromSegment(const RecordLocation& location);
   void Check(const OpenShard& shard, const RecordLocation& location, ByteView frame) const;
@@ -78,34 +60,9 @@ struct RandomAccessReader::State {
   std::unique_ptr<Fetcher> fetcher;
   std::shared_ptr<BufferPool> pool;
   Segments segments;
-  // Direct-mapped cache of the shards used last, since `files` takes a lock.
-  struct Near {
-    uint32_t shard = UINT32_MAX;
-    std::shared_ptr<const OpenShard> opened;
-  };
-  std::array<Near, kNearShards> near_shards;
-  // Prefetched range whose records have not all been taken.
-  struct Run {
-    std::shared_ptr<Fetch> fetch;
-    std::vector<uint64_t> ids;
-    size_t untaken;
-    uint64_t begun_at;  // number of Get() calls at that time
-  };
-  std::unordered_map<uint64_t, std::shared_ptr<Run>> begun;
-  std::deque<std::shared_ptr<Run>> runs;  // oldest first
-  size_t run_bytes = 0;                   // bytes of runs with records not taken
-  uint64_t gets = 0;
+  NearShards near_shards;
+  PrefetchedRuns runs;
 };
-
-const std::shared_ptr<const OpenShard>& RandomAccessReader::State::Open(uint32_t shard) {
-  Near& near = near_shards[options.max_open_files < kManyOpenFiles ? 0 : shard % kNearShards];
-  if (shard != near.shard) {
-    near = {};  // closes it before the next is opened, else each thread holds one more
-    near.opened = files->Open(shard);
-    near.shard = shard;
-  }
-  return near.opened;
-}
 
 // Checks a sample spread over the ids.
 bool RandomAccessReader::State::AllCached(std::span<const uint64_t> ids) {
@@ -118,38 +75,8 @@ bool RandomAccessReader::State::AllCached(std::span<const uint64_t> ids) {
   return true;
 }
 
-// Returns the locations of the records that can be read, in file order.
-std::vector<RandomAccessReader::State::Wanted> RandomAccessReader::State::Missing(
-    std::span<const uint64_t> ids) const {
-  std::vector<Wanted> wanted;
-  wanted.reserve(ids.size());
-  for (const uint64_t id : ids) {
-    if (id < files->index().record_count() && !begun.contains(id)) wanted.push_back({id, {}});
-  }
-  std::ranges::sort(wanted, {}, &Wanted::id);
-  const auto same = [](const Wanted& a, const Wanted& b) { return a.id == b.id; };
-  wanted.erase(std::unique(wanted.begin(), wanted.end(), same), wanted.end());
-  for (Wanted& item : wanted) item.location = files->index().Locate(item.id);
-  return wanted;
-}
-
-// Drops the oldest runs that were taken or abandoned: a run is abandoned if far more records than
-// are waiting have been read since it was started.
-void RandomAccessReader::State::Settle() {
-  while (!runs.empty()) {
-    const Run& oldest = *runs.front();
-    const bool given_up = gets - oldest.begun_at > begun.size() + kPatience;
-    if (oldest.untaken > 0 && !given_up) return;
-    if (oldest.untaken > 0) run_bytes -= oldest.fetch->size;
-    for (const uint64_t id : oldest.ids) {
-      const auto found = begun.find(id);
-      if (found != begun.end() && found->second == runs.front()) begun.erase(found);
-    }
-    runs.pop_front();
-  }
-}
-
-void RandomAccessReader::State::BeginRun(std::span<const Wanted> run) {
+// Starts to read adjacent records of a shard as one range.
+void RandomAccessReader::State::BeginRun(std::span<const WantedRecord> run) {
   const RecordLocation& first = run.front().location;
   const auto shard = Open(first.shard);
   const uint64_t end = FrameEnd(run.back().location);
@@ -157,33 +84,10 @@ void RandomAccessReader::State::BeginRun(std::span<const Wanted> run) {
     return;
   }
   const size_t bytes = end - first.offset;
-  if (bytes > options.max_prefetched_bytes - run_bytes) return;
-  const auto entry = std::make_shared<Run>();
-  entry->fetch = std::make_shared<Fetch>(shard, first.offset, bytes, pool);
-  entry->untaken = run.size();
-  entry->begun_at = gets;
-  for (const Wanted& item : run) {
-    begun.emplace(item.id, entry);
-    entry->ids.push_back(item.id);
-  }
-  runs.push_back(entry);
-  run_bytes += bytes;
-  fetcher->Begin(entry->fetch);
-}
-
-// Returns null if the record was not prefetched.
-std::shared_ptr<Fetch> RandomAccessReader::State::Take(uint64_t id) {
-  ++gets;
-  const auto found = begun.find(id);
-  if (found == begun.end()) return nullptr;
-  Run& run = *found->second;
-  std::shared_ptr<Fetch> fetch = run.fetch;
-  if (--run.untaken == 0) {
-    run_bytes -= fetch->size;
-    run.fetch.reset();  // the memory is freed with its last record
-  }
-  begun.erase(found);
-  return fetch;
+  if (!runs.HasRoomFor(bytes)) return;
+  const auto fetch = std::make_shared<Fetch>(shard, first.offset, bytes, pool);
+  runs.Add(run, fetch);
+  fetcher->Begin(fetch);
 }
 
 void RandomAccessReader::State::Check(const OpenShard& shard, const RecordLocation& location,
@@ -256,22 +160,16 @@ RandomAccessReader::RandomAccessReader(RandomAccessReader&&) noexcept = default;
 void RandomAccessReader::Prefetch(std::span<const uint64_t> ids) {
   State& state = *state_;
   if (InPageCache(ids)) return;
-  state.Settle();
-  const auto wanted = state.Missing(ids);
-  for (size_t i = 0; i < wanted.size();) {
-    const RecordLocation& first = wanted[i].location;
-    size_t end = i + 1;
-    for (; end < wanted.size(); ++end) {
-      const RecordLocation& next = wanted[end].location;
-      if (next.shard != first.shard || next.offset != FrameEnd(wanted[end - 1].location)) break;
-      if (FrameEnd(next) - first.offset > kMaxRun) break;
-    }
+  state.runs.Settle();
+  const auto wanted = state.runs.Missing(ids, state.files->index());
+  for (std::span<const WantedRecord> rest(wanted); !rest.empty();) {
+    const auto run = FirstRun(rest, kMaxRun);
     try {
-      state.BeginRun(std::span(wanted).subspan(i, end - i));
+      state.BeginRun(run);
     } catch (const Error&) {
       // Get() reports the error.
     }
-    i = end;
+    rest = rest.subspan(run.size());
   }
   state.fetcher->Submit();
 }
@@ -283,7 +181,7 @@ OwnedRecord RandomAccessReader::Get(uint64_t id) {
                 format("there is no record {}, the split has {}", id, record_count()));
   }
   const RecordLocation location = state.files->index().Locate(id);
-  if (const auto fetch = state.Take(id)) return state.FromFetch(location, fetch);
+  if (const auto fetch = state.runs.Take(id)) return state.FromFetch(location, fetch);
   const auto shard = state.Open(location.shard);
   if (shard->summary().compression != Compression::kNone) return state.FromSegment(location);
   if (FrameEnd(location) > shard->summary().file_bytes) state.Check(*shard, location, {});
@@ -303,16 +201,14 @@ bool RandomAccessReader::InPageCache(std::span<const uint64_t> ids) noexcept {
 void RandomAccessReader::Advise(std::span<const uint64_t> ids) {
   State& state = *state_;
   try {
-    const auto wanted = state.Missing(ids);
-    for (size_t i = 0; i < wanted.size();) {
-      const RecordLocation& first = wanted[i].location;
-      uint64_t end = FrameEnd(first);
-      for (++i; i < wanted.size(); ++i) {
-        const RecordLocation& next = wanted[i].location;
-        if (next.shard != first.shard || next.offset != end) break;
-        end = FrameEnd(next);
-      }
-      state.Open(first.shard)->file().WillNeed(first.offset, end - first.offset);
+    const auto wanted = state.runs.Missing(ids, state.files->index());
+    for (std::span<const WantedRecord> rest(wanted); !rest.empty();) {
+      const auto run = FirstRun(rest, UINT64_MAX);
+      const RecordLocation& first = run.front().location;
+      state.Open(first.shard)
+          ->file()
+          .WillNeed(first.offset, FrameEnd(run.back().location) - first.offset);
+      rest = rest.subspan(run.size());
     }
   } catch (const Error&) {
     // Reading will meet the same error and say so.
@@ -340,7 +236,7 @@ void RandomAccessReader::Touch(uint64_t id) noexcept {
 
 ByteView RandomAccessReader::Read(uint64_t id, ByteBuffer& memory) {
   State& state = *state_;
-  if (id < record_count() && !state.begun.contains(id)) {
+  if (id < record_count() && !state.runs.Has(id)) {
     const RecordLocation location = state.files->index().Locate(id);
     const auto& shard = state.Open(location.shard);
     if (shard->summary().compression == Compression::kNone &&

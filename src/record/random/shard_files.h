@@ -1,6 +1,7 @@
-// Cache of open shard files, limited in number.
+// Caches of open shard files, limited in number.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -76,6 +77,39 @@ class ShardFiles {
   std::mutex mutex_;
   std::list<Entry> recent_;  // most recently used first
   std::unordered_map<uint32_t, std::list<Entry>::iterator> by_shard_;
+};
+
+// Direct-mapped cache of the shards that one thread used last, since ShardFiles takes a lock. Keeps
+// them open even after ShardFiles has evicted them; only one if few files may be open. Not
+// thread-safe.
+class NearShards {
+ public:
+  NearShards(std::shared_ptr<ShardFiles> files, size_t max_open)
+      : files_(std::move(files)), one_only_(max_open < kManyOpen) {}
+
+  // Throws like ShardFiles::Open(). The result is valid until the next call.
+  const std::shared_ptr<const OpenShard>& Open(uint32_t shard) {
+    Near& near = shards_[one_only_ ? 0 : shard % kMost];
+    if (shard != near.shard) {
+      near = {};  // closes it before the next is opened, else each thread holds one more
+      near.opened = files_->Open(shard);
+      near.shard = shard;
+    }
+    return near.opened;
+  }
+
+ private:
+  static constexpr size_t kMost = 8;
+  static constexpr size_t kManyOpen = 64;
+
+  struct Near {
+    uint32_t shard = UINT32_MAX;
+    std::shared_ptr<const OpenShard> opened;
+  };
+
+  std::shared_ptr<ShardFiles> files_;
+  bool one_only_;
+  std::array<Near, kMost> shards_;
 };
 
 }  // namespace recpack

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "src/train/checkpoint/checkpoint.h"
-#include "src/train/ops/strategy.h"
+#include "src/train/layers/strategy.h"
 
 namespace recpack::train {
 

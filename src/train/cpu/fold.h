@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/train/ops/trace.h"
+#include "src/train/trace/trace.h"
 
 namespace recpack::train {
 

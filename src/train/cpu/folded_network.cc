@@ -7,7 +7,7 @@
 
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/onednn.h"
-#include "src/train/ops/fused_steps.h"
+#include "src/train/trace/fused_steps.h"
 
 namespace recpack::train {
 namespace {

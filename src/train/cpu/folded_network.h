@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "src/train/ops/trace.h"
+#include "src/train/trace/trace.h"
 
 namespace recpack::train {
 

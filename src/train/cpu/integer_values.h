@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/train/ops/calibration.h"
+#include "src/train/trace/calibration.h"
 
 namespace recpack::train {
 

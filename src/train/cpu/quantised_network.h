@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "src/train/ops/calibration.h"
+#include "src/train/trace/calibration.h"
 
 namespace recpack::train {
 

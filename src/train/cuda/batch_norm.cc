@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 #include "src/train/ops/norm_passes.h"
 
 namespace recpack::train {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
 namespace recpack::train {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "src/train/cuda/cuda_ops.h"
-#include "src/train/cuda/lane.h"
-#include "src/train/cuda/side_stream.h"
+#include "src/train/cuda/runtime/lane.h"
+#include "src/train/cuda/runtime/side_stream.h"
 #include "src/train/ops/captured_work.h"
 #include "src/train/ops/exchange_stream.h"
 

@@ -4,8 +4,8 @@
 
 #include "src/base/format.h"
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
-#include "src/train/cuda/peer_access.h"
+#include "src/train/cuda/kernels/kernels.h"
+#include "src/train/cuda/runtime/peer_access.h"
 
 namespace recpack::train {
 namespace {

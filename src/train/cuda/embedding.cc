@@ -1,6 +1,6 @@
 #include "recpack/base/error.h"
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
 namespace recpack::train {
 namespace {

@@ -1,8 +1,8 @@
 #include <vector>
 
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/errors.h"
-#include "src/train/cuda/peer_access.h"
+#include "src/train/cuda/runtime/errors.h"
+#include "src/train/cuda/runtime/peer_access.h"
 
 namespace recpack::train {
 namespace {

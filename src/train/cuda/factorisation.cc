@@ -1,5 +1,5 @@
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
 namespace recpack::train {
 namespace {

@@ -1,5 +1,5 @@
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/handles.h"
+#include "src/train/cuda/runtime/handles.h"
 
 namespace recpack::train {
 namespace {

@@ -1,8 +1,8 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/layers/placement.h"
 #include "src/train/models/model.h"
 #include "src/train/models/review_tower.h"
-#include "src/train/ops/placement.h"
 
 namespace recpack::train {
 namespace {

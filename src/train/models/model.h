@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/train/ops/layers.h"
-#include "src/train/ops/placement.h"
+#include "src/train/layers/layers.h"
+#include "src/train/layers/placement.h"
 
 namespace recpack::train {
 

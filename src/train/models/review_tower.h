@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/train/layers/placement.h"
 #include "src/train/models/model.h"
-#include "src/train/ops/placement.h"
 
 namespace recpack::train {
 

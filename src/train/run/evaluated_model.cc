@@ -4,10 +4,10 @@
 
 #include "src/train/checkpoint/checkpoint.h"
 #include "src/train/checkpoint/training_state.h"
-#include "src/train/ops/trace.h"
 #include "src/train/setup/make_model.h"
 #include "src/train/setup/make_ops.h"
 #include "src/train/strategies/single_device.h"
+#include "src/train/trace/trace.h"
 
 namespace recpack::train {
 

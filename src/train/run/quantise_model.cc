@@ -2,9 +2,9 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/ops/trace.h"
 #include "src/train/run/training_feeders.h"
 #include "src/train/setup/make_model.h"
+#include "src/train/trace/trace.h"
 
 namespace recpack::train {
 

@@ -9,7 +9,7 @@
 #include "src/base/format.h"
 #include "src/train/checkpoint/checkpoint.h"
 #include "src/train/checkpoint/training_state.h"
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 
 namespace recpack::train {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "recpack/device/feeder.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/ops/strategy.h"
+#include "src/train/layers/strategy.h"
 #include "src/train/setup/step_timing.h"
 
 namespace recpack::train {

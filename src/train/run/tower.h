@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "recpack/device/batch.h"
+#include "src/train/layers/placement.h"
+#include "src/train/layers/strategy.h"
 #include "src/train/models/model.h"
-#include "src/train/ops/placement.h"
 #include "src/train/ops/repeated_work.h"
-#include "src/train/ops/strategy.h"
 
 namespace recpack::train {
 

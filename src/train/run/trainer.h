@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "recpack/loader/audit.h"
-#include "src/train/ops/transfer.h"
+#include "src/train/layers/transfer.h"
 #include "src/train/setup/step_timing.h"
 #include "src/train/setup/trainer_options.h"
 

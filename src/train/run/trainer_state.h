@@ -12,7 +12,7 @@
 
 #include "recpack/device/feeder.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 #include "src/train/run/dispatch.h"
 #include "src/train/run/epoch_sums.h"
 #include "src/train/run/run_audit.h"

@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 #include "src/train/setup/make_ops.h"
 
 namespace recpack::train {

@@ -1,7 +1,7 @@
 // Placement of one model on several devices, from the options of a training.
 #pragma once
 
-#include "src/train/ops/placement.h"
+#include "src/train/layers/placement.h"
 #include "src/train/setup/trainer_options.h"
 
 namespace recpack::train {

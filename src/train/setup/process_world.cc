@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective.h"
-#include "src/train/collectives/tower_collectives.h"
+#include "src/train/collectives/threads/tower_collectives.h"
 
 namespace recpack::train {
 

@@ -12,9 +12,9 @@
 #include "recpack/loader/array_spec.h"
 #include "recpack/loader/loader.h"
 #include "src/train/collectives/collective.h"
+#include "src/train/layers/strategy.h"
 #include "src/train/models/model.h"
 #include "src/train/ops/device_spec.h"
-#include "src/train/ops/strategy.h"
 #include "src/train/setup/step_timing.h"
 
 namespace recpack::train {

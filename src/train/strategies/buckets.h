@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "src/train/ops/variables.h"
+#include "src/train/layers/variables.h"
 
 namespace recpack::train {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/train/collectives/collective.h"
-#include "src/train/collectives/first_failure.h"
-#include "src/train/ops/optimizer.h"
+#include "src/train/collectives/threads/first_failure.h"
+#include "src/train/layers/optimizer.h"
 #include "src/train/strategies/buckets.h"
 
 namespace recpack::train {

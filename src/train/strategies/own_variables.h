@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 
 namespace recpack::train {
 

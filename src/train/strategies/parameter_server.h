@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/train/ops/optimizer.h"
+#include "src/train/layers/optimizer.h"
 
 namespace recpack::train {
 

@@ -1,4 +1,4 @@
-#include "src/train/collectives/launch.h"
+#include "src/train/collectives/launch/launch.h"
 
 #include <gmock/gmock.h>
 

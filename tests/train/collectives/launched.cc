@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/join.h"
+#include "src/train/collectives/launch/join.h"
 
 namespace recpack::train {
 namespace {
@@ -31,7 +31,7 @@ void Run(int failing, bool dies) {
 
 int main(int argc, char** argv) {
   try {
-    recpack::Run(argc > 1 ? std::atoi(argv[1]) : -1, argc > 2);
+    recpack::train::Run(argc > 1 ? std::atoi(argv[1]) : -1, argc > 2);
     return 0;
   } catch (const recpack::Error& error) {
     std::fprintf(stderr, "launched: %s\n", error.what());

@@ -1,5 +1,5 @@
 // Tests of MpiCollective, run by mpirun: every process is a rank and runs the same tests.
-#include "src/train/collectives/mpi_collective.h"
+#include "src/train/collectives/mpi/mpi_collective.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/mpi_session.h"
+#include "src/train/collectives/mpi/mpi_session.h"
 #include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 

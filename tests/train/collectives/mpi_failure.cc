@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/mpi_collective.h"
+#include "src/train/collectives/mpi/mpi_collective.h"
 
 int main() {
   const auto collective = recpack::train::MpiCollective();

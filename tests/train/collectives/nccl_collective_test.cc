@@ -1,5 +1,5 @@
 // Tests of NcclCollective on a GPU. One rank only: NCCL does not accept two on one GPU.
-#include "src/train/collectives/nccl_collective.h"
+#include "src/train/collectives/nccl/nccl_collective.h"
 
 #include <gmock/gmock.h>
 

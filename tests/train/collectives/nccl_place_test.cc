@@ -1,4 +1,4 @@
-#include "src/train/collectives/nccl_place.h"
+#include "src/train/collectives/nccl/nccl_place.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "src/train/collectives/tcp_collective.h"
+#include "src/train/collectives/tcp/tcp_collective.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

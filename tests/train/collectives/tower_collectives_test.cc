@@ -1,4 +1,4 @@
-#include "src/train/collectives/tower_collectives.h"
+#include "src/train/collectives/threads/tower_collectives.h"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "src/train/cuda/libraries.h"
+#include "src/train/cuda/runtime/libraries.h"
 
 namespace recpack::emulated {
 

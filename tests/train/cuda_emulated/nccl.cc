@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "src/train/collectives/nccl_library.h"
+#include "src/train/collectives/nccl/nccl_library.h"
 #include "tests/train/cuda_emulated/communicator.h"
 #include "tests/train/cuda_emulated/machine.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"

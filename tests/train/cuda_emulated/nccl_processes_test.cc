@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/tcp_collective.h"
+#include "src/train/collectives/tcp/tcp_collective.h"
 #include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"

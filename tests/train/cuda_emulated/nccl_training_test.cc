@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "src/base/format.h"
-#include "src/train/collectives/nccl_collective.h"
+#include "src/train/collectives/nccl/nccl_collective.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"

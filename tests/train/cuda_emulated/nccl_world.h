@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "src/train/collectives/nccl_collective.h"
+#include "src/train/collectives/nccl/nccl_collective.h"
 #include "tests/train/collectives/through_device.h"
 
 namespace recpack::train {

@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/pack/sources/cifar/cifar_batch.h"
 #include "src/pack/sources/cifar/cifar_files.h"
@@ -30,29 +31,12 @@ struct BatchRow {
   uint64_t row = 0;
 };
 
-std::vector<std::string> SplitNames(const std::string& text) {
-  std::vector<std::string> names;
-  size_t start = 0;
-  for (;;) {
-    const size_t comma = std::min(text.find(',', start), text.size());
-    names.push_back(text.substr(start, comma - start));
-    if (comma == text.size()) return names;
-    start = comma + 1;
-  }
-}
-
-bool IsSplitName(const std::string& name) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !name.empty() && std::ranges::all_of(name, allowed);
-}
-
 std::vector<std::string> CheckedSplitNames(const std::string& asked, const CifarLayout& layout) {
   const bool cifar10 = layout.dataset == CifarDataset::kCifar10;
-  auto names = SplitNames(!asked.empty() ? asked
-                          : cifar10      ? "train,validation,eval"
-                                         : "train,eval");
+  auto names = SplitText(!asked.empty() ? asked
+                         : cifar10      ? "train,validation,eval"
+                                        : "train,eval",
+                         ',');
   auto sorted = names;
   std::ranges::sort(sorted);
   const bool distinct = std::ranges::adjacent_find(sorted) == sorted.end();

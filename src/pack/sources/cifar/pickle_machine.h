@@ -1,4 +1,5 @@
-// Stack machine behind ParsePickle(): opcodes in pickle.cc, NumPy's globals in pickle_numpy.cc.
+// Stack machine behind ParsePickle(). Its parts are in pickle_machine.cc (opcodes),
+// pickle_values.cc (strings and numbers), pickle_stack.cc, and pickle_numpy.cc (NumPy's globals).
 // Python's Lib/pickletools.py documents the opcodes.
 #pragma once
 
