@@ -10,10 +10,10 @@ uint64_t Walk(const recpack::pack::PickleDocument& document,
               const recpack::pack::PickleValue& value, int depth) {
   using recpack::pack::PickleKind;
   uint64_t sum = value.size;
-  if (value.kind == pack::PickleKind::kBytes || value.kind == pack::PickleKind::kText) {
+  if (value.kind == PickleKind::kBytes || value.kind == PickleKind::kText) {
     for (uint64_t i = 0; i < value.size; ++i) sum += value.data[i];
   }
-  if (value.kind == pack::PickleKind::kArray) sum += document.Array(value).shape.size();
+  if (value.kind == PickleKind::kArray) sum += document.Array(value).shape.size();
   if (depth == 3) return sum;
   size_t left = 100;  // limit, since shared lists are walked repeatedly
   for (const recpack::pack::PickleValue& item : document.Items(value)) {

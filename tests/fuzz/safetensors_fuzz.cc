@@ -7,7 +7,7 @@
 
 namespace {
 
-void train::Check(const recpack::train::LoadedArrays& loaded) {
+void Check(const recpack::train::LoadedArrays& loaded) {
   const recpack::ByteBuffer written = recpack::train::Written(loaded.arrays, loaded.metadata);
   const recpack::train::LoadedArrays again = recpack::train::ReadBytes(written);
   const bool same = again.metadata == loaded.metadata &&
@@ -22,7 +22,7 @@ void train::Check(const recpack::train::LoadedArrays& loaded) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    train::Check(recpack::train::ReadBytes(recpack::ByteBuffer(data, data + size)));
+    Check(recpack::train::ReadBytes(recpack::ByteBuffer(data, data + size)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;
