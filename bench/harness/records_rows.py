@@ -87,7 +87,7 @@ def epoch(setting: Setting) -> list[Row]:
 
     def row(order: str, cache: str) -> Row:
         flags = [] if order == 'shuffled' else ['--order', 'sequential']
-        entrants = [bench(OURS, 'recpack', '../pipeline/loader_bench', 'epoch', '{work}/out/recpack-files',
+        entrants = [bench(OURS, 'recpack', '../loader/loader_bench', 'epoch', '{work}/out/recpack-files',
                           '--recipe', 'labels', '--batch', '128', *flags),
                     shell(PEER, f'cat of the files, {order}', xargs.format(order.replace(' ', '-'))),
                     shell(REFERENCE, 'cat of the shards',
