@@ -87,7 +87,7 @@ def epoch(setting: Setting) -> list[Row]:
 
     def row(order: str, cache: str) -> Row:
         flags = [] if order == 'shuffled' else ['--order', 'sequential']
-        entrants = [bench(OURS, 'recpack', '../pipeline/loader_bench', 'epoch', '{work}/out/recpack-files',
+        entrants = [bench(OURS, 'recpack', '../loader/loader_bench', 'epoch', '{work}/out/recpack-files',
                           '--recipe', 'labels', '--batch', '128', *flags),
                     shell(PEER, f'cat of the files, {order}', xargs.format(order.replace(' ', '-'))),
                     shell(REFERENCE, 'cat of the shards',
@@ -123,8 +123,7 @@ def reading(_: Setting) -> list[Row]:
     columns = [ServedPeer(name, 'py', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
                for name in ('lance', 'array_record')]
     columns += [ServedPeer(name, 'streams', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
-                for name in ('mds', 'litdata')]
-    columns.append(ServedPeer('webdataset', 'py', 'webdataset', 'read-cifar', ('pack-cifar', 'webdataset-cifar')))
+                for name in ('mds', 'litdata', 'webdataset')]
     return [read('cifar', ROWS, 'read CIFAR-sized records in order', '60,000 × 3 KB',
                  {REFERENCE: 0.9, 'tensorflow': 5.5, 'ffcv': 1}, everyone('cifar') + columns),
             read('photo', PHOTOS, 'read 100 KB records in order', '3,840 × 100 KB', {REFERENCE: 0.9},

@@ -110,7 +110,7 @@ def live(batches: Callable[[], Iterable[int]], samples: int, bytes_each: int, co
     def settle():
         for _ in range(ahead):
             next(endless)
-    return Job(run, config, settle, lambda: next(endless))
+    return Job(run, config, settle, lambda: next(endless), lambda: take(samples // 4))
 
 
 def live_crop(batches: Callable[[], Iterable[int]], crop: Crop, config: str, ahead: int) -> Job:
