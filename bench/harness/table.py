@@ -136,6 +136,6 @@ def table(results: dict) -> str:
         if row['name'] in _OWN:
             text += '\n\n' + _OWN[row['name']](row)
     machine = results['machine']
-    simd = 'AVX-512' if machine['avx512'] else 'no AVX-512'
+    simd = 'AVX-512' if machine['avx512'] else 'no AVX-512'  # chooses kernels, ours and theirs
     return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']} ({simd}), {machine['cores']} cores, "
             f"{machine['system']}; medians of {_rounds(results)} rounds in which all took turns.")

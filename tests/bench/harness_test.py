@@ -144,7 +144,7 @@ class Harness(unittest.TestCase):
         self.assertTrue(loses(lost))
         self.assertEqual(cells(won), ['a row', '100/s', 'b 50/s (2.00×)', 'c 200/s (0.50×)', '–'])
         text = table({'rows': [won, lost], 'reps': 3, 'date': '2026-01-01T00:00:00+00:00',
-                      'machine': {'cpu': 'X', 'cores': 2, 'system': 'Y'}})
+                      'machine': {'cpu': 'X', 'avx512': True, 'cores': 2, 'system': 'Y'}})
         self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1].split('The others:')[0])
 
     def test_a_row_states_its_terms_and_why_it_has_no_peer(self):
@@ -177,7 +177,7 @@ class Harness(unittest.TestCase):
                             Scripted('alternating', OURS, [None])]) | {'name': 'placement'}
         epochs = row | {'name': 'placement-epochs'}
         text = table({'rows': [row, epochs], 'date': '2026-01-01', 'reps': 3,
-                      'machine': {'cpu': '', 'cores': 2, 'system': ''}})
+                      'machine': {'cpu': '', 'avx512': False, 'cores': 2, 'system': ''}})
         self.assertIn('| towers on two | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)
         self.assertIn('| alternating | unavailable: it broke | – | – | 23.0 s | 24.5 % |', text)
         self.assertIn('| towers on two | 1.0 s | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)

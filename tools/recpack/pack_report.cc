@@ -7,6 +7,7 @@
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
 #include "src/pack/job/estimate.h"
+#include "src/pack/job/pack_plan.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
