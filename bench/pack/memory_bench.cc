@@ -159,13 +159,13 @@ Settings SettingsOf(int argc, char** argv) {
 }  // namespace recpack::pack
 
 int main(int argc, char** argv) {
-  const recpack::Settings settings = recpack::SettingsOf(argc, argv);
+  const recpack::pack::Settings settings = recpack::pack::SettingsOf(argc, argv);
   if (settings.records == 0 || settings.out.empty()) {
     std::fprintf(stderr, "usage: memory_bench --job pack|index|read --records N --out FOLDER\n");
     return 2;
   }
   try {
-    recpack::Run(settings);
+    recpack::pack::Run(settings);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "memory_bench: %s\n", error.what());

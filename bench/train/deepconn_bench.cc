@@ -77,6 +77,6 @@ void Run(const bench::Flags& flags) {
 }  // namespace recpack::train
 
 int main(int argc, char** argv) {
-  recpack::Run(recpack::bench::Flags(argc, argv));
+  recpack::train::Run(recpack::bench::Flags(argc, argv));
   return 0;
 }

@@ -130,7 +130,8 @@ void Product(Ops& ops, const Flags& flags) {
 }  // namespace recpack::train
 
 int main(int argc, char** argv) {
-  using namespace recpack;
+  using namespace recpack::train;
+  using recpack::bench::Flags;
   const std::string job = argc > 1 ? argv[1] : "";
   if (job != "step" && job != "product") {
     std::fprintf(stderr, "usage: step_bench step|product [FLAGS]\n");

@@ -66,7 +66,7 @@ class GivenBatch final : public train::BatchArrays {
   mutable std::map<std::string, train::DeviceArray> there_;
 };
 
-std::unique_ptr<train::Model> train::MakeModel(const Given& given, train::Ops& ops) {
+std::unique_ptr<train::Model> MakeGivenModel(const Given& given, train::Ops& ops) {
   const std::string& name = given.Text("model");
   const train::ModelContext context{
       .ops = &ops,
@@ -90,15 +90,14 @@ std::unique_ptr<train::Model> train::MakeModel(const Given& given, train::Ops& o
 // Downloaded arrays, to be written.
 class Results {
  public:
-  void train::Add(const std::string& name, const train::Shape& shape, std::vector<float> values) {
+  void Add(const std::string& name, const train::Shape& shape, std::vector<float> values) {
     values_.push_back(std::move(values));
     arrays_.push_back({name, ElementType::kF32, shape, values_.back().data()});
   }
-  void train::Add(train::Ops& ops, const std::string& name, const train::Shape& shape,
-                  const void* from) {
+  void Add(train::Ops& ops, const std::string& name, const train::Shape& shape, const void* from) {
     std::vector<float> values(static_cast<size_t>(train::Elements(shape)));
     ops.Download(values.data(), from, values.size() * sizeof(float));
-    train::Add(name, shape, std::move(values));
+    Add(name, shape, std::move(values));
   }
   void Write(const std::string& path) const {
     train::WriteSafetensors(PosixFiles(), path, arrays_, {}, false);
@@ -130,7 +129,7 @@ void Step(const train::BatchArrays& batch, train::Ops& ops, train::Model& model,
 void Run(const Given& given, const std::string& out, bool train, bool cuda) {
   const auto ops = cuda ? train::MakeCudaOps({.tf32 = false}) : train::MakeCpuOps({.threads = 2});
   ops->Attach();
-  const auto model = train::MakeModel(given, *ops);
+  const auto model = MakeGivenModel(given, *ops);
   model->Build(0, 0);
   const train::Variables& variables = model->variables();
   for (size_t i = 0; i < variables.specs().size(); ++i) {
