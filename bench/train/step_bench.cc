@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   const Flags flags(argc, argv);
   CpuOptions options{.threads = flags.Number("--threads", "2")};
   for (int i = 0; flags.Number("--bind", "0") != 0 && i < options.threads; ++i) {
-    options.processors.push_back(i % AvailableThreads());
+    options.processors.push_back(i % recpack::AvailableThreads());
   }
   const auto ops = MakeCpuOps(options);
   ops->Attach();
