@@ -160,7 +160,7 @@ TEST_F(ItemDatasetTest, WhatChangesAfterOpeningIsNamed) {
   const Error cut = pack::ErrorOf([&] { photos.NewSource()->Read(1, memory); });
   EXPECT_EQ(cut.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(cut.place().path, path + "/train/ant/10.png");
-  EXPECT_THAT(cut.what(), HasSubstr("now 5"));
+  EXPECT_THAT(cut.what(), HasSubstr("now has 5"));
   EXPECT_NO_THROW(tars.NewSource()->Read(4, memory));
   const Error tar = pack::ErrorOf([&] { tars.NewSource()->Read(9, memory); });
   EXPECT_EQ(tar.kind(), ErrorKind::kCorrupt);

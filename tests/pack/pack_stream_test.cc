@@ -128,7 +128,8 @@ TEST(PackStreamTest, RefusesWhatCannotBe) {
   ExampleBuilder features;
   EXPECT_THAT([&] { stream.Add(features); }, ThrowsMessage<Error>(HasSubstr("without a split")));
   stream.BeginSplit("train");
-  EXPECT_THAT([&] { stream.BeginSplit("train"); }, ThrowsMessage<Error>(HasSubstr("before")));
+  EXPECT_THAT([&] { stream.BeginSplit("train"); },
+              ThrowsMessage<Error>(HasSubstr("already packed")));
   EXPECT_THAT([&] { stream.BeginSplit("a/b"); },
               ThrowsMessage<Error>(HasSubstr("name of a split")));
   EXPECT_THAT([&] { stream.Finish(); }, ThrowsMessage<Error>(HasSubstr("no items")));

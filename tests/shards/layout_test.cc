@@ -65,7 +65,7 @@ TEST(LayoutTest, SaysWhereNamesLeaveTheSplitOpen) {
   EXPECT_EQ(SplitsOf({"train.tfrecord", "other.tfrecord"}, &notice), (Names{"all", "train"}));
   EXPECT_NE(notice.find("other.tfrecord"), std::string::npos) << notice;
   EXPECT_EQ(SplitsOf({"photos.tfrecord", "unseen.tfrecord"}, &notice), (Names{"all"}));
-  EXPECT_NE(notice.find("2 files"), std::string::npos) << notice;
+  EXPECT_NE(notice.find("the 2 file names"), std::string::npos) << notice;
   SplitsOf({"train_test.tfrecord", "more.tfrecord"}, &notice);
   EXPECT_NE(notice, "");
 }

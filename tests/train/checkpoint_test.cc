@@ -162,7 +162,7 @@ TEST_F(CheckpointTest, ManyDifferencesAreCounted) {
 TEST_F(CheckpointTest, AFileOfPlainWeightsIsNoCheckpoint) {
   const Error error = ErrorWith({{"format", "pt"}});
   EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-  EXPECT_THAT(error.reason(), HasSubstr("no checkpoint"));
+  EXPECT_THAT(error.reason(), HasSubstr("not a checkpoint"));
   EXPECT_EQ(ErrorWith({}).kind(), ErrorKind::kInvalidArgument);
 }
 

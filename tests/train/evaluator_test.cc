@@ -170,7 +170,7 @@ TEST(Evaluator, RefusesRecipesOfOtherPictures) {
   options.recipe = "imagenet-eval";
   Evaluator evaluator(options);
   EXPECT_THAT(MessageOf([&] { evaluator.Evaluate({.data = data.folder()}); }),
-              HasSubstr("224 x 224, the network reads 32 x 32"));
+              HasSubstr("224 x 224, but the network reads 32 x 32"));
 }
 
 TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
@@ -180,7 +180,7 @@ TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
   Evaluator evaluator(Of(folder.path()));
   EXPECT_THAT(MessageOf([&] { evaluator.EvaluateQuantised({.data = reviews.folder()}); }),
               HasSubstr("deepconn"));
-  EXPECT_THAT(MessageOf([&] { evaluator.image_size(); }), HasSubstr("no pictures"));
+  EXPECT_THAT(MessageOf([&] { evaluator.image_size(); }), HasSubstr("does not read images"));
   const SmallCifar pictures(20);
   EXPECT_THAT(MessageOf([&] { evaluator.Evaluate({.data = pictures.folder()}); }),
               HasSubstr("user_tokens"));
@@ -204,7 +204,8 @@ TEST(Evaluator, RefusesCheckpointsThatAreNone) {
               HasSubstr("/nowhere/step"));
   const std::string path = format("{}/arrays.safetensors", folder.path());
   WriteSafetensors(PosixFiles(), path, {}, {}, false);
-  EXPECT_THAT(MessageOf([&] { const Evaluator evaluator(Of(path)); }), HasSubstr("no checkpoint"));
+  EXPECT_THAT(MessageOf([&] { const Evaluator evaluator(Of(path)); }),
+              HasSubstr("not a checkpoint"));
   EXPECT_THAT(MessageOfCheckpoint("vgg", "{}"), HasSubstr("'vgg'"));
   EXPECT_THAT(MessageOfCheckpoint("resnet", "[]"), HasSubstr("[]"));
   EXPECT_THAT(MessageOfCheckpoint("resnet", R"({"width":8,"classes":10})"), HasSubstr("\"image\""));

@@ -346,7 +346,7 @@ TEST(Trainer, RepeatsBatchesWhereAsked) {
     ASSERT_EQ(ran.losses.size(), 30u);
     EXPECT_LT(ran.losses.back(), 0.3 * ran.losses.front()) << "known by heart";
     options.checkpoints = "/nowhere";
-    EXPECT_THAT(MessageOf(options), HasSubstr("no checkpoints"));
+    EXPECT_THAT(MessageOf(options), HasSubstr("cannot write checkpoints"));
   }
 }
 
@@ -360,7 +360,7 @@ TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
   EXPECT_GE(ran.epochs[1].train_seconds, 5 * 0.003);
   options.max_steps = 3;
   EXPECT_EQ(Train(options).epochs.back().steps, 3);
-  EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("stand alone"));
+  EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("mixed with others"));
 }
 
 // The two batches that the devices hold.
