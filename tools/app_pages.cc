@@ -23,10 +23,10 @@ std::string ValueText(const CLI::Option& option) {
 // "--lr FLOAT", "DATA".
 std::string UsageText(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
-  std::string names = option.get_name(false, true);
-  for (size_t at = 0; (at = names.find(',', at)) != std::string::npos; at += 2) {
-    names.replace(at, 1, ", ");
-  }
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += "-" + name + ", ";
+  for (const std::string& name : option.get_lnames()) names += "--" + name + ", ";
+  names.resize(names.size() - 2);
   return option.get_items_expected() > 0 ? names + " " + ValueText(option) : names;
 }
 

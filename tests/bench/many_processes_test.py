@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'bench' / 'pipeline'))
+sys.path.insert(0, str(ROOT / 'bench' / 'loader'))
 
 import many_processes  # noqa: E402
 

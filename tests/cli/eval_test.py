@@ -149,7 +149,7 @@ class Eval(CliTest):
             (('out',), '--checkpoint'),
             (('out', '--checkpoint', 'nowhere'), 'nowhere'),
             (('out', '--checkpoint', 'run1', '--devices', 'cuda:99'), 'cuda:99'),
-            (('out', '--checkpoint', 'run1', '--devices', 'cpu:0,cpu:1'), 'on one device'),
+            (('out', '--checkpoint', 'run1', '--devices', 'cpu:0,cpu:1'), 'uses one device'),
             (('out', '--checkpoint', 'run1', '--devices', 'gpu'), "unknown device 'gpu'"),
             (('out', '--checkpoint', 'out'), 'there is no checkpoint'),
             (('out', '--checkpoint', 'out/manifest.json'), 'manifest.json'),

@@ -48,7 +48,7 @@ class Pages(unittest.TestCase):
             done = subprocess.run(['groff', '-man', '-Tutf8', '-ww'], input=run(program, 'page', 'man'),
                                   capture_output=True, text=True, timeout=120, check=True)
             self.assertEqual(done.stderr, '')
-            self.assertIn('SYNOPSIS', done.stdout)
+            self.assertIn('SYNOPSIS', re.sub(r'.\x08', '', done.stdout))
 
     def test_bash_completes_commands_and_flags_of_every_program(self):
         for name, typed, expected in (('recprobe', ['do'], 'doctor'), ('rectrain', ['train', '--weight-d'], '--weight-decay'),

@@ -145,7 +145,7 @@ with open(f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-test.events", "wb") as 
         got = json.loads((folder / 'report.json').read_text())
         self.assertEqual(got['devices'][0]['longest_gaps_ns'][0], 1000)
         self.assertEqual(got['tables'][0]['rows'][0]['calls'], 200_000)
-        self.assertIn('of the last 200000 events', ' '.join(got['unseen']))
+        self.assertIn('only the last 200000 events', ' '.join(got['unseen']))
 
     def test_of_a_folder_of_events_named_with_a_slash(self):
         kept = self.folder / 'kept'

@@ -103,7 +103,7 @@ class Files(ReportsTest):
         got = json.loads(self.probe('merge', self.folder / 'runs', '--json').stdout)
         self.assertEqual(sorted(len(job['ranks']) for job in got['jobs']), [0, 3, 3])
         self.assertEqual(got['unknown'], 3)
-        self.assertIn('of 3 jobs the loss is unknown', self.probe('merge', self.folder).stdout)
+        self.assertIn('3 jobs with unknown loss', self.probe('merge', self.folder).stdout)
 
     def test_reports_that_are_none_are_left_out(self):
         whole = made(UNKNOWN)

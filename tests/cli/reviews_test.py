@@ -119,7 +119,7 @@ class Reviews(CliTest):
         for flags in (['--max-tokens', '9'], ['--vocabulary', '9'], ['--vocabulary-file', 'v'],
                       ['--seed', '9']):
             self.fails('pack', photos, self.folder / 'out', *flags,
-                       saying=[flags[0], 'kind folder', 'it is for reviews'])
+                       saying=[flags[0], 'kind folder', 'it applies to reviews'])
         self.fails('pack', self.make(), self.folder / 'out', '--label-offset', '1',
                    saying=['--label-offset', 'kind reviews'])
         for flags in ['--max-tokens', '0'], ['--vocabulary', '0'], ['--seed', '-1']:

@@ -133,7 +133,7 @@ TEST(Compare, SpeedIsKnownWhereWaitsAreNot) {
   EXPECT_TRUE(Of(comparison, "steps/s").sure());
   EXPECT_TRUE(IsSlower(comparison, 0.05));
   EXPECT_THROW(Of(comparison, "waits for input"), std::logic_error);
-  EXPECT_THAT(comparison.notes, Contains("whether B waits for input is not known"));
+  EXPECT_THAT(comparison.notes, Contains("it is not known whether B waits for input"));
 }
 
 TEST(Compare, TheFirstStepsAreLeftOut) {

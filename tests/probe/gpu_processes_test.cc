@@ -31,7 +31,7 @@ TEST(GpuProcessesTest, AreNamedWithTheirMemory) {
   ASSERT_THAT(*processes, SizeIs(2));
   EXPECT_EQ((*processes)[0].pid, 4711);
   EXPECT_EQ((*processes)[0].memory, Reading<uint64_t>(1048576u));
-  EXPECT_THAT((*processes)[1].memory.reason(), HasSubstr("does not tell"));
+  EXPECT_THAT((*processes)[1].memory.reason(), HasSubstr("does not report memory"));
 }
 
 TEST(GpuProcessesTest, NoneIsNoneOnTheHost) {

@@ -63,7 +63,7 @@ TEST(LoaderSteps, OfAProgramThatWasJoinedTheyMakeAnUpperBound) {
   EXPECT_NEAR(waits.steps_per_second, 100, 1e-6);
   EXPECT_EQ(waits.bottleneck, Bottleneck::kDecode);
   EXPECT_THAT(waits.notes, Contains(HasSubstr("input wait: unavailable: not started by us")));
-  EXPECT_THAT(waits.notes, Contains(HasSubstr("the loader's own account")));
+  EXPECT_THAT(waits.notes, Contains(HasSubstr("the loader's own statistics")));
   EXPECT_THAT(waits.notes, Contains(HasSubstr("may fetch them ahead")));
   EXPECT_EQ(Decide({.loaders = Samples(0)}).band, Band::kNotInput);
 }
