@@ -69,6 +69,8 @@ std::string EscapeRoff(const std::string& text) {
   for (const char c : text) {
     if (c == '\\') {
       escaped += "\\e";
+    } else if (c == ',') {
+      escaped += ",\\:";  // long lists may break there
     } else if (c == '-') {
       escaped += "\\-";
     } else {
@@ -121,8 +123,9 @@ std::string ManualPage(const CLI::App& app) {
   std::string title = about.front();
   if (title.starts_with(app.get_name() + " ")) title.erase(0, app.get_name().size() + 1);
   if (title.ends_with('.')) title.pop_back();
-  std::string page = format(".TH {} 1 \"\" \"recpack {}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n",
-                            upper, RECPACK_VERSION, EscapeRoff(app.get_name()), EscapeRoff(title));
+  std::string page =
+      format(".TH {} 1 \"\" \"recpack {}\"\n.ad l\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", upper,
+             RECPACK_VERSION, EscapeRoff(app.get_name()), EscapeRoff(title));
   const auto commands = VisibleCommands(app);
   for (const CLI::App* command : commands) {
     page += format(".B {}\n.br\n", EscapeRoff(Usage(app, *command)));

@@ -29,7 +29,7 @@ class Pages(unittest.TestCase):
 
     def test_pages_name_every_command_and_flag(self):
         for name, program in PROGRAMS.items():
-            manual = run(program, 'page', 'man').replace('\\-', '-')
+            manual = run(program, 'page', 'man').replace('\\-', '-').replace('\\:', '')
             reference = run(program, 'page', 'markdown')
             self.assertGreater(len(commands(program)), 3)
             for command in commands(program):
